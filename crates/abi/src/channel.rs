@@ -1,0 +1,55 @@
+//! Where input bytes come from.
+
+/// The kind of an input channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum ChannelKind {
+    /// An argument of the command line; `index` is its position, 1 is the first after the
+    /// program's name.
+    Argument = 1,
+    /// Standard input.
+    Stdin = 2,
+    /// A file opened for reading; the name is its path as the program gave it, made absolute.
+    File = 3,
+    /// Memory named by a harness (`nearmiss_symbolic`); `index` counts the calls with this
+    /// name from 0.
+    Named = 4,
+}
+
+impl ChannelKind {
+    /// The kind with this code, if there is one.
+    pub const fn from_code(code: u8) -> Option<ChannelKind> {
+        Some(match code {
+            1 => ChannelKind::Argument,
+            2 => ChannelKind::Stdin,
+            3 => ChannelKind::File,
+            4 => ChannelKind::Named,
+            _ => return None,
+        })
+    }
+}
+
+/// A row of the trace's table of channels.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ChannelRow {
+    /// The code of the [`ChannelKind`]; 0: the row is free.
+    pub kind: u8,
+    /// Zero.
+    pub reserved: [u8; 3],
+    /// Depends on the kind.
+    pub index: u32,
+    /// Where the name lies in the blob region.
+    pub name_offset: u64,
+    /// Bytes of the name.
+    pub name_size: u64,
+    /// Where the content lies in the blob region, if `content_size` is not 0. For a file: its
+    /// bytes when it was opened. For a name: the bytes before the run changed them. For an
+    /// argument: the string without its end.
+    pub content_offset: u64,
+    /// Bytes of the content; standard input has none here (the engine feeds it).
+    pub content_size: u64,
+}
+
+/// Rows of the table of channels.
+pub const CHANNEL_ROWS: usize = 4096;

@@ -1,0 +1,39 @@
+//! The words that the compiler, the runtime and the engine share.
+//!
+//! Three programs that never run in one process must agree to the bit: the instrumented
+//! program (through `rt`), the compiler that writes calls to it (`instrument`), and the
+//! engine that reads what it recorded (`trace`). Everything they agree on stands here and
+//! nowhere else, with no dependency and no `std`, so that it can be linked into any program.
+//!
+//! | module | what is agreed |
+//! | --- | --- |
+//! | [`op`] | the operations a term may have: one row each, with its evaluator |
+//! | [`term`] | the 24 bytes of a recorded term, and the labels that name terms |
+//! | [`event`] | the 16 bytes of a recorded event: branches, checks, what was fixed |
+//! | [`note`] | what was lost, where and how often |
+//! | [`trace`] | the layout of the trace file as a whole |
+//! | [`channel`] | where input bytes come from |
+//! | [`site`] | how a place in the program is numbered |
+//! | [`check`] | the kinds of failure |
+//! | [`hook`] | the functions that instrumented code calls |
+//! | [`model`] | the libc functions that have a model in the runtime |
+//! | [`shadow`] | shadow memory and the per-thread words |
+//! | [`environment`] | the environment variables that steer a recording |
+#![no_std]
+
+pub mod channel;
+pub mod check;
+pub mod environment;
+pub mod event;
+pub mod hook;
+pub mod model;
+pub mod note;
+pub mod op;
+pub mod shadow;
+pub mod site;
+pub mod term;
+pub mod trace;
+
+/// Changes whenever an object file, a runtime and an engine of different ages would
+/// misunderstand each other. It is part of every section header and of the trace header.
+pub const ABI_VERSION: u32 = 1;

@@ -1,0 +1,186 @@
+//! The libc functions that have a model.
+//!
+//! A call of a function of this table, if the caller declares it with this signature, is
+//! turned into a call of `__nm_model_<name>`, which does what the function does and moves the
+//! labels. Models obey the same rules as instrumented functions: they take argument labels
+//! from and leave result labels in the thread's words. Some are Rust in `rt` (those that bring
+//! input in or move memory), some C in `libc/`, compiled by `nearmiss cc` itself.
+
+/// A row: a libc function and its signature.
+#[derive(Clone, Copy, Debug)]
+pub struct Model {
+    /// The name in libc.
+    pub name: &'static str,
+    /// Result and arguments, one letter each: `v` void, `i` 32-bit integer, `l` 64-bit
+    /// integer, `p` pointer; a final `.` stands for variadic.
+    pub signature: &'static str,
+    /// Who implements it.
+    pub place: Place,
+}
+
+/// Where a model is implemented.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// `crates/rt`.
+    Runtime,
+    /// `libc/`.
+    C,
+}
+
+/// The prefix of model symbols.
+pub const PREFIX: &str = "__nm_model_";
+
+const fn rust(name: &'static str, signature: &'static str) -> Model {
+    Model {
+        name,
+        signature,
+        place: Place::Runtime,
+    }
+}
+
+const fn c(name: &'static str, signature: &'static str) -> Model {
+    Model {
+        name,
+        signature,
+        place: Place::C,
+    }
+}
+
+/// Every model.
+pub const MODELS: &[Model] = &[
+    // fcntl.h, unistd.h, sys/uio.h, sys/mman.h: input by descriptors.
+    rust("open", "ipi."),
+    rust("open64", "ipi."),
+    rust("openat", "iipi."),
+    rust("openat64", "iipi."),
+    rust("close", "ii"),
+    rust("dup", "ii"),
+    rust("dup2", "iii"),
+    rust("read", "lipl"),
+    rust("pread", "lipll"),
+    rust("pread64", "lipll"),
+    rust("readv", "lipi"),
+    rust("__read_chk", "lipll"),
+    rust("mmap", "ppliiil"),
+    rust("mmap64", "ppliiil"),
+    rust("munmap", "ipl"),
+    // stdio.h: input by streams.
+    rust("fopen", "ppp"),
+    rust("fopen64", "ppp"),
+    rust("freopen", "pppp"),
+    rust("freopen64", "pppp"),
+    rust("fdopen", "pip"),
+    rust("fclose", "ip"),
+    rust("fread", "lpllp"),
+    rust("fread_unlocked", "lpllp"),
+    rust("fgets", "ppip"),
+    rust("fgets_unlocked", "ppip"),
+    rust("__fgets_chk", "pplip"),
+    rust("getc", "ip"),
+    rust("fgetc", "ip"),
+    rust("_IO_getc", "ip"),
+    rust("getc_unlocked", "ip"),
+    rust("fgetc_unlocked", "ip"),
+    rust("getchar", "i"),
+    rust("getchar_unlocked", "i"),
+    rust("ungetc", "iip"),
+    rust("getline", "lppp"),
+    rust("getdelim", "lppip"),
+    rust("__getdelim", "lppip"),
+    rust("fseek", "ipli"),
+    rust("fseeko", "ipli"),
+    rust("fseeko64", "ipli"),
+    rust("rewind", "vp"),
+    rust("fsetpos", "ipp"),
+    rust("fsetpos64", "ipp"),
+    // stdlib.h: memory that changes hands.
+    rust("malloc", "pl"),
+    rust("calloc", "pll"),
+    rust("realloc", "ppl"),
+    rust("free", "vp"),
+    // string.h: memory that moves.
+    rust("memcpy", "pppl"),
+    rust("memmove", "pppl"),
+    rust("memset", "ppil"),
+    rust("__memcpy_chk", "pppll"),
+    rust("__memmove_chk", "pppll"),
+    rust("__memset_chk", "ppill"),
+    rust("mempcpy", "pppl"),
+    // unistd.h: processes.
+    rust("fork", "i"),
+    // string.h: functions that look at bytes.
+    c("strlen", "lp"),
+    c("strnlen", "lpl"),
+    c("strcmp", "ipp"),
+    c("strncmp", "ippl"),
+    c("strcasecmp", "ipp"),
+    c("strncasecmp", "ippl"),
+    c("memcmp", "ippl"),
+    c("strchr", "ppi"),
+    c("strrchr", "ppi"),
+    c("memchr", "ppil"),
+    c("strstr", "ppp"),
+    c("strspn", "lpp"),
+    c("strcspn", "lpp"),
+    c("strpbrk", "ppp"),
+    c("strcpy", "ppp"),
+    c("strncpy", "pppl"),
+    c("strcat", "ppp"),
+    c("strncat", "pppl"),
+    c("stpcpy", "ppp"),
+    c("strdup", "pp"),
+    c("strndup", "ppl"),
+    // ctype.h.
+    c("isalpha", "ii"),
+    c("isdigit", "ii"),
+    c("isalnum", "ii"),
+    c("isspace", "ii"),
+    c("isupper", "ii"),
+    c("islower", "ii"),
+    c("ispunct", "ii"),
+    c("isprint", "ii"),
+    c("isxdigit", "ii"),
+    c("iscntrl", "ii"),
+    c("isgraph", "ii"),
+    c("tolower", "ii"),
+    c("toupper", "ii"),
+    // stdlib.h: conversions.
+    c("atoi", "ip"),
+    c("atol", "lp"),
+    c("atoll", "lp"),
+    c("strtol", "lppi"),
+    c("strtoll", "lppi"),
+    c("strtoul", "lppi"),
+    c("strtoull", "lppi"),
+    c("__isoc23_strtol", "lppi"),
+    c("__isoc23_strtoul", "lppi"),
+    // stdio.h: formatted input.
+    c("sscanf", "ipp."),
+    c("fscanf", "ipp."),
+    c("scanf", "ip."),
+    c("__isoc99_sscanf", "ipp."),
+    c("__isoc99_fscanf", "ipp."),
+    c("__isoc99_scanf", "ip."),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_unique_and_signatures_well_formed() {
+        for (index, model) in MODELS.iter().enumerate() {
+            assert!(
+                MODELS[..index].iter().all(|other| other.name != model.name),
+                "{}",
+                model.name
+            );
+            let letters = model.signature.strip_suffix('.').unwrap_or(model.signature);
+            assert!(
+                letters.chars().all(|letter| "vilp".contains(letter)),
+                "{}",
+                model.name
+            );
+        }
+    }
+}

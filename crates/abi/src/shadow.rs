@@ -1,0 +1,90 @@
+//! Shadow memory, and the words through which labels pass from caller to callee.
+//!
+//! Two shadows mirror memory. The *labels* ([`crate::term::ShadowWord`], four bytes a byte)
+//! say which term each byte holds; only the runtime touches them. The *summary* (one byte a
+//! granule of eight bytes) is non-zero where any label of the granule may be non-zero; it is
+//! all that instrumented code looks at:
+//!
+//! ```text
+//! summary byte of address x:   *(base + ((x >> 3) & mask))
+//! ```
+//!
+//! `base` and `mask` are the two words of the hidden variable [`SUMMARY_SYMBOL`] of each
+//! program and shared library. A process that does not record has `mask` 0 and `base` at a
+//! block of zeros in the runtime: no mapping, no page touched, one hot cache line.
+
+/// log2 of the bytes that one summary byte speaks for.
+pub const GRANULE_SHIFT: u32 = 3;
+
+/// `mask` of a recording process: 44 bits of address. User addresses on x86-64 differ in the
+/// low 44 bits as long as the program, the heap and the stack keep their usual places.
+pub const SUMMARY_MASK: u64 = (1 << (44 - GRANULE_SHIFT)) - 1;
+
+/// Bytes of zeros behind `base` in a process that does not record (a 16-bit read at 0 stays
+/// inside).
+pub const ZERO_BLOCK: usize = 64;
+
+/// The hidden variable `{ ptr base, i64 mask }`.
+pub const SUMMARY_SYMBOL: &str = "__nm_summary";
+
+/// The base and mask of the summary as instrumented code reads them.
+#[repr(C)]
+#[derive(Debug)]
+pub struct SummaryWords {
+    /// Where the summary of address 0 lies.
+    pub base: *const u8,
+    /// [`SUMMARY_MASK`], or 0 in a process that does not record.
+    pub mask: u64,
+}
+
+/// How many arguments of a call can carry a label.
+pub const MAX_ARGUMENTS: usize = 32;
+
+/// Labels on their way between functions: the thread-local variable [`THREAD_SYMBOL`].
+///
+/// A caller that passes a labelled argument stores all argument labels and, last, the address
+/// of the function it is about to call. A function looks at `callee` when it is entered: zero
+/// (nearly always) means that all its arguments are concrete. Its own address: the labels are
+/// for it. Anything else: somebody called a function without instrumentation; the labels are
+/// void. The same with `returned` and `returned_by` on the way back; a caller zeroes
+/// `returned` before each call.
+#[repr(C)]
+#[derive(Debug)]
+pub struct ThreadWords {
+    /// Address of the function that `arguments` are for; 0: no labels.
+    pub callee: u64,
+    /// Address of the function that stored `returned`.
+    pub returned_by: u64,
+    /// Label of the returned value (the first scalar of a returned aggregate).
+    pub returned: u32,
+    /// Label of the second scalar of a returned aggregate.
+    pub returned_second: u32,
+    /// The site of the call, for the note if nobody takes the labels.
+    pub call_site: u64,
+    /// How many of `arguments` were stored.
+    pub count: u32,
+    /// Zero.
+    pub reserved: u32,
+    /// Labels of the arguments by position.
+    pub arguments: [u32; MAX_ARGUMENTS],
+}
+
+/// The thread-local variable (initial-exec model) of type [`ThreadWords`].
+pub const THREAD_SYMBOL: &str = "__nm_thread";
+
+/// Byte offset of [`ThreadWords::callee`].
+pub const CALLEE_OFFSET: usize = core::mem::offset_of!(ThreadWords, callee);
+/// Byte offset of [`ThreadWords::returned_by`].
+pub const RETURNED_BY_OFFSET: usize = core::mem::offset_of!(ThreadWords, returned_by);
+/// Byte offset of [`ThreadWords::returned`].
+pub const RETURNED_OFFSET: usize = core::mem::offset_of!(ThreadWords, returned);
+/// Byte offset of [`ThreadWords::returned_second`].
+pub const RETURNED_SECOND_OFFSET: usize = core::mem::offset_of!(ThreadWords, returned_second);
+/// Byte offset of [`ThreadWords::call_site`].
+pub const CALL_SITE_OFFSET: usize = core::mem::offset_of!(ThreadWords, call_site);
+/// Byte offset of [`ThreadWords::count`].
+pub const COUNT_OFFSET: usize = core::mem::offset_of!(ThreadWords, count);
+/// Byte offset of [`ThreadWords::arguments`].
+pub const ARGUMENTS_OFFSET: usize = core::mem::offset_of!(ThreadWords, arguments);
+/// Bytes of [`ThreadWords`].
+pub const THREAD_SIZE: usize = core::mem::size_of::<ThreadWords>();

@@ -1,0 +1,1 @@
+//! Run, read, choose, solve, confirm.

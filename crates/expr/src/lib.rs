@@ -1,0 +1,1 @@
+//! Bit-vector terms: build, simplify, evaluate, bound, print.

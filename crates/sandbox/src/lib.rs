@@ -1,0 +1,1 @@
+//! Running a capsule on invented inputs without harm.

@@ -1,0 +1,135 @@
+//! Site number to place, function and kind: what each object file says about itself.
+//!
+//! The compiler describes every translation unit by a [`Unit`] and what its sanitizer twin is
+//! made of by a [`Twin`]; a program or shared library says by a [`Link`] how it was linked.
+//! Each is a [`frame`]d blob in a section of its own; the linker lays the blobs of all units
+//! one after the other, so archives, partial links and the final link need no help.
+
+pub mod frame;
+
+use nearmiss_abi::check::Kind;
+use nearmiss_abi::site::SiteId;
+use serde::{Deserialize, Serialize};
+
+/// The site map of one translation unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unit {
+    /// Hash of the unit's code; part of its site numbers.
+    pub hash: u64,
+    /// The source file as named on the command line.
+    pub source: String,
+    /// The directory it was compiled in.
+    pub directory: String,
+    /// Names that sites refer to.
+    pub files: Vec<String>,
+    /// Functions that sites refer to.
+    pub functions: Vec<String>,
+    /// The sites, by their number within the unit.
+    pub sites: Vec<Site>,
+}
+
+/// One place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Site {
+    /// What happens there.
+    pub kind: SiteKind,
+    /// Index into [`Unit::files`].
+    pub file: u32,
+    /// Index into [`Unit::functions`].
+    pub function: u32,
+    /// Line, from 1; 0 if unknown.
+    pub line: u32,
+    /// Column, from 1; 0 if unknown.
+    pub column: u32,
+}
+
+/// What happens at a site.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum SiteKind {
+    /// A branch with two ways.
+    Branch,
+    /// A switch: the values of its cases, each with the number of its target; values that are
+    /// not listed go to `default`.
+    Switch {
+        /// Value and target.
+        cases: Vec<(u64, u32)>,
+        /// Target of all other values.
+        default: u32,
+    },
+    /// A check.
+    Check {
+        /// Code of the [`Kind`] of failure.
+        kind: u8,
+        /// What is checked, for a person: the asserted expression, or the operation and type.
+        message: String,
+    },
+    /// A call of the named function ("" if through a pointer).
+    Call(String),
+    /// A memory access.
+    Access,
+    /// Anything else that notes are made of.
+    Other,
+}
+
+impl Site {
+    /// The kind of failure, if this is a check.
+    pub fn check(&self) -> Option<(Kind, &str)> {
+        match &self.kind {
+            SiteKind::Check { kind, message } => Some((Kind::from_code(*kind)?, message)),
+            _ => None,
+        }
+    }
+}
+
+/// What the sanitizer twin of one translation unit is compiled from.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Twin {
+    /// The unit it belongs to.
+    pub unit: u64,
+    /// LLVM bitcode: clang's inserted checks in it, functions marked for AddressSanitizer, not
+    /// yet optimised or instrumented.
+    pub bitcode: Vec<u8>,
+    /// The code-generation options of the user's command (`-fPIC`, `-march=…`).
+    pub options: Vec<String>,
+}
+
+/// How a program or shared library was linked.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Link {
+    /// The directory of the command.
+    pub directory: String,
+    /// The link command's arguments without the compiler, the output, the instrumented objects
+    /// and nearmiss's own additions; paths are absolute.
+    pub arguments: Vec<String>,
+    /// Whether the result is a shared library.
+    pub shared: bool,
+}
+
+/// The site maps of a program and its libraries, by site number.
+#[derive(Clone, Debug, Default)]
+pub struct Sites {
+    units: std::collections::HashMap<u64, Unit>,
+}
+
+impl Sites {
+    /// Adds the map of a unit.
+    pub fn add(&mut self, unit: Unit) {
+        self.units.insert(unit.hash, unit);
+    }
+
+    /// Whether no unit is known: the program is not instrumented.
+    pub fn is_empty(&self) -> bool {
+        self.units.is_empty()
+    }
+
+    /// Every unit, in no particular order.
+    pub fn units(&self) -> impl Iterator<Item = &Unit> {
+        self.units.values()
+    }
+
+    /// The site with this number, and its unit.
+    pub fn get(&self, id: SiteId) -> Option<(&Unit, &Site)> {
+        let unit = self.units.get(&id.unit())?;
+        Some((unit, unit.sites.get(id.local() as usize)?))
+    }
+}

@@ -1,0 +1,1 @@
+//! A recorded trace file, read as a path of events over terms.

@@ -1,0 +1,1 @@
+//! The ASan+UBSan twin of an instrumented program, built on demand.

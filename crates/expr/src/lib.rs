@@ -1,1 +1,35 @@
 //! Bit-vector terms: build, simplify, evaluate, bound, print.
+//!
+//! A recorded path is a list of conditions over input bytes. Here is what they are made of:
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | [`terms`] | the arena: every term once, simplified when it is made |
+//! | `simplify` | the rewrite rules, one small function each |
+//! | [`evaluate`] | the value of terms under an assignment of the input bytes |
+//! | [`support`] | which input bytes a term depends on |
+//! | [`range`] | which values a term can have, also under the conditions of a path |
+//! | [`lower`] | composite operations as basic ones, for solvers |
+//! | [`print`] | terms as text: for people, and as SMT-LIB 2 |
+//!
+//! Terms are graphs of up to millions of nodes and as deep, so nothing in this crate recurses
+//! over them: loops use the order of [`TermId`]s (operands are smaller than what is made of
+//! them) or a stack of their own.
+
+pub mod evaluate;
+pub mod lower;
+mod node;
+pub mod print;
+pub mod range;
+mod simplify;
+mod store;
+pub mod support;
+pub mod terms;
+
+pub use evaluate::{Assignment, Evaluator, Inputs};
+pub use lower::Lowering;
+pub use nearmiss_abi::op::Op;
+pub use node::{InputByte, Node, Operands, SnapshotId, TermId};
+pub use range::{Range, Ranges};
+pub use support::{InputSet, Supports};
+pub use terms::Terms;

@@ -1,0 +1,100 @@
+//! One failure and the input that causes it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use nearmiss_abi::check::Kind;
+use serde::{Deserialize, Serialize};
+
+use crate::names;
+
+/// A failure that the tested program can have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// `NM-1`, `NM-2`, …
+    pub id: String,
+    /// What goes wrong.
+    #[serde(with = "names::kind")]
+    pub kind: Kind,
+    /// Whether the failure was seen.
+    pub status: Status,
+    /// The source file, as named when it was compiled.
+    pub file: String,
+    /// Line, from 1; 0 if unknown.
+    pub line: u32,
+    /// Column, from 1; 0 if unknown.
+    pub column: u32,
+    /// The function.
+    pub function: String,
+    /// How many branches of the recorded execution must go another way; 0: none.
+    pub distance: u32,
+    /// The recorded execution that led here.
+    pub test: Test,
+    /// The new input: what each channel holds.
+    pub input: BTreeMap<String, Input>,
+    /// Where it differs from the recorded one. Empty: the recorded input itself fails.
+    pub changes: Vec<Change>,
+    /// What happens, for a person.
+    pub message: String,
+    /// The command that shows it.
+    pub replay: String,
+}
+
+/// Whether a failure was seen or only predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Status {
+    /// The input was replayed and the failure was seen.
+    Confirmed,
+    /// The failure was predicted but not seen; the message says why.
+    Unconfirmed,
+}
+
+/// A recorded execution.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Test {
+    /// The program's file.
+    pub program: PathBuf,
+    /// Its arguments, with its name first. Bytes that are not UTF-8 are shown as `\xNN`.
+    pub argv: Vec<String>,
+    /// Where it ran.
+    pub cwd: PathBuf,
+    /// A copy of what its standard input held, if that is an input.
+    pub stdin: Option<PathBuf>,
+    /// How it ended: `exit 0`, `signal 6`.
+    pub ended: String,
+    /// What it recorded.
+    pub trace: PathBuf,
+}
+
+/// What a channel holds in the new input: its bytes if they are few, else a file with them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Input {
+    /// The bytes themselves.
+    Bytes(#[serde(with = "names::hex")] Vec<u8>),
+    /// A file with them.
+    File(PathBuf),
+}
+
+impl Input {
+    /// These bytes.
+    pub fn bytes(bytes: &[u8]) -> Input {
+        Input::Bytes(bytes.to_vec())
+    }
+}
+
+/// A run of neighbouring bytes that differ.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Change {
+    /// `argv[1]`, `stdin`, `file:PATH`, `name:NAME[0]`.
+    pub channel: String,
+    /// Offset of the first byte.
+    pub offset: u64,
+    /// The recorded bytes.
+    #[serde(with = "names::hex")]
+    pub from: Vec<u8>,
+    /// The new bytes.
+    #[serde(with = "names::hex")]
+    pub to: Vec<u8>,
+}

@@ -1,0 +1,79 @@
+//! What was looked at, how it was decided, and what was lost.
+
+use std::collections::BTreeMap;
+
+use nearmiss_abi::note::NoteKind;
+use serde::{Deserialize, Serialize};
+
+use crate::names;
+
+/// The summary of a command.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Summary {
+    /// Whether nothing was lost: then a path without findings has none for any input that
+    /// follows it.
+    pub complete: bool,
+    /// The checks on the path.
+    pub checks: Checks,
+    /// The questions to the solver.
+    pub queries: Queries,
+    /// What became concrete or was not recorded, with places.
+    pub notes: Vec<Note>,
+    /// New inputs whose run left the predicted path.
+    pub divergences: u64,
+    /// Recorded terms and events that contradicted the recorded input and were not used.
+    pub inconsistent: u64,
+    /// Events on the path: branches, switches, checks and others.
+    pub events: u64,
+    /// Whether the analysis was stopped early, by its time limit or by the user.
+    pub stopped: bool,
+    /// Why failures could not be confirmed at all, if so.
+    pub unconfirmable: Option<String>,
+}
+
+/// How the checks of a path were decided. Each check that was met is in exactly one of the
+/// other counts.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Checks {
+    /// How often a check on input data was met.
+    pub met: u64,
+    /// Decided without the solver: the layer's name and how often.
+    pub without_solver: BTreeMap<String, u64>,
+    /// Shown by the solver to hold.
+    pub by_solver: u64,
+    /// Not decided: the solver ran out of time, or the whole analysis did.
+    pub undecided: u64,
+    /// Can fail, or failed in the recorded run.
+    pub failing: u64,
+    /// Not asked: the site was already known to fail, or its kind was not wanted.
+    pub skipped: u64,
+}
+
+/// The questions to the solver.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Queries {
+    /// How many.
+    pub count: u64,
+    /// Half of them took less than this.
+    pub median_ms: f64,
+    /// 95 % of them took less than this.
+    pub p95_ms: f64,
+    /// All of them together.
+    pub total_ms: f64,
+}
+
+/// Something that was lost at one place.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Note {
+    /// What.
+    #[serde(with = "names::note")]
+    pub kind: NoteKind,
+    /// The source file; empty if unknown.
+    pub file: String,
+    /// Line; 0 if unknown.
+    pub line: u32,
+    /// The function that was called, if it was a call; else empty.
+    pub callee: String,
+    /// How often.
+    pub count: u64,
+}

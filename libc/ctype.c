@@ -1,0 +1,64 @@
+/* Models of <ctype.h>: formulas without a branch, with glibc's own result values.
+ *
+ * The formulas hold for every argument that the functions accept (-128 to 255 in glibc) as long
+ * as the locale's tables are ASCII's; in any other locale the real function answers.
+ */
+#include "model.h"
+
+#pragma GCC visibility push(hidden)
+
+static inline int is_letter(int c)
+{
+    return ((unsigned)c | 32) - 'a' < 26;
+}
+
+static inline int is_hex_letter(int c)
+{
+    return ((unsigned)c | 32) - 'a' < 6;
+}
+
+static inline int is_graph(int c)
+{
+    return (unsigned)c - '!' < 94;
+}
+
+/* glibc answers with the bit of the class in its table, not with 1. */
+#define CLASS_MODEL(name, bit, formula)                                                        \
+    int NM_MODEL(name)(int c)                                                                  \
+    {                                                                                          \
+        if (!nm_records() || !__nm_ctype_is_ascii())                                           \
+            return __nm_real_##name(c);                                                        \
+        return (formula) << (bit);                                                             \
+    }
+
+CLASS_MODEL(isupper, 8, nm_is_upper(c))
+CLASS_MODEL(islower, 9, nm_is_lower(c))
+CLASS_MODEL(isalpha, 10, is_letter(c))
+CLASS_MODEL(isdigit, 11, nm_is_digit(c))
+CLASS_MODEL(isxdigit, 12, nm_is_digit(c) | is_hex_letter(c))
+CLASS_MODEL(isspace, 13, nm_is_space(c))
+CLASS_MODEL(isprint, 14, is_graph(c) | (c == ' '))
+CLASS_MODEL(isgraph, 15, is_graph(c))
+CLASS_MODEL(iscntrl, 1, ((unsigned)c < 32) | (c == 127))
+CLASS_MODEL(ispunct, 2, is_graph(c) & ~(is_letter(c) | nm_is_digit(c)))
+CLASS_MODEL(isalnum, 3, is_letter(c) | nm_is_digit(c))
+
+/* The tables turn a negative `char` into its byte; EOF stays. */
+static inline int as_byte(int c)
+{
+    return c + (((unsigned)c + 128 < 127) << 8);
+}
+
+int NM_MODEL(tolower)(int c)
+{
+    if (!nm_records() || !__nm_ctype_is_ascii())
+        return __nm_real_tolower(c);
+    return nm_to_lower(as_byte(c));
+}
+
+int NM_MODEL(toupper)(int c)
+{
+    if (!nm_records() || !__nm_ctype_is_ascii())
+        return __nm_real_toupper(c);
+    return as_byte(c) & ~(nm_is_lower(c) << 5);
+}

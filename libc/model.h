@@ -1,0 +1,169 @@
+/* What every model in this directory needs.
+ *
+ * A model `__nm_model_f` does exactly what libc's `f` does, but in plain loops and
+ * comparisons that `nearmiss cc` instruments, so that symbolic bytes flow through it and the
+ * decisions made about them become branches of the recorded path. Three rules keep that cheap:
+ *
+ *  1. A process that does not record calls the real function at once (`nm_records`).
+ *  2. In one that does, data without labels is given to the real function too
+ *     (`nm_is_concrete`); only labelled data is walked byte by byte.
+ *  3. A condition is one branch where it can be (`|` and `&`, not `||` and `&&`): each branch
+ *     narrows the inputs that stay on the path.
+ *
+ * The real functions are reached through `real.c`, which is compiled by plain clang: a call of
+ * `strlen` written here would be turned into a call of its model.
+ */
+#ifndef NM_MODEL_H
+#define NM_MODEL_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+/* glibc's headers replace these functions by macros and inline functions otherwise. */
+#define __NO_CTYPE 1
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#define NM_MODEL(name) __nm_model_##name
+
+/* Models are part of the program or library that they are linked into. */
+#pragma GCC visibility push(hidden)
+
+/* The runtime's words: see `abi::shadow`. A mask of 0 says that nothing is recorded. */
+struct nm_summary_words {
+    const unsigned char *base;
+    unsigned long mask;
+};
+extern struct nm_summary_words __nm_summary;
+
+static inline bool nm_records(void)
+{
+    return __builtin_expect(__nm_summary.mask != 0, 0);
+}
+
+/* Whether no byte of a range has a label (it may say no where the answer is yes). */
+bool __nm_is_concrete(const void *start, size_t size);
+
+/* Whether the value of an argument has no label: a copy in memory has the value's labels once
+ * the call below, which ends the region, is reached. */
+#define nm_value_is_concrete(value)                                                            \
+    __extension__({                                                                            \
+        __typeof__(value) nm_copy = (value);                                                   \
+        __nm_is_concrete(&nm_copy, sizeof nm_copy);                                            \
+    })
+
+/* Whether the current locale's character classes and letter cases are ASCII's, with nothing
+ * beyond 127: so in the C locale and in those of UTF-8. */
+bool __nm_ctype_is_ascii(void);
+
+/* One branch, not two. */
+static inline bool nm_is_space(int c)
+{
+    return (c == ' ') | ((unsigned)c - '\t' < 5);
+}
+
+static inline int nm_is_upper(int c)
+{
+    return (unsigned)c - 'A' < 26;
+}
+
+static inline int nm_is_lower(int c)
+{
+    return (unsigned)c - 'a' < 26;
+}
+
+static inline int nm_is_digit(int c)
+{
+    return (unsigned)c - '0' < 10;
+}
+
+/* Without a branch: case is bit 5 of an ASCII letter. */
+static inline int nm_to_lower(int c)
+{
+    return c | nm_is_upper(c) << 5;
+}
+
+/* The value of a digit in bases up to 36, or at least 36. */
+static inline unsigned nm_digit_value(int c)
+{
+    unsigned decimal = (unsigned)c - '0';
+    unsigned letter = ((unsigned)c | 32) - 'a';
+    return decimal < 10 ? decimal : letter < 26 ? letter + 10 : 36;
+}
+
+/* A number on its way from digits to a value: shared by strtol and scanf. */
+struct nm_number {
+    unsigned long long value;
+    bool overflows;
+};
+
+static inline void nm_add_digit(struct nm_number *number, unsigned base, unsigned digit, int seen)
+{
+    /* Twelve digits of any base fit into 64 bits: no test, hence no branch on the path. */
+    if (seen < 12) {
+        number->value = number->value * base + digit;
+        return;
+    }
+    number->overflows |= __builtin_mul_overflow(number->value, base, &number->value);
+    number->overflows |= __builtin_add_overflow(number->value, digit, &number->value);
+}
+
+/* What strtol, or strtoul, makes of a sign and a magnitude; sets errno on overflow. */
+unsigned long long __nm_finish_number(const struct nm_number *number, bool negative, bool is_signed);
+
+/* How many bytes strncmp looks at: up to the first difference, end or limit, including it. */
+size_t __nm_bytes_compared(const char *a, const char *b, size_t limit);
+
+/* The real functions. */
+size_t __nm_real_strlen(const char *s);
+size_t __nm_real_strnlen(const char *s, size_t n);
+int __nm_real_strcmp(const char *a, const char *b);
+int __nm_real_strncmp(const char *a, const char *b, size_t n);
+int __nm_real_strcasecmp(const char *a, const char *b);
+int __nm_real_strncasecmp(const char *a, const char *b, size_t n);
+int __nm_real_memcmp(const void *a, const void *b, size_t n);
+char *__nm_real_strchr(const char *s, int c);
+char *__nm_real_strrchr(const char *s, int c);
+void *__nm_real_memchr(const void *s, int c, size_t n);
+char *__nm_real_strstr(const char *haystack, const char *needle);
+size_t __nm_real_strspn(const char *s, const char *set);
+size_t __nm_real_strcspn(const char *s, const char *set);
+char *__nm_real_strpbrk(const char *s, const char *set);
+char *__nm_real_strcpy(char *to, const char *from);
+char *__nm_real_strncpy(char *to, const char *from, size_t n);
+char *__nm_real_strcat(char *to, const char *from);
+char *__nm_real_strncat(char *to, const char *from, size_t n);
+char *__nm_real_stpcpy(char *to, const char *from);
+char *__nm_real_strdup(const char *s);
+char *__nm_real_strndup(const char *s, size_t n);
+int __nm_real_isalpha(int c);
+int __nm_real_isdigit(int c);
+int __nm_real_isalnum(int c);
+int __nm_real_isspace(int c);
+int __nm_real_isupper(int c);
+int __nm_real_islower(int c);
+int __nm_real_ispunct(int c);
+int __nm_real_isprint(int c);
+int __nm_real_isxdigit(int c);
+int __nm_real_iscntrl(int c);
+int __nm_real_isgraph(int c);
+int __nm_real_tolower(int c);
+int __nm_real_toupper(int c);
+int __nm_real_atoi(const char *s);
+long __nm_real_atol(const char *s);
+long long __nm_real_atoll(const char *s);
+long __nm_real_strtol(const char *s, char **end, int base);
+unsigned long __nm_real_strtoul(const char *s, char **end, int base);
+void __nm_real_qsort(void *base, size_t count, size_t size,
+                     int (*compare)(const void *, const void *));
+int __nm_real_vsscanf(const char *s, const char *format, va_list list);
+int __nm_real_vfscanf(FILE *stream, const char *format, va_list list);
+int __nm_real_isoc99_vsscanf(const char *s, const char *format, va_list list);
+int __nm_real_isoc99_vfscanf(FILE *stream, const char *format, va_list list);
+
+#pragma GCC visibility pop
+
+#endif

@@ -1,0 +1,166 @@
+/* The real libc functions under names that no model replaces, and the questions that models
+ * ask about shadow memory and the locale. Compiled by plain clang: nothing here is recorded.
+ */
+#define _GNU_SOURCE 1
+#include "model.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#undef strdup
+#undef strndup
+
+bool __nm_is_concrete(const void *start, size_t size)
+{
+    const unsigned char *base = __nm_summary.base;
+    unsigned long mask = __nm_summary.mask;
+    if (size == 0)
+        return true;
+    uintptr_t first = (uintptr_t)start >> 3;
+    uintptr_t last = ((uintptr_t)start + size - 1) >> 3;
+    for (uintptr_t granule = first; granule <= last; granule++) {
+        /* Eight summary bytes at once where they lie in a row. */
+        if (last - granule >= 8 && (granule & mask) + 8 <= mask) {
+            uint64_t eight;
+            memcpy(&eight, base + (granule & mask), sizeof eight);
+            if (eight != 0)
+                return false;
+            granule += 7;
+        } else if (base[granule & mask] != 0) {
+            return false;
+        }
+    }
+    return true;
+}
+
+size_t __nm_bytes_compared(const char *a, const char *b, size_t limit)
+{
+    for (size_t i = 0; i < limit; i++)
+        if (a[i] != b[i] || a[i] == 0)
+            return i + 1;
+    return limit;
+}
+
+/* Compares the locale's three tables with ASCII, for every index they have. */
+static bool tables_are_ascii(const unsigned short *classes, const int *lower, const int *upper)
+{
+    for (int c = -128; c < 256; c++) {
+        bool is_ascii = c >= 0 && c < 128;
+        int is_lower = is_ascii && nm_is_lower(c);
+        int is_upper = is_ascii && nm_is_upper(c);
+        int is_digit = is_ascii && nm_is_digit(c);
+        unsigned letter = is_ascii ? ((unsigned)c | 32) - 'a' : 26;
+        bool is_graph = is_ascii && c > 32 && c < 127;
+        unsigned short expected = 0;
+        expected |= is_upper ? _ISupper : 0;
+        expected |= is_lower ? _ISlower : 0;
+        expected |= letter < 26 ? _ISalpha | _ISalnum : 0;
+        expected |= is_digit ? _ISdigit | _ISalnum | _ISxdigit : 0;
+        expected |= letter < 6 ? _ISxdigit : 0;
+        expected |= is_ascii && nm_is_space(c) ? _ISspace : 0;
+        expected |= c == ' ' || c == '\t' ? _ISblank : 0;
+        expected |= is_graph || c == ' ' ? _ISprint : 0;
+        expected |= is_graph ? _ISgraph : 0;
+        expected |= is_ascii && (c < 32 || c == 127) ? _IScntrl : 0;
+        expected |= is_graph && letter >= 26 && !is_digit ? _ISpunct : 0;
+        if (classes[c] != expected)
+            return false;
+        int as_byte = c == EOF ? EOF : (unsigned char)c;
+        if (lower[c] != as_byte + 32 * is_upper || upper[c] != as_byte - 32 * is_lower)
+            return false;
+    }
+    return true;
+}
+
+bool __nm_ctype_is_ascii(void)
+{
+    /* A locale has tables of its own, and each thread may have its own locale. */
+    static _Thread_local const unsigned short *known_classes;
+    static _Thread_local bool known_answer;
+    const unsigned short *classes = *__ctype_b_loc();
+    if (classes != known_classes) {
+        known_answer = tables_are_ascii(classes, *__ctype_tolower_loc(), *__ctype_toupper_loc());
+        known_classes = classes;
+    }
+    return known_answer;
+}
+
+#define REAL(result, name, parameters, arguments)                                              \
+    result __nm_real_##name parameters { return name arguments; }
+
+REAL(size_t, strlen, (const char *s), (s))
+REAL(size_t, strnlen, (const char *s, size_t n), (s, n))
+REAL(int, strcmp, (const char *a, const char *b), (a, b))
+REAL(int, strncmp, (const char *a, const char *b, size_t n), (a, b, n))
+REAL(int, strcasecmp, (const char *a, const char *b), (a, b))
+REAL(int, strncasecmp, (const char *a, const char *b, size_t n), (a, b, n))
+REAL(int, memcmp, (const void *a, const void *b, size_t n), (a, b, n))
+REAL(char *, strchr, (const char *s, int c), (s, c))
+REAL(char *, strrchr, (const char *s, int c), (s, c))
+REAL(void *, memchr, (const void *s, int c, size_t n), (s, c, n))
+REAL(char *, strstr, (const char *haystack, const char *needle), (haystack, needle))
+REAL(size_t, strspn, (const char *s, const char *set), (s, set))
+REAL(size_t, strcspn, (const char *s, const char *set), (s, set))
+REAL(char *, strpbrk, (const char *s, const char *set), (s, set))
+REAL(char *, strcpy, (char *to, const char *from), (to, from))
+REAL(char *, strncpy, (char *to, const char *from, size_t n), (to, from, n))
+REAL(char *, strcat, (char *to, const char *from), (to, from))
+REAL(char *, strncat, (char *to, const char *from, size_t n), (to, from, n))
+REAL(char *, stpcpy, (char *to, const char *from), (to, from))
+REAL(char *, strdup, (const char *s), (s))
+REAL(char *, strndup, (const char *s, size_t n), (s, n))
+REAL(int, isalpha, (int c), (c))
+REAL(int, isdigit, (int c), (c))
+REAL(int, isalnum, (int c), (c))
+REAL(int, isspace, (int c), (c))
+REAL(int, isupper, (int c), (c))
+REAL(int, islower, (int c), (c))
+REAL(int, ispunct, (int c), (c))
+REAL(int, isprint, (int c), (c))
+REAL(int, isxdigit, (int c), (c))
+REAL(int, iscntrl, (int c), (c))
+REAL(int, isgraph, (int c), (c))
+REAL(int, tolower, (int c), (c))
+REAL(int, toupper, (int c), (c))
+REAL(int, atoi, (const char *s), (s))
+REAL(long, atol, (const char *s), (s))
+REAL(long long, atoll, (const char *s), (s))
+REAL(long, strtol, (const char *s, char **end, int base), (s, end, base))
+REAL(unsigned long, strtoul, (const char *s, char **end, int base), (s, end, base))
+
+void __nm_real_qsort(void *base, size_t count, size_t size,
+                     int (*compare)(const void *, const void *))
+{
+    qsort(base, count, size, compare);
+}
+
+/* The headers send `vsscanf` to the C99 function (`%a` is a conversion) or to the older one
+ * (`%a` is a modifier): here both are wanted, so they are named as the linker knows them. */
+extern int old_vsscanf(const char *s, const char *format, va_list list) __asm__("vsscanf");
+extern int old_vfscanf(FILE *stream, const char *format, va_list list) __asm__("vfscanf");
+extern int c99_vsscanf(const char *s, const char *format, va_list list) __asm__("__isoc99_vsscanf");
+extern int c99_vfscanf(FILE *stream, const char *format, va_list list) __asm__("__isoc99_vfscanf");
+
+int __nm_real_vsscanf(const char *s, const char *format, va_list list)
+{
+    return old_vsscanf(s, format, list);
+}
+
+int __nm_real_vfscanf(FILE *stream, const char *format, va_list list)
+{
+    return old_vfscanf(stream, format, list);
+}
+
+int __nm_real_isoc99_vsscanf(const char *s, const char *format, va_list list)
+{
+    return c99_vsscanf(s, format, list);
+}
+
+int __nm_real_isoc99_vfscanf(FILE *stream, const char *format, va_list list)
+{
+    return c99_vfscanf(stream, format, list);
+}

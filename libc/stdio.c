@@ -1,0 +1,437 @@
+/* Models of <stdio.h>: formatted input.
+ *
+ * The conversions d i u x X o c s n [ and %, with widths, suppression and the integer length
+ * modifiers, are done here, as glibc does them: its order of reads and push-backs, its answer
+ * at the end of input, its idea of "0x" without a digit. A format with anything else (floats,
+ * wide characters, positions, allocation) is given to libc as a whole; what it stores is
+ * concrete. From a stream we read with `getc` and `ungetc`, whose models are the runtime's.
+ */
+#include "model.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#pragma GCC visibility push(hidden)
+
+/* Where characters come from. */
+struct source {
+    FILE *stream;               /* NULL: a string */
+    const unsigned char *next;  /* of the string */
+    int last;                   /* the last character; EOF stays */
+    int errno_at_end;           /* what glibc makes errno again at each read beyond the end */
+    size_t consumed;            /* for %n */
+};
+
+static int take(struct source *source)
+{
+    if (source->last == EOF) {
+        errno = source->errno_at_end;
+        return EOF;
+    }
+    int c;
+    if (source->stream != NULL)
+        c = getc(source->stream);
+    else if (*source->next == 0)
+        c = EOF;
+    else
+        c = *source->next++;
+    if (c == EOF)
+        source->errno_at_end = errno;
+    else
+        source->consumed++;
+    source->last = c;
+    return c;
+}
+
+/* Gives the last character back; at the end there is nothing to give back. */
+static void give_back(struct source *source)
+{
+    if (source->last == EOF)
+        return;
+    source->consumed--;
+    if (source->stream != NULL)
+        ungetc(source->last, source->stream);
+    else
+        source->next--;
+}
+
+enum length { LENGTH_CHAR, LENGTH_SHORT, LENGTH_INT, LENGTH_LONG };
+
+/* One conversion of a format. */
+struct conversion {
+    bool suppress;
+    int width;          /* -1: none */
+    enum length length;
+    char letter;        /* 0: one that is not done here */
+    const char *set;    /* of a [ conversion: what follows the [ and a ^ */
+    bool negated;
+};
+
+/* The end of a set: behind its ], or NULL. A ] at its start is a member. */
+static const char *end_of_set(const char *set)
+{
+    if (*set == ']')
+        set++;
+    while (*set != 0 && *set != ']')
+        set++;
+    return *set == ']' ? set + 1 : NULL;
+}
+
+/* Reads the conversion behind a % and returns what follows it. */
+static const char *read_conversion(const char *format, struct conversion *conversion)
+{
+    *conversion = (struct conversion){.width = -1, .length = LENGTH_INT};
+    if (*format == '*') {
+        conversion->suppress = true;
+        format++;
+    }
+    int width = 0;
+    for (; nm_is_digit(*format); format++) {
+        if (width > 100000)
+            return format;
+        width = width * 10 + (*format - '0');
+    }
+    if (width != 0)
+        conversion->width = width;
+    switch (*format) {
+    case 'h':
+        format++;
+        conversion->length = LENGTH_SHORT;
+        if (*format == 'h') {
+            format++;
+            conversion->length = LENGTH_CHAR;
+        }
+        break;
+    case 'l':
+        format++;
+        conversion->length = LENGTH_LONG;
+        if (*format == 'l')
+            format++;
+        break;
+    case 'q': case 'L': case 'j': case 'z': case 't':
+        format++;
+        conversion->length = LENGTH_LONG;
+        break;
+    }
+    switch (*format) {
+    case 'd': case 'i': case 'u': case 'x': case 'X': case 'o': case 'n': case '%':
+        conversion->letter = *format++;
+        return format;
+    case 'c': case 's': case '[':
+        /* With l they are wide. */
+        if (conversion->length == LENGTH_LONG)
+            return format;
+        conversion->letter = *format++;
+        break;
+    default:
+        return format;
+    }
+    if (conversion->letter == '[') {
+        if (*format == '^') {
+            conversion->negated = true;
+            format++;
+        }
+        conversion->set = format;
+        const char *end = end_of_set(format);
+        if (end == NULL) {
+            conversion->letter = 0;
+            return format;
+        }
+        return end;
+    }
+    return format;
+}
+
+/* Whether every conversion of a format is done here. */
+static bool is_supported(const char *format)
+{
+    while (*format != 0) {
+        /* Outside ASCII a format is multibyte text. */
+        if (*format & 0x80)
+            return false;
+        if (*format++ != '%')
+            continue;
+        struct conversion conversion;
+        format = read_conversion(format, &conversion);
+        if (conversion.letter == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Whether `c` is in the set that starts at `set`, with one branch less for each member. */
+static bool set_has(const char *set, int c)
+{
+    const unsigned char *s = (const unsigned char *)set;
+    int has = 0;
+    /* A ] or - at the start stands for itself. */
+    const unsigned char *first = s;
+    if (*s == ']' || *s == '-') {
+        has |= c == *s;
+        s++;
+    }
+    for (; *s != 0 && *s != ']'; s++) {
+        if (*s == '-' && s != first && s[1] != 0 && s[1] != ']' && s[-1] <= s[1])
+            /* The end of the range is a member of its own. */
+            has |= (c >= s[-1]) & (c < s[1]);
+        else
+            has |= c == *s;
+    }
+    return has != 0;
+}
+
+static void store_integer(void *to, enum length length, unsigned long long value)
+{
+    switch (length) {
+    case LENGTH_CHAR:
+        *(unsigned char *)to = (unsigned char)value;
+        break;
+    case LENGTH_SHORT:
+        *(unsigned short *)to = (unsigned short)value;
+        break;
+    case LENGTH_INT:
+        *(unsigned *)to = (unsigned)value;
+        break;
+    case LENGTH_LONG:
+        *(unsigned long long *)to = value;
+        break;
+    }
+}
+
+/* How a conversion ended. */
+enum outcome { MATCHED, MISMATCHED, NO_INPUT };
+
+static enum outcome scan_integer(struct source *source, const struct conversion *conversion, void *to)
+{
+    char letter = conversion->letter;
+    unsigned base = letter == 'i' ? 0 : letter == 'o' ? 8 : letter == 'x' || letter == 'X' ? 16 : 10;
+    int width = conversion->width;
+    int c = take(source);
+    if (c == EOF)
+        return NO_INPUT;
+    bool negative = c == '-';
+    if (negative || c == '+') {
+        width -= width > 0;
+        c = take(source);
+    }
+    int digits = 0;
+    if (width != 0 && c == '0') {
+        width -= width > 0;
+        digits++;
+        c = take(source);
+        if (width != 0 && (base == 0 || base == 16) && (c == 'x' || c == 'X')) {
+            /* glibc keeps the zero as the number if no digit follows the x. */
+            base = 16;
+            width -= width > 0;
+            c = take(source);
+        } else if (base == 0) {
+            base = 8;
+        }
+    }
+    if (base == 0)
+        base = 10;
+    struct nm_number number = {0, false};
+    int significant = 0;
+    while (c != EOF && width != 0) {
+        unsigned digit = base <= 10 ? (unsigned)c - '0' : nm_digit_value(c);
+        if (digit >= base)
+            break;
+        nm_add_digit(&number, base, digit, significant++);
+        width -= width > 0;
+        c = take(source);
+    }
+    digits += significant;
+    give_back(source);
+    if (digits == 0)
+        return MISMATCHED;
+    bool is_signed = letter == 'd' || letter == 'i';
+    unsigned long long value = __nm_finish_number(&number, negative, is_signed);
+    if (!conversion->suppress)
+        store_integer(to, conversion->length, value);
+    return MATCHED;
+}
+
+static enum outcome scan_characters(struct source *source, const struct conversion *conversion, char *to)
+{
+    int width = conversion->width == -1 ? 1 : conversion->width;
+    if (take(source) == EOF)
+        return NO_INPUT;
+    do {
+        if (!conversion->suppress)
+            *to++ = (char)source->last;
+    } while (--width > 0 && take(source) != EOF);
+    return MATCHED;
+}
+
+/* %s and %[: whether a character belongs is all that differs. */
+static enum outcome scan_string(struct source *source, const struct conversion *conversion, char *to)
+{
+    int width = conversion->width == -1 ? INT_MAX : conversion->width;
+    size_t before = source->consumed;
+    if (take(source) == EOF)
+        return NO_INPUT;
+    do {
+        int c = source->last;
+        bool belongs = conversion->letter == 's' ? !nm_is_space(c)
+                                                 : set_has(conversion->set, c) != conversion->negated;
+        if (!belongs) {
+            give_back(source);
+            break;
+        }
+        if (!conversion->suppress)
+            *to++ = (char)c;
+    } while (--width > 0 && take(source) != EOF);
+    if (source->consumed == before)
+        return MISMATCHED;
+    if (!conversion->suppress)
+        *to = 0;
+    return MATCHED;
+}
+
+static enum outcome scan_percent(struct source *source)
+{
+    int c = take(source);
+    if (c == EOF)
+        return NO_INPUT;
+    if (c == '%')
+        return MATCHED;
+    give_back(source);
+    return MISMATCHED;
+}
+
+/* A character of the format that stands for itself. */
+static enum outcome scan_literal(struct source *source, char literal, bool skip_space)
+{
+    int c = take(source);
+    while (skip_space && c != EOF && nm_is_space(c))
+        c = take(source);
+    if (c == EOF)
+        return NO_INPUT;
+    if (c == (unsigned char)literal)
+        return MATCHED;
+    give_back(source);
+    return MISMATCHED;
+}
+
+static void skip_white_space(struct source *source)
+{
+    int saved = errno;
+    while (nm_is_space(take(source)))
+        ;
+    errno = saved;
+    give_back(source);
+}
+
+static enum outcome scan_conversion(struct source *source, const struct conversion *conversion, void *to)
+{
+    switch (conversion->letter) {
+    case '%':
+        return scan_percent(source);
+    case 'n':
+        if (!conversion->suppress)
+            store_integer(to, conversion->length, source->consumed);
+        return MATCHED;
+    case 'c':
+        return scan_characters(source, conversion, to);
+    case 's':
+    case '[':
+        return scan_string(source, conversion, to);
+    default:
+        return scan_integer(source, conversion, to);
+    }
+}
+
+static int scan(struct source *source, const char *format, va_list list)
+{
+    int assigned = 0;
+    bool skip_space = false;
+    while (*format != 0) {
+        char c = *format++;
+        enum outcome outcome;
+        if (c != '%') {
+            if (nm_is_space(c)) {
+                skip_space = true;
+                continue;
+            }
+            outcome = scan_literal(source, c, skip_space);
+            skip_space = false;
+        } else {
+            struct conversion conversion;
+            format = read_conversion(format, &conversion);
+            char letter = conversion.letter;
+            if (skip_space || (letter != '[' && letter != 'c' && letter != 'n'))
+                skip_white_space(source);
+            skip_space = false;
+            bool stores = letter != '%' && !conversion.suppress;
+            outcome = scan_conversion(source, &conversion, stores ? va_arg(list, void *) : NULL);
+            assigned += outcome == MATCHED && stores && letter != 'n';
+        }
+        if (outcome == NO_INPUT)
+            return assigned != 0 ? assigned : EOF;
+        if (outcome == MISMATCHED)
+            return assigned;
+    }
+    if (skip_space)
+        skip_white_space(source);
+    return assigned;
+}
+
+static bool is_done_here(const char *format)
+{
+    /* White space is what the locale says it is. */
+    return nm_records() && __nm_ctype_is_ascii() && is_supported(format);
+}
+
+static int scan_text(const char *text, const char *format, va_list list)
+{
+    struct source source = {.next = (const unsigned char *)text};
+    return scan(&source, format, list);
+}
+
+static int scan_stream(FILE *stream, const char *format, va_list list)
+{
+    struct source source = {.stream = stream};
+    flockfile(stream);
+    int assigned = scan(&source, format, list);
+    funlockfile(stream);
+    return assigned;
+}
+
+/* The headers rename `sscanf` to the C99 function; a model's name is what the linker sees. */
+#undef sscanf
+#undef fscanf
+#undef scanf
+
+#define SCANF_MODELS(prefix, real_vsscanf, real_vfscanf)                                       \
+    int NM_MODEL(prefix##sscanf)(const char *text, const char *format, ...)                    \
+    {                                                                                          \
+        va_list list;                                                                          \
+        va_start(list, format);                                                                \
+        int result = is_done_here(format) ? scan_text(text, format, list)                      \
+                                          : real_vsscanf(text, format, list);                  \
+        va_end(list);                                                                          \
+        return result;                                                                         \
+    }                                                                                          \
+    int NM_MODEL(prefix##fscanf)(FILE *stream, const char *format, ...)                        \
+    {                                                                                          \
+        va_list list;                                                                          \
+        va_start(list, format);                                                                \
+        int result = is_done_here(format) ? scan_stream(stream, format, list)                  \
+                                          : real_vfscanf(stream, format, list);                \
+        va_end(list);                                                                          \
+        return result;                                                                         \
+    }                                                                                          \
+    int NM_MODEL(prefix##scanf)(const char *format, ...)                                       \
+    {                                                                                          \
+        va_list list;                                                                          \
+        va_start(list, format);                                                                \
+        int result = is_done_here(format) ? scan_stream(stdin, format, list)                   \
+                                          : real_vfscanf(stdin, format, list);                 \
+        va_end(list);                                                                          \
+        return result;                                                                         \
+    }
+
+SCANF_MODELS(, __nm_real_vsscanf, __nm_real_vfscanf)
+SCANF_MODELS(__isoc99_, __nm_real_isoc99_vsscanf, __nm_real_isoc99_vfscanf)

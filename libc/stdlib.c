@@ -1,0 +1,249 @@
+/* Models of <stdlib.h>: numbers from digits, sorting and searching.
+ */
+#include "model.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#pragma GCC visibility push(hidden)
+
+/* 2 to 36, or 0: what the functions accept. */
+static bool is_base(int base)
+{
+    return base == 0 || (base >= 2 && base <= 36);
+}
+
+unsigned long long __nm_finish_number(const struct nm_number *number, bool negative, bool is_signed)
+{
+    if (!is_signed) {
+        if (number->overflows) {
+            errno = ERANGE;
+            return ULLONG_MAX;
+        }
+        return negative ? -number->value : number->value;
+    }
+    unsigned long long limit = (unsigned long long)LLONG_MAX + negative;
+    if (number->overflows || number->value > limit) {
+        errno = ERANGE;
+        return limit;
+    }
+    return negative ? -number->value : number->value;
+}
+
+/* Digits of `base` from `s`, with the white space, sign and prefix that the functions allow. */
+static unsigned long long read_number(const char *s, char **end, int base, bool is_signed)
+{
+    const char *start = s;
+    while (nm_is_space(*s))
+        s++;
+    bool negative = *s == '-';
+    if (negative)
+        s++;
+    else if (*s == '+')
+        s++;
+    /* "0x" counts only before a digit: of "0xg" the zero is the number. */
+    if ((base == 0 || base == 16) && s[0] == '0' && (s[1] | 32) == 'x'
+        && nm_digit_value((unsigned char)s[2]) < 16) {
+        s += 2;
+        base = 16;
+    } else if (base == 0) {
+        base = s[0] == '0' ? 8 : 10;
+    }
+    struct nm_number number = {0, false};
+    int digits = 0;
+    for (;; s++, digits++) {
+        unsigned digit = base <= 10 ? (unsigned)(unsigned char)*s - '0'
+                                    : nm_digit_value((unsigned char)*s);
+        if (digit >= (unsigned)base)
+            break;
+        nm_add_digit(&number, base, digit, digits);
+    }
+    if (end != NULL)
+        *end = (char *)(digits > 0 ? s : start);
+    return __nm_finish_number(&number, negative, is_signed);
+}
+
+/* What the real functions look at beyond the number: a digit after "0x", or one byte. */
+static bool number_is_concrete(const char *s, const char *end)
+{
+    size_t room = __nm_real_strnlen(end, 2) + 1;
+    /* Nothing converted: `end` is `s`, but white space, sign and prefix were read. */
+    if (s == end)
+        room = __nm_real_strlen(s) + 1;
+    return __nm_is_concrete(s, (size_t)(end - s) + room);
+}
+
+long NM_MODEL(strtol)(const char *s, char **end, int base)
+{
+    if (!nm_records() || !is_base(base))
+        return __nm_real_strtol(s, end, base);
+    if (nm_value_is_concrete(s) && nm_value_is_concrete(base)) {
+        char *real_end;
+        long value = __nm_real_strtol(s, &real_end, base);
+        if (number_is_concrete(s, real_end)) {
+            if (end != NULL)
+                *end = real_end;
+            return value;
+        }
+    }
+    return (long)read_number(s, end, base, true);
+}
+
+unsigned long NM_MODEL(strtoul)(const char *s, char **end, int base)
+{
+    if (!nm_records() || !is_base(base))
+        return __nm_real_strtoul(s, end, base);
+    if (nm_value_is_concrete(s) && nm_value_is_concrete(base)) {
+        char *real_end;
+        unsigned long value = __nm_real_strtoul(s, &real_end, base);
+        if (number_is_concrete(s, real_end)) {
+            if (end != NULL)
+                *end = real_end;
+            return value;
+        }
+    }
+    return (unsigned long)read_number(s, end, base, false);
+}
+
+_Static_assert(sizeof(long) == sizeof(long long), "the long functions do for long long");
+
+long long NM_MODEL(strtoll)(const char *s, char **end, int base)
+{
+    return NM_MODEL(strtol)(s, end, base);
+}
+
+unsigned long long NM_MODEL(strtoull)(const char *s, char **end, int base)
+{
+    return NM_MODEL(strtoul)(s, end, base);
+}
+
+/* C23's functions also take "0b101" in bases 0 and 2: that is handed to libc. */
+static bool has_binary_prefix(const char *s, int base)
+{
+    if (base != 0 && base != 2)
+        return false;
+    while (nm_is_space(*s))
+        s++;
+    if (*s == '-' || *s == '+')
+        s++;
+    return s[0] == '0' && (s[1] | 32) == 'b';
+}
+
+/* Only a libc that has them is ever asked for them. */
+extern long __isoc23_strtol(const char *s, char **end, int base)
+    __attribute__((weak, visibility("default")));
+extern unsigned long __isoc23_strtoul(const char *s, char **end, int base)
+    __attribute__((weak, visibility("default")));
+
+static long (*const volatile real_isoc23_strtol)(const char *, char **, int) = __isoc23_strtol;
+static unsigned long (*const volatile real_isoc23_strtoul)(const char *, char **, int) =
+    __isoc23_strtoul;
+
+long NM_MODEL(__isoc23_strtol)(const char *s, char **end, int base)
+{
+    if (!nm_records() || has_binary_prefix(s, base))
+        return real_isoc23_strtol(s, end, base);
+    return NM_MODEL(strtol)(s, end, base);
+}
+
+unsigned long NM_MODEL(__isoc23_strtoul)(const char *s, char **end, int base)
+{
+    if (!nm_records() || has_binary_prefix(s, base))
+        return real_isoc23_strtoul(s, end, base);
+    return NM_MODEL(strtoul)(s, end, base);
+}
+
+long long NM_MODEL(__isoc23_strtoll)(const char *s, char **end, int base)
+{
+    return NM_MODEL(__isoc23_strtol)(s, end, base);
+}
+
+unsigned long long NM_MODEL(__isoc23_strtoull)(const char *s, char **end, int base)
+{
+    return NM_MODEL(__isoc23_strtoul)(s, end, base);
+}
+
+/* glibc's atoi is strtol cut to 32 bits, and sets errno like it. */
+
+long NM_MODEL(atol)(const char *s)
+{
+    return NM_MODEL(strtol)(s, NULL, 10);
+}
+
+long long NM_MODEL(atoll)(const char *s)
+{
+    return NM_MODEL(strtol)(s, NULL, 10);
+}
+
+int NM_MODEL(atoi)(const char *s)
+{
+    return (int)NM_MODEL(strtol)(s, NULL, 10);
+}
+
+typedef int comparison(const void *, const void *);
+
+void *NM_MODEL(bsearch)(const void *key, const void *base, size_t count, size_t size,
+                        comparison *compare)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        const void *element = (const char *)base + middle * size;
+        int order = compare(key, element);
+        if (order < 0)
+            high = middle;
+        else if (order > 0)
+            low = middle + 1;
+        else
+            return (void *)element;
+    }
+    return NULL;
+}
+
+/* A stable merge sort that asks in the order in which glibc up to 2.36 asks. */
+static void merge_sort(char *base, size_t count, size_t size, comparison *compare, char *scratch)
+{
+    if (count <= 1)
+        return;
+    size_t left_count = count / 2;
+    char *left = base, *left_end = base + left_count * size;
+    char *right = left_end, *right_end = base + count * size;
+    merge_sort(left, left_count, size, compare, scratch);
+    merge_sort(right, count - left_count, size, compare, scratch);
+    char *to = scratch;
+    while (left < left_end && right < right_end) {
+        char **from = compare(left, right) <= 0 ? &left : &right;
+        memcpy(to, *from, size);
+        to += size;
+        *from += size;
+    }
+    /* What is left of the right half is in its place already. */
+    memcpy(to, left, (size_t)(left_end - left));
+    to += left_end - left;
+    memcpy(base, scratch, (size_t)(to - scratch));
+}
+
+void NM_MODEL(qsort)(void *base, size_t count, size_t size, comparison *compare)
+{
+    if (!nm_records()) {
+        __nm_real_qsort(base, count, size, compare);
+        return;
+    }
+    size_t bytes;
+    if (__builtin_mul_overflow(count, size, &bytes)) {
+        __nm_real_qsort(base, count, size, compare);
+        return;
+    }
+    char small[1024];
+    char *scratch = bytes <= sizeof small ? small : malloc(bytes);
+    if (scratch == NULL) {
+        __nm_real_qsort(base, count, size, compare);
+        return;
+    }
+    merge_sort(base, count, size, compare, scratch);
+    if (scratch != small)
+        free(scratch);
+}

@@ -25,6 +25,8 @@ mod simplify;
 mod store;
 pub mod support;
 pub mod terms;
+#[cfg(test)]
+mod testing;
 
 pub use evaluate::{Assignment, Evaluator, Inputs};
 pub use lower::Lowering;

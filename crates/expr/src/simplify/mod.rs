@@ -13,7 +13,18 @@ use crate::node::TermId;
 use crate::store::Record;
 use crate::terms::Terms;
 
+mod arithmetic;
+mod bits;
 mod constant;
+mod equality;
+mod extension;
+mod ite;
+mod order;
+mod overflow;
+mod shift;
+mod structure;
+#[cfg(test)]
+mod tests;
 
 /// A term about to be made. Which fields matter depends on the operation.
 #[derive(Clone, Copy, Debug)]
@@ -77,8 +88,31 @@ pub(crate) struct Rule {
     pub apply: fn(&mut Terms, &Draft) -> Option<TermId>,
 }
 
+/// Makes a module's table: rows of `function: operations;`.
+macro_rules! rules {
+    ($($name:ident: $($op:ident)|+;)*) => {
+        pub(super) const RULES: &[$crate::simplify::Rule] = &[$($crate::simplify::Rule {
+            name: stringify!($name),
+            ops: &[$(nearmiss_abi::op::Op::$op),+],
+            apply: $name,
+        },)*];
+    };
+}
+use rules;
+
 /// Every rule; earlier tables and rows are tried first.
-const TABLES: &[&[Rule]] = &[constant::RULES];
+const TABLES: &[&[Rule]] = &[
+    constant::RULES,
+    arithmetic::RULES,
+    bits::RULES,
+    shift::RULES,
+    equality::RULES,
+    order::RULES,
+    overflow::RULES,
+    structure::RULES,
+    extension::RULES,
+    ite::RULES,
+];
 
 /// All rules in the order in which they are tried.
 pub(crate) fn all_rules() -> impl Iterator<Item = &'static Rule> {

@@ -1,1 +1,77 @@
 //! The compiler driver: a pure plan of the command line, then running it.
+//!
+//! `nearmiss cc` takes the command lines that clang takes and leaves the files that clang
+//! leaves; C sources become instrumented objects, programs and shared libraries are linked
+//! with the runtime. What a build system can notice (messages, exit status, files of
+//! dependencies) is clang's own.
+
+pub mod checks;
+pub mod command;
+pub mod config;
+mod dependencies;
+pub mod options;
+pub mod plan;
+mod process;
+mod record;
+pub mod response;
+mod run;
+mod signals;
+
+use std::ffi::OsString;
+use std::io::{self, Write};
+use std::path::Path;
+
+pub use checks::Checks;
+pub use config::{Config, Language};
+pub use plan::{Plan, plan};
+use process::Failure;
+
+/// The status of a driver that could not do its job.
+const STATUS_TROUBLE: i32 = 2;
+
+/// Does what the command line says (the words after the compiler's name), with messages on
+/// standard error, and gives the exit status. A command that is clang's alone does not return:
+/// clang takes the place of this process.
+pub fn main_with(arguments: &[OsString], config: &Config) -> i32 {
+    run_with(arguments, config, &mut io::stderr())
+}
+
+/// As [`main_with`], with messages to `messages`.
+pub fn run_with(arguments: &[OsString], config: &Config, messages: &mut dyn Write) -> i32 {
+    match carry_out(arguments, config, messages) {
+        Ok(()) => 0,
+        Err(Failure::Status(status)) => status,
+        Err(Failure::Signal(signal)) => signals::die_by(signal),
+        Err(failure) => {
+            run::say(messages, &failure.to_string());
+            STATUS_TROUBLE
+        }
+    }
+}
+
+fn carry_out(
+    arguments: &[OsString],
+    config: &Config,
+    messages: &mut dyn Write,
+) -> Result<(), Failure> {
+    let Plan::Build { compilations, link } = plan_words(arguments, config) else {
+        return Err(process::replace_by(config.compiler(), arguments));
+    };
+    signals::install();
+    let directory = tempfile::Builder::new()
+        .prefix("nearmiss-cc-")
+        .tempdir()
+        .map_err(|error| process::trouble(Path::new("temporary directory"), &error))?;
+    run::Build::new(config, directory.path(), messages)?.run(&compilations, link.as_ref())
+}
+
+fn plan_words(arguments: &[OsString], config: &Config) -> Plan {
+    let words: Option<Vec<String>> = (arguments.iter())
+        .map(|argument| argument.to_str().map(str::to_string))
+        .collect();
+    // A name that is not UTF-8 is rare enough to be left to clang.
+    let read = |name: &str| std::fs::read_to_string(name).ok();
+    words.map_or(Plan::Unchanged, |words| {
+        plan(&response::expand(&words, &read), config)
+    })
+}

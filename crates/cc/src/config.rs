@@ -1,0 +1,81 @@
+//! What the driver is told besides the command line.
+
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use crate::checks::{Checks, UnknownCheck};
+
+/// Under which name the driver was called.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Language {
+    /// `nearmiss cc`.
+    C,
+    /// `nearmiss c++`: C++ is compiled without instrumentation, but linked with the runtime.
+    Cplusplus,
+}
+
+/// Where the tools are and what is wanted.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The C compiler.
+    pub clang: PathBuf,
+    /// The C++ compiler.
+    pub clang_cplusplus: PathBuf,
+    /// The program that instruments bitcode.
+    pub instrument: PathBuf,
+    /// Where `libnearmiss_rt.a` and its companions are.
+    pub library_directory: PathBuf,
+    /// Which of clang's checks are compiled in.
+    pub checks: Checks,
+    /// Under which name the driver was called.
+    pub language: Language,
+    /// How long instrumenting one file may take before it is left without.
+    pub instrument_limit: Duration,
+    /// Whether to say which files are left without instrumentation, and why.
+    pub verbose: bool,
+}
+
+/// The runtime that every instrumented program is linked with.
+pub const RUNTIME_ARCHIVE: &str = "libnearmiss_rt.a";
+/// The models of libc functions written in C.
+pub const MODELS_ARCHIVE: &str = "libnearmiss_models.a";
+
+impl Config {
+    /// The configuration of an installation in which `directory` holds the executables;
+    /// `lookup` gives the value of an environment variable.
+    pub fn from_lookup(
+        directory: &Path,
+        lookup: impl Fn(&str) -> Option<String>,
+    ) -> Result<Config, UnknownCheck> {
+        let tool =
+            |variable: &str, name: &str| PathBuf::from(lookup(variable).unwrap_or(name.into()));
+        Ok(Config {
+            clang: tool("NEARMISS_CLANG", "clang-19"),
+            clang_cplusplus: tool("NEARMISS_CLANGXX", "clang++-19"),
+            instrument: directory.join("nearmiss-instrument"),
+            library_directory: library_directory(directory),
+            checks: lookup("NEARMISS_CHECKS")
+                .map_or(Ok(Checks::default()), |list| Checks::parse(&list))?,
+            language: Language::C,
+            instrument_limit: Duration::from_secs(300),
+            verbose: lookup("NEARMISS_VERBOSE")
+                .is_some_and(|value| !value.is_empty() && value != "0"),
+        })
+    }
+
+    /// The compiler for this language.
+    pub fn compiler(&self) -> &Path {
+        match self.language {
+            Language::C => &self.clang,
+            Language::Cplusplus => &self.clang_cplusplus,
+        }
+    }
+}
+
+/// In a build tree the archives lie beside the executables, installed in `lib/nearmiss`.
+fn library_directory(executables: &Path) -> PathBuf {
+    match executables.join(RUNTIME_ARCHIVE).exists() {
+        true => executables.to_path_buf(),
+        false => executables.join("../lib/nearmiss"),
+    }
+}

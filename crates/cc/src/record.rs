@@ -1,0 +1,91 @@
+//! How a program was linked, kept in the program itself: its sanitizer twin is linked alike.
+
+use std::path::{Path, PathBuf};
+
+use nearmiss_abi::site::{LINK_SECTION, SITES_SECTION};
+use nearmiss_sites::frame;
+use object::write::Object;
+use object::{Architecture, BinaryFormat, Endianness, SectionFlags, SectionKind, elf};
+
+use crate::plan::{Link, LinkArgument};
+
+/// The record of a link in `directory`. `uninstrumented` gives the source of a compilation
+/// that had to do without instrumentation.
+pub fn record(
+    link: &Link,
+    directory: &Path,
+    uninstrumented: &dyn Fn(usize) -> Option<String>,
+) -> nearmiss_sites::Link {
+    let absolute = |path: &str| directory.join(path).to_string_lossy().into_owned();
+    let mut arguments = Vec::new();
+    for argument in &link.arguments {
+        match argument {
+            LinkArgument::Option(words) => arguments.extend(words.iter().cloned()),
+            LinkArgument::Path(name, path) => arguments.push(format!("{name}{}", absolute(path))),
+            LinkArgument::Source(path) => arguments.push(absolute(path)),
+            LinkArgument::Linked(path) => {
+                if !is_instrumented_object(&directory.join(path)) {
+                    arguments.push(absolute(path));
+                }
+            }
+            LinkArgument::Compiled(number) => {
+                if let Some(source) = uninstrumented(*number) {
+                    let words = ["-x", "c", &absolute(&source), "-x", "none"];
+                    arguments.extend(words.map(str::to_string));
+                }
+            }
+            LinkArgument::Silent(_) => {}
+        }
+    }
+    nearmiss_sites::Link {
+        directory: directory.to_string_lossy().into_owned(),
+        arguments,
+        shared: link.shared,
+    }
+}
+
+/// Whether this is an object file (not an archive or library) with a site map.
+fn is_instrumented_object(path: &Path) -> bool {
+    use object::{Object, ObjectKind};
+    let Ok(bytes) = std::fs::read(path) else {
+        return false;
+    };
+    let Ok(file) = object::read::elf::ElfFile64::<Endianness>::parse(&*bytes) else {
+        return false;
+    };
+    file.kind() == ObjectKind::Relocatable && file.section_by_name(SITES_SECTION).is_some()
+}
+
+/// An object file with the record. The section takes no memory in the program and survives
+/// `--gc-sections`.
+pub fn object_file(link: &nearmiss_sites::Link) -> Vec<u8> {
+    let mut file = Object::new(
+        BinaryFormat::Elf,
+        Architecture::X86_64,
+        object::Endianness::Little,
+    );
+    let mut add = |name: &str, flags: u32, bytes: &[u8]| {
+        let section = file.add_section(Vec::new(), name.into(), SectionKind::Other);
+        file.section_mut(section).flags = SectionFlags::Elf {
+            sh_flags: u64::from(flags),
+        };
+        file.append_section_data(section, bytes, 1);
+    };
+    add(LINK_SECTION, elf::SHF_GNU_RETAIN, &frame::write(link));
+    // Without it a linker would make the stack executable.
+    add(".note.GNU-stack", 0, &[]);
+    file.write().expect("two sections make an object")
+}
+
+/// The archives that are linked into a program, in order.
+pub fn archives(directory: &Path) -> Vec<PathBuf> {
+    let models = directory.join(crate::config::MODELS_ARCHIVE);
+    let runtime = directory.join(crate::config::RUNTIME_ARCHIVE);
+    // The models are compiled by this driver itself: at that time they do not exist.
+    models
+        .exists()
+        .then_some(models)
+        .into_iter()
+        .chain([runtime])
+        .collect()
+}

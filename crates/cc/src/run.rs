@@ -1,0 +1,229 @@
+//! Carrying out a plan.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use nearmiss_abi::hook::ABI_SYMBOL;
+
+use crate::config::Config;
+use crate::plan::{Compilation, Instrumented, Link, LinkArgument, Word, temporary};
+use crate::process::{Failure, Tool, trouble};
+use crate::record;
+
+/// A plan being carried out.
+pub struct Build<'a> {
+    config: &'a Config,
+    /// For temporary files.
+    temporary: &'a Path,
+    /// The directory of the command.
+    directory: PathBuf,
+    /// The compilations that had to do without instrumentation, and their sources.
+    uninstrumented: Vec<(usize, String)>,
+    /// Where messages go.
+    messages: &'a mut dyn Write,
+}
+
+impl<'a> Build<'a> {
+    /// Prepares to work in the current directory, with temporary files in `temporary`.
+    pub fn new(
+        config: &'a Config,
+        temporary: &'a Path,
+        messages: &'a mut dyn Write,
+    ) -> Result<Build<'a>, Failure> {
+        let directory = std::env::current_dir().map_err(|error| trouble(Path::new("."), &error))?;
+        Ok(Build {
+            config,
+            temporary,
+            directory,
+            uninstrumented: Vec::new(),
+            messages,
+        })
+    }
+
+    /// Compiles every source, as clang does even if one has errors, then links.
+    pub fn run(
+        &mut self,
+        compilations: &[Compilation],
+        link: Option<&Link>,
+    ) -> Result<(), Failure> {
+        let mut result = Ok(());
+        for compilation in compilations {
+            match self.compile(compilation) {
+                Err(failure @ Failure::Status(_)) => result = Err(failure),
+                other => other?,
+            }
+        }
+        result?;
+        link.map_or(Ok(()), |link| self.link(link))
+    }
+
+    fn compile(&mut self, compilation: &Compilation) -> Result<(), Failure> {
+        match compilation {
+            Compilation::Plain(words) => self.clang(words),
+            Compilation::Instrumented(job) => self.compile_instrumented(job),
+        }
+    }
+
+    fn compile_instrumented(&mut self, job: &Instrumented) -> Result<(), Failure> {
+        self.clang(&job.front_end)?;
+        match self.instrument(job) {
+            Ok(()) => Ok(()),
+            Err(failure @ (Failure::Status(_) | Failure::Timeout)) => {
+                self.compile_plain(job, &failure)
+            }
+            Err(failure @ Failure::Signal(_)) if crate::signals::caught().is_none() => {
+                self.compile_plain(job, &failure)
+            }
+            Err(failure) => Err(failure),
+        }
+    }
+
+    /// Instruments and makes code: what may fail for reasons of our own.
+    fn instrument(&self, job: &Instrumented) -> Result<(), Failure> {
+        let limit = self.config.instrument_limit;
+        let arguments = self.instrument_arguments(job);
+        Tool::new(&self.config.instrument, arguments).run_limited(limit, self.config.verbose)?;
+        let code = self.expand(&job.code);
+        Tool::new(&self.config.clang, code).run_limited(limit, self.config.verbose)
+    }
+
+    fn instrument_arguments(&self, job: &Instrumented) -> Vec<String> {
+        let file = |suffix: &str| self.temporary_path(&temporary(job.number, suffix));
+        let named = [
+            ("--input", file("bc")),
+            ("--output", file("instrumented.bc")),
+            ("--sites", file("sites")),
+            ("--twin", file("twin")),
+            ("--source", job.source.clone()),
+            ("--directory", self.directory.to_string_lossy().into_owned()),
+        ];
+        let mut arguments: Vec<String> = named
+            .into_iter()
+            .flat_map(|(name, value)| [name.to_string(), value])
+            .collect();
+        if job.keep_debug {
+            arguments.push("--keep-debug".to_string());
+        }
+        arguments.push("--options".to_string());
+        arguments.extend(job.twin_options.iter().cloned());
+        arguments
+    }
+
+    fn compile_plain(&mut self, job: &Instrumented, failure: &Failure) -> Result<(), Failure> {
+        self.uninstrumented.push((job.number, job.source.clone()));
+        if self.config.verbose {
+            self.say(&format!(
+                "{} is compiled without instrumentation: {failure}",
+                job.source
+            ));
+        }
+        self.clang(&job.plain)
+    }
+
+    fn link(&mut self, link: &Link) -> Result<(), Failure> {
+        let mut arguments = self.link_arguments(link);
+        if !link.runtime {
+            return self.compiler(arguments)?.run();
+        }
+        arguments.extend(self.link_additions(link)?);
+        let tool = self.compiler(arguments)?;
+        let (result, heard) = tool.run_heard(self.messages)?;
+        if result.is_err() && mentions_other_version(&heard) {
+            self.say("an object was compiled by another version of nearmiss: rebuild it");
+        }
+        result
+    }
+
+    fn link_arguments(&self, link: &Link) -> Vec<String> {
+        let mut arguments = Vec::new();
+        for argument in &link.arguments {
+            match argument {
+                LinkArgument::Option(words) | LinkArgument::Silent(words) => {
+                    arguments.extend(words.iter().cloned())
+                }
+                LinkArgument::Path(name, path) => arguments.push(format!("{name}{path}")),
+                LinkArgument::Linked(path) | LinkArgument::Source(path) => {
+                    arguments.push(path.clone())
+                }
+                LinkArgument::Compiled(number) => {
+                    arguments.push(self.temporary_path(&temporary(*number, "o")))
+                }
+            }
+        }
+        arguments
+    }
+
+    /// The runtime and the record of the link. Hooks are visible to shared libraries, so that
+    /// a program and its libraries share one runtime.
+    fn link_additions(&self, link: &Link) -> Result<Vec<String>, Failure> {
+        let uninstrumented = |number| {
+            let found = self
+                .uninstrumented
+                .iter()
+                .find(|(other, _)| *other == number);
+            found.map(|(_, source)| source.clone())
+        };
+        let record = record::record(link, &self.directory, &uninstrumented);
+        let file = self.temporary.join("link.o");
+        std::fs::write(&file, record::object_file(&record))
+            .map_err(|error| trouble(&file, &error))?;
+
+        let archives = record::archives(&self.config.library_directory);
+        if let Some(missing) = archives.iter().find(|archive| !archive.exists()) {
+            return Err(Failure::Missing(missing.clone()));
+        }
+        let mut words = vec![file.to_string_lossy().into_owned()];
+        words.push("-Wl,--export-dynamic-symbol=__nm_*".to_string());
+        words.push("-Wl,--start-group".to_string());
+        words.extend(
+            archives
+                .iter()
+                .map(|archive| archive.to_string_lossy().into_owned()),
+        );
+        words.push("-Wl,--end-group".to_string());
+        if link.names_libc {
+            words.push("-lc".to_string());
+        }
+        Ok(words)
+    }
+
+    fn clang(&self, words: &[Word]) -> Result<(), Failure> {
+        Tool::new(&self.config.clang, self.expand(words))
+            .shortened(self.temporary)?
+            .run()
+    }
+
+    fn compiler(&self, arguments: Vec<String>) -> Result<Tool<'a>, Failure> {
+        Tool::new(self.config.compiler(), arguments).shortened(self.temporary)
+    }
+
+    fn expand(&self, words: &[Word]) -> Vec<String> {
+        let expand = |word: &Word| match word {
+            Word::Text(text) => text.clone(),
+            Word::Temporary(name) => self.temporary_path(name),
+        };
+        words.iter().map(expand).collect()
+    }
+
+    fn temporary_path(&self, name: &str) -> String {
+        self.temporary.join(name).to_string_lossy().into_owned()
+    }
+
+    fn say(&mut self, text: &str) {
+        say(self.messages, text);
+    }
+}
+
+/// Writes one line that starts with our name.
+pub fn say(messages: &mut dyn Write, text: &str) {
+    // There is nobody else to tell that nobody listens.
+    let _ = writeln!(messages, "nearmiss: {text}");
+}
+
+/// Whether the linker misses the symbol that only a runtime of the same ABI has.
+fn mentions_other_version(errors: &[u8]) -> bool {
+    let prefix = ABI_SYMBOL.trim_end_matches(|last: char| last.is_ascii_digit());
+    let text = String::from_utf8_lossy(errors);
+    text.lines()
+        .any(|line| line.contains("undefined") && line.contains(prefix))
+}

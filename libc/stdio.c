@@ -317,10 +317,8 @@ static enum outcome scan_literal(struct source *source, char literal, bool skip_
 
 static void skip_white_space(struct source *source)
 {
-    int saved = errno;
     while (nm_is_space(take(source)))
         ;
-    errno = saved;
     give_back(source);
 }
 
@@ -361,8 +359,11 @@ static int scan(struct source *source, const char *format, va_list list)
             struct conversion conversion;
             format = read_conversion(format, &conversion);
             char letter = conversion.letter;
-            if (skip_space || (letter != '[' && letter != 'c' && letter != 'n'))
+            if (skip_space || (letter != '[' && letter != 'c' && letter != 'n')) {
+                int saved = errno;
                 skip_white_space(source);
+                errno = saved;
+            }
             skip_space = false;
             bool stores = letter != '%' && !conversion.suppress;
             outcome = scan_conversion(source, &conversion, stores ? va_arg(list, void *) : NULL);

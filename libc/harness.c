@@ -1,0 +1,272 @@
+/* The words of other tools' harnesses, on top of `nearmiss_symbolic`.
+ *
+ * Twice compiled: by `nearmiss cc` for programs that are recorded, so that an assumption is a
+ * branch of the path like any other, and plainly for the sanitizer twin, together with
+ * replay.c. A program that defines one of these functions itself keeps its own: they are weak.
+ */
+#include <nearmiss.h>
+#include <klee/klee.h>
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define WEAK __attribute__((weak))
+
+WEAK void nearmiss_assume(bool condition)
+{
+    /* The runtime has its own. Nothing that runs at exit may be taken for the program's own failure. */
+    if (!condition)
+        _exit(0);
+}
+
+/* KLEE */
+
+WEAK void klee_make_symbolic(void *start, size_t size, const char *name)
+{
+    memset(start, 0, size);
+    nearmiss_symbolic(start, size, name);
+}
+
+WEAK void klee_assume(uintptr_t condition)
+{
+    nearmiss_assume(condition != 0);
+}
+
+WEAK int klee_int(const char *name)
+{
+    int value = 0;
+    nearmiss_symbolic(&value, sizeof value, name);
+    return value;
+}
+
+WEAK int klee_range(int begin, int end, const char *name)
+{
+    if (begin >= end)
+        klee_report_error(__FILE__, __LINE__, "klee_range: begin is not below end", "user");
+    int value = begin;
+    nearmiss_symbolic(&value, sizeof value, name);
+    nearmiss_assume((begin <= value) & (value < end));
+    return value;
+}
+
+WEAK uintptr_t klee_choose(uintptr_t n)
+{
+    uintptr_t value = 0;
+    nearmiss_symbolic(&value, sizeof value, "klee_choose");
+    nearmiss_assume(value < n);
+    return value;
+}
+
+/* A preference narrows nothing: nearmiss prefers the recorded input. */
+WEAK void klee_prefer_cex(void *object, uintptr_t condition)
+{
+    (void)object;
+    (void)condition;
+}
+
+WEAK void klee_posix_prefer_cex(void *object, uintptr_t condition)
+{
+    (void)object;
+    (void)condition;
+}
+
+/* A program must not behave differently because it is watched. */
+WEAK unsigned klee_is_symbolic(uintptr_t value)
+{
+    (void)value;
+    return 0;
+}
+
+WEAK unsigned klee_is_replay(void)
+{
+    return 0;
+}
+
+WEAK void klee_abort(void)
+{
+    abort();
+}
+
+WEAK void klee_silent_exit(int status)
+{
+    _exit(status);
+}
+
+WEAK void klee_report_error(const char *file, int line, const char *message, const char *suffix)
+{
+    fprintf(stderr, "%s:%d: %s [%s]\n", file, line, message, suffix);
+    abort();
+}
+
+WEAK void klee_warning(const char *message)
+{
+    fprintf(stderr, "%s\n", message);
+}
+
+WEAK void klee_warning_once(const char *message)
+{
+    klee_warning(message);
+}
+
+WEAK void klee_print_expr(const char *message, ...)
+{
+    (void)message;
+}
+
+WEAK void klee_print_range(const char *name, int value)
+{
+    (void)name;
+    (void)value;
+}
+
+WEAK void klee_open_merge(void) {}
+WEAK void klee_close_merge(void) {}
+WEAK void klee_stack_trace(void) {}
+
+WEAK void klee_mark_global(void *object)
+{
+    (void)object;
+}
+
+WEAK void klee_check_memory_access(const void *address, size_t size)
+{
+    /* Touching each end is the access that was asked about. */
+    const volatile char *bytes = address;
+    if (size > 0) {
+        (void)bytes[0];
+        (void)bytes[size - 1];
+    }
+}
+
+WEAK void klee_define_fixed_object(void *address, size_t size)
+{
+    (void)address;
+    (void)size;
+}
+
+WEAK void klee_set_forking(unsigned enable)
+{
+    (void)enable;
+}
+
+WEAK void klee_alias_function(const char *name, const char *with)
+{
+    (void)name;
+    (void)with;
+}
+
+WEAK size_t klee_get_obj_size(void *object)
+{
+    return malloc_usable_size(object);
+}
+
+#define KLEE_GET_VALUE(suffix, type)                                                           \
+    WEAK type klee_get_value##suffix(type value)                                               \
+    {                                                                                          \
+        return value;                                                                          \
+    }
+
+KLEE_GET_VALUE(f, float)
+KLEE_GET_VALUE(d, double)
+KLEE_GET_VALUE(l, long)
+KLEE_GET_VALUE(ll, long long)
+KLEE_GET_VALUE(_i32, int32_t)
+KLEE_GET_VALUE(_i64, int64_t)
+
+/* Test-Comp and SV-COMP */
+
+#define NONDET(name, type)                                                                     \
+    WEAK type __VERIFIER_nondet_##name(void)                                                   \
+    {                                                                                          \
+        type value = 0;                                                                        \
+        nearmiss_symbolic(&value, sizeof value, #name);                                        \
+        return value;                                                                          \
+    }
+
+NONDET(char, char)
+NONDET(uchar, unsigned char)
+NONDET(unsigned_char, unsigned char)
+NONDET(short, short)
+NONDET(ushort, unsigned short)
+NONDET(unsigned_short, unsigned short)
+NONDET(int, int)
+NONDET(uint, unsigned)
+NONDET(unsigned_int, unsigned)
+NONDET(unsigned, unsigned)
+NONDET(long, long)
+NONDET(ulong, unsigned long)
+NONDET(unsigned_long, unsigned long)
+NONDET(longlong, long long)
+NONDET(ulonglong, unsigned long long)
+NONDET(int128, __int128)
+NONDET(uint128, unsigned __int128)
+NONDET(float, float)
+NONDET(double, double)
+NONDET(size_t, size_t)
+NONDET(loff_t, long long)
+NONDET(sector_t, unsigned long)
+NONDET(u8, uint8_t)
+NONDET(u16, uint16_t)
+NONDET(u32, uint32_t)
+NONDET(u64, uint64_t)
+NONDET(S8, int8_t)
+NONDET(S16, int16_t)
+NONDET(S32, int32_t)
+NONDET(S64, int64_t)
+NONDET(U8, uint8_t)
+NONDET(U16, uint16_t)
+NONDET(U32, uint32_t)
+NONDET(U64, uint64_t)
+
+/* A bool is one bit of its byte: any other value would not be one. */
+static bool nondet_bool(const char *name)
+{
+    unsigned char value = 0;
+    nearmiss_symbolic(&value, sizeof value, name);
+    return value & 1;
+}
+
+WEAK bool __VERIFIER_nondet_bool(void)
+{
+    return nondet_bool("bool");
+}
+
+WEAK bool __VERIFIER_nondet__Bool(void)
+{
+    return nondet_bool("_Bool");
+}
+
+/* No pointer that a solver invents points to anything. */
+WEAK void *__VERIFIER_nondet_pointer(void)
+{
+    return NULL;
+}
+
+WEAK void __VERIFIER_nondet_memory(void *start, size_t size)
+{
+    nearmiss_symbolic(start, size, "memory");
+}
+
+WEAK void __VERIFIER_assume(int condition)
+{
+    nearmiss_assume(condition != 0);
+}
+
+WEAK void __VERIFIER_error(void)
+{
+    abort();
+}
+
+WEAK void reach_error(void)
+{
+    abort();
+}
+
+WEAK void __VERIFIER_assert(int condition)
+{
+    if (!condition)
+        reach_error();
+}

@@ -1,0 +1,218 @@
+//! The path of a recorded run: events, each with the condition that it puts on the input.
+
+use nearmiss_abi::event::{Event as RawEvent, EventKind};
+use nearmiss_abi::note::{NoteKind, NoteRow};
+use nearmiss_abi::site::SiteId;
+use nearmiss_abi::trace::{STATE_EXECUTED, STATE_EXITED};
+use nearmiss_expr::{Evaluator, InputByte, TermId, Terms};
+use nearmiss_sites::Sites;
+
+use crate::channel::{Channel, Recorded, channels, recorded};
+use crate::import::{Imported, import};
+use crate::raw::RawTrace;
+use crate::switch;
+use crate::verify::{Verified, verify};
+
+/// A recorded run.
+#[derive(Clone, Debug)]
+pub struct Path {
+    /// The file of the program.
+    pub program: Vec<u8>,
+    /// Where input came from; positions are the channel numbers of input bytes.
+    pub channels: Vec<Channel>,
+    /// What the events are about.
+    pub terms: Terms,
+    /// What happened, in order.
+    pub events: Vec<Event>,
+    /// What was lost while recording.
+    pub notes: Vec<NoteRow>,
+    /// How the process ended.
+    pub state: State,
+    /// Whether the recording stopped before the process did.
+    pub stopped: bool,
+    /// Where the path ended, if not with the last event.
+    pub end: End,
+    /// Terms and events that contradict the recorded input; none of them is used.
+    pub inconsistent: u64,
+}
+
+/// How a recorded process ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum State {
+    /// It was killed, or still runs.
+    Running,
+    /// It ended with this status.
+    Exited(i32),
+    /// It executed another program.
+    Executed,
+}
+
+/// Where a path ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// With the last event.
+    Whole,
+    /// Before this event, which is of no known kind or about a term that is cut off or makes
+    /// no sense.
+    Before(usize),
+}
+
+/// One event of a path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Event {
+    /// What happened.
+    pub kind: EventKind,
+    /// Where.
+    pub site: SiteId,
+    /// Which way a branch went, whether a check held.
+    pub truth: bool,
+    /// What made two runs that pass here go the same way: the truth, the number of a switch's
+    /// target, the value that was fixed (its low 64 bits).
+    pub choice: u64,
+    /// What holds of the input because of this event: a one-bit term that is true under the
+    /// recorded input. `None` where the event was about concrete data.
+    pub condition: Option<TermId>,
+    /// Why a value was fixed.
+    pub reason: Option<NoteKind>,
+}
+
+impl Event {
+    /// Whether this event says that a check failed in the recorded run.
+    pub fn is_failure(&self) -> bool {
+        self.kind == EventKind::CheckFailed || self.kind == EventKind::Check && !self.truth
+    }
+}
+
+impl Path {
+    /// The path that a trace tells of. `stdin` is what was fed to the program; `None` if that
+    /// is unknown.
+    pub fn read(raw: &RawTrace, sites: &Sites, stdin: Option<&[u8]>) -> Path {
+        let channels = channels(raw, stdin);
+        let verified = verify(raw, &channels);
+        let usable = usable_events(raw, &verified);
+        let mut reader = Reader {
+            sites,
+            verified: &verified,
+            channels: &channels,
+            terms: Terms::new(),
+            evaluator: Evaluator::new(),
+            inconsistent: verified.inconsistent,
+        };
+        let events = reader.events(raw, &raw.events[..usable]);
+        Path {
+            program: raw.program().to_vec(),
+            terms: reader.terms,
+            inconsistent: reader.inconsistent,
+            events,
+            notes: raw.notes.clone(),
+            state: state(raw),
+            stopped: raw.header.stopped != 0,
+            end: end(raw, usable),
+            channels,
+        }
+    }
+
+    /// A byte of the recorded input.
+    pub fn recorded(&self, byte: InputByte) -> Option<u8> {
+        recorded(&self.channels, byte.channel, byte.offset)
+    }
+}
+
+fn state(raw: &RawTrace) -> State {
+    match raw.header.state {
+        STATE_EXITED => State::Exited(raw.header.exit_status),
+        STATE_EXECUTED => State::Executed,
+        _ => State::Running,
+    }
+}
+
+fn end(raw: &RawTrace, usable: usize) -> End {
+    if usable == raw.events.len() && raw.events.len() as u64 == raw.header.event_count {
+        End::Whole
+    } else {
+        End::Before(usable)
+    }
+}
+
+/// How many events there are before the first that makes no sense.
+fn usable_events(raw: &RawTrace, verified: &Verified) -> usize {
+    let makes_sense = |event: &RawEvent| {
+        let Some(kind) = EventKind::from_code(event.kind) else {
+            return false;
+        };
+        if kind == EventKind::CheckFailed {
+            return true;
+        }
+        let label = event.label as usize;
+        if label == 0 || label >= verified.usable() {
+            return false;
+        }
+        matches!(kind, EventKind::Switch | EventKind::Fixed) || raw.terms[label].width == 1
+    };
+    let first_bad = raw.events.iter().position(|event| !makes_sense(event));
+    first_bad.unwrap_or(raw.events.len())
+}
+
+struct Reader<'a> {
+    sites: &'a Sites,
+    verified: &'a Verified,
+    channels: &'a [Channel],
+    terms: Terms,
+    evaluator: Evaluator,
+    inconsistent: u64,
+}
+
+impl Reader<'_> {
+    fn events(&mut self, raw: &RawTrace, events: &[RawEvent]) -> Vec<Event> {
+        let consistent = &self.verified.consistent;
+        let wanted = events
+            .iter()
+            .map(|event| event.label)
+            .filter(|label| consistent.get(*label as usize) == Some(&true));
+        let imported = import(raw, &mut self.terms, wanted);
+        events
+            .iter()
+            .filter_map(|event| {
+                let read = self.event(event, &imported);
+                self.inconsistent += read.is_none() as u64;
+                read
+            })
+            .collect()
+    }
+
+    /// `None` for an event that contradicts the recorded input.
+    fn event(&mut self, raw: &RawEvent, imported: &Imported) -> Option<Event> {
+        let kind = EventKind::from_code(raw.kind)?;
+        let mut event = Event {
+            kind,
+            site: SiteId(raw.site),
+            truth: raw.truth != 0,
+            choice: (raw.truth != 0) as u64,
+            condition: None,
+            reason: NoteKind::from_code(raw.aux as u8),
+        };
+        if kind == EventKind::CheckFailed {
+            event.truth = false;
+            event.choice = 0;
+            return Some(event);
+        }
+        let term = imported.get(raw.label)?;
+        let value = self.verified.values[raw.label as usize];
+        let (condition, choice) = match kind {
+            EventKind::Switch => {
+                switch::condition(&mut self.terms, self.sites, event.site, term, value)
+            }
+            EventKind::Fixed => (switch::equals(&mut self.terms, term, value), value as u64),
+            _ => (self.terms.holds(term, event.truth), event.choice),
+        };
+        event.condition = Some(condition);
+        event.choice = choice;
+        self.holds(condition).then_some(event)
+    }
+
+    /// Whether a condition is true under the recorded input.
+    fn holds(&mut self, condition: TermId) -> bool {
+        self.evaluator
+            .holds(&self.terms, &Recorded(self.channels), condition)
+    }
+}

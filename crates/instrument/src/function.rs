@@ -1,0 +1,190 @@
+//! Instruments one function: region by region, a guard and a cold block each.
+//!
+//! ```text
+//!   before:  BB: … a b c [end …]          after:  head: … a b c; any = …; br any, slow, BB
+//!                                                  slow: hooks of a, b, c; br BB
+//!                                                  BB:   labels = phi [0, head], [l, slow]; [end …]
+//! ```
+//!
+//! The block keeps its identity as the *tail*, so phis of its successors stay right; jumps to
+//! it are sent to the head.
+
+use nearmiss_abi::shadow as words;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::aggregate;
+use crate::checks::Failures;
+use crate::context::Context;
+use crate::guard::Sources;
+use crate::llvm::{Block, Opcode, Value};
+use crate::may::MayBeLabelled;
+use crate::regions::{self, Region};
+use crate::transfer;
+
+/// The label of a value beside it; `None` where it is known to be 0.
+pub type Label = Option<Value>;
+
+/// A function in the course of instrumentation.
+pub struct Rewriter<'a> {
+    /// The module.
+    pub context: &'a mut Context,
+    /// The function.
+    pub function: Value,
+    /// Its failure blocks.
+    pub failures: &'a Failures,
+    /// Which values may be labelled.
+    pub may: &'a MayBeLabelled,
+    /// Where a variadic function keeps its argument labels.
+    pub kept_arguments: Option<Value>,
+    /// Base and mask of the summary, loaded at the function's entry.
+    pub summary: (Value, Value),
+    labels: FxHashMap<Value, Vec<Label>>,
+    fresh: FxHashMap<Value, Vec<Label>>,
+}
+
+/// Instruments `function`.
+pub fn instrument(context: &mut Context, function: Value) {
+    context.sites.enter_function(&function.name());
+    let failures = Failures::find(function, &mut context.sites);
+    let may = MayBeLabelled::analyse(function);
+    let regions = regions::plan(function, &failures);
+    let is_variadic = function.global_value_type().is_variadic();
+    let entry = function.blocks()[0].first().expect("a block has a terminator");
+    context.builder.before(entry);
+    let summary = context.load_summary_words();
+    let kept_arguments = is_variadic.then(|| make_room_for_arguments(context));
+    let (labels, fresh) = Default::default();
+    let mut rewriter =
+        Rewriter { context, function, failures: &failures, may: &may, kept_arguments, summary, labels, fresh };
+    let phis = rewriter.add_label_phis();
+    for region in &regions {
+        rewriter.rewrite(region);
+    }
+    rewriter.fill_label_phis(&phis);
+    transfer::control::rewrite_failures(rewriter.context, &failures);
+}
+
+fn make_room_for_arguments(context: &Context) -> Value {
+    let word = context.builder.integer_type(32);
+    let room = context.builder.alloca(word, 1 + words::MAX_ARGUMENTS as u64);
+    context.builder.store(context.builder.u32(0), room);
+    room
+}
+
+impl Rewriter<'_> {
+    /// The labels of a value where the region in work uses it.
+    pub fn labels_of(&self, value: Value) -> Vec<Label> {
+        let known = self.fresh.get(&value).or_else(|| self.labels.get(&value));
+        known.cloned().unwrap_or_else(|| vec![None; aggregate::label_count(value.ty()).max(1)])
+    }
+
+    /// The label of a scalar.
+    pub fn label_of(&self, value: Value) -> Label {
+        self.labels_of(value)[0]
+    }
+
+    /// Remembers the labels that the region in work gave to `value`.
+    pub fn define(&mut self, value: Value, labels: Vec<Label>) {
+        if labels.iter().any(Option::is_some) {
+            self.fresh.insert(value, labels);
+        }
+    }
+
+    /// One label phi for each label of each phi that may be labelled.
+    fn add_label_phis(&mut self) -> Vec<Value> {
+        let mut phis = Vec::new();
+        for block in self.function.blocks() {
+            let first = block.first().expect("a block has a terminator");
+            let here = block.instructions().into_iter().take_while(|i| i.opcode() == Opcode::LLVMPHI);
+            for phi in here.filter(|phi| self.may.contains(*phi)) {
+                self.context.builder.before(first);
+                let word = self.context.builder.integer_type(32);
+                let count = aggregate::label_count(phi.ty());
+                let labels = (0..count).map(|_| Some(self.context.builder.phi(word))).collect();
+                self.labels.insert(phi, labels);
+                phis.push(phi);
+            }
+        }
+        phis
+    }
+
+    fn fill_label_phis(&mut self, phis: &[Value]) {
+        let zero = self.context.builder.u32(0);
+        for phi in phis {
+            let label_phis = self.labels[phi].clone();
+            for (value, block) in phi.incoming() {
+                let labels = self.labels_of(value);
+                for (label_phi, label) in label_phis.iter().zip(labels) {
+                    let label_phi = label_phi.expect("label phis exist");
+                    label_phi.add_incoming(label.unwrap_or(zero), block);
+                }
+            }
+        }
+    }
+
+    fn rewrite(&mut self, region: &Region) {
+        let mut sources = Sources::default();
+        transfer::collect(self, region, &mut sources);
+        if sources.is_empty() {
+            return transfer::calls::prepare(self, region.end);
+        }
+        let tail = region.end.block();
+        let head = self.split_before(region.end);
+        let slow = self.context.builder.append_block(self.function, c"nm.slow");
+        self.context.builder.at_end(head);
+        // Every call in a function with debug information needs a location to be inlined.
+        self.context.builder.locate_as(region.end);
+        let any = sources.emit(self);
+        self.context.builder.branch_unlikely(any, slow, tail);
+
+        self.context.builder.at_end(slow);
+        self.context.builder.locate_as(region.end);
+        transfer::emit(self, region);
+        self.context.builder.jump(tail);
+        self.merge_labels(region, head, slow, tail);
+        transfer::calls::prepare(self, region.end);
+    }
+
+    /// Moves what stands before `end` in its block into a new block that jumps go to.
+    fn split_before(&mut self, end: Value) -> Block {
+        let tail = end.block();
+        let head = self.context.builder.append_block(self.function, c"nm.head");
+        head.move_before(tail);
+        let mut next = tail.first();
+        self.context.builder.at_end(head);
+        while let Some(instruction) = next.filter(|instruction| *instruction != end) {
+            next = instruction.next();
+            self.context.builder.take(instruction);
+        }
+        self.context.builder.redirect_jumps(tail, head);
+        head
+    }
+
+    /// Carries the labels made in the cold block to where they are used later.
+    fn merge_labels(&mut self, region: &Region, head: Block, slow: Block, tail: Block) {
+        let fresh = std::mem::take(&mut self.fresh);
+        let inside: FxHashSet<Value> = region.instructions.iter().copied().chain([region.end]).collect();
+        let first = tail.first().expect("the tail starts with the region's end");
+        self.context.builder.before(first);
+        let word = self.context.builder.integer_type(32);
+        let zero = self.context.builder.u32(0);
+        // The order of a hash map must not show in the output.
+        let order = self.function.parameters().into_iter().chain(region.instructions.iter().copied());
+        for value in order {
+            let Some(labels) = fresh.get(&value) else { continue };
+            if value.users().into_iter().all(|user| inside.contains(&user)) {
+                continue;
+            }
+            let merge = |label: &Label| {
+                label.map(|label| {
+                    let phi = self.context.builder.phi(word);
+                    phi.add_incoming(zero, head);
+                    phi.add_incoming(label, slow);
+                    phi
+                })
+            };
+            let merged = labels.iter().map(merge).collect();
+            self.labels.insert(value, merged);
+        }
+    }
+}

@@ -1,1 +1,0 @@
-//! LLVM IR in, instrumented IR and site map out; the only crate that knows LLVM.

@@ -1,0 +1,22 @@
+//! The part of LLVM's C API that the instrumentation uses, as small copyable handles.
+//!
+//! Everything `unsafe` of this crate is in this module. The handles are plain pointers into
+//! one module of one context that lives until the process ends; a handle of an erased
+//! instruction must not be used again, which is the caller's care as in C++.
+
+mod builder;
+mod module;
+mod types;
+mod value;
+
+pub use builder::Builder;
+pub use module::{Linkage, Module};
+pub use types::Type;
+pub use value::{Block, Opcode, Predicate, Value};
+
+use std::ffi::CString;
+
+/// A C string for the API; names never contain a zero byte.
+fn c_string(text: &str) -> CString {
+    CString::new(text.replace('\0', "?")).expect("zero bytes were replaced")
+}

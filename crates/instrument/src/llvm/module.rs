@@ -1,0 +1,223 @@
+//! A module: reading, declaring, passes, writing.
+
+use std::ffi::{CStr, c_char};
+use std::path::Path;
+
+use llvm_sys::LLVMLinkage;
+use llvm_sys::bit_reader::LLVMParseBitcodeInContext2;
+use llvm_sys::bit_writer::LLVMWriteBitcodeToFile;
+use llvm_sys::core::*;
+use llvm_sys::debuginfo::LLVMStripModuleDebugInfo;
+use llvm_sys::error::{LLVMDisposeErrorMessage, LLVMGetErrorMessage};
+use llvm_sys::prelude::*;
+use llvm_sys::target::*;
+use llvm_sys::transforms::pass_builder::*;
+
+use super::value::Value;
+use super::{Type, c_string};
+
+/// How a declared symbol is bound.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Linkage {
+    /// Inside the same program or shared library.
+    Hidden,
+    /// A thread-local variable in the initial-exec model.
+    ThreadLocal,
+}
+
+/// A module and its context, which live until the process ends.
+#[derive(Debug)]
+pub struct Module {
+    module: LLVMModuleRef,
+    context: LLVMContextRef,
+}
+
+// SAFETY (all calls of this file): the module lives until the process ends.
+impl Module {
+    /// Reads a bitcode file.
+    pub fn read(path: &Path) -> Result<Module, String> {
+        let mut message: *mut c_char = std::ptr::null_mut();
+        unsafe {
+            let context = LLVMContextCreate();
+            let mut buffer = std::ptr::null_mut();
+            let name = c_string(&path.to_string_lossy());
+            if LLVMCreateMemoryBufferWithContentsOfFile(name.as_ptr(), &mut buffer, &mut message) != 0 {
+                return Err(CStr::from_ptr(message).to_string_lossy().into_owned());
+            }
+            let mut module = std::ptr::null_mut();
+            if LLVMParseBitcodeInContext2(context, buffer, &mut module) != 0 {
+                return Err("not a bitcode file".into());
+            }
+            // Moving instructions between blocks is simplest with debug intrinsics.
+            LLVMSetIsNewDbgInfoFormat(module, 0);
+            Ok(Module { module, context })
+        }
+    }
+
+    pub(super) fn context(&self) -> LLVMContextRef {
+        self.context
+    }
+
+    /// The functions, declared and defined.
+    pub fn functions(&self) -> Vec<Value> {
+        let mut functions = Vec::new();
+        let mut next = unsafe { LLVMGetFirstFunction(self.module) };
+        while !next.is_null() {
+            functions.push(Value(next));
+            next = unsafe { LLVMGetNextFunction(next) };
+        }
+        functions
+    }
+
+    /// The functions that resolve indirect functions: they run before relocation is done.
+    pub fn resolvers(&self) -> Vec<Value> {
+        let mut resolvers = Vec::new();
+        let mut next = unsafe { LLVMGetFirstGlobalIFunc(self.module) };
+        while !next.is_null() {
+            resolvers.push(Value(unsafe { LLVMGetGlobalIFuncResolver(next) }));
+            next = unsafe { LLVMGetNextGlobalIFunc(next) };
+        }
+        resolvers
+    }
+
+    /// The function with this name, if the module names it.
+    pub fn function(&self, name: &str) -> Option<Value> {
+        let function = unsafe { LLVMGetNamedFunction(self.module, c_string(name).as_ptr()) };
+        (!function.is_null()).then_some(Value(function))
+    }
+
+    /// Declares a function.
+    pub fn declare_function(&self, name: &str, result: Type, parameters: &[Type], variadic: bool) -> Value {
+        let mut parameters: Vec<_> = parameters.iter().map(|ty| ty.0).collect();
+        let count = parameters.len() as u32;
+        unsafe {
+            let ty = LLVMFunctionType(result.0, parameters.as_mut_ptr(), count, variadic.into());
+            Value(LLVMAddFunction(self.module, c_string(name).as_ptr(), ty))
+        }
+    }
+
+    /// Declares a function of a known type.
+    pub fn declare_as(&self, name: &str, like: Type) -> Value {
+        Value(unsafe { LLVMAddFunction(self.module, c_string(name).as_ptr(), like.0) })
+    }
+
+    /// Gives a function the `preserve_most` convention.
+    pub fn set_preserve_most(&self, function: Value) {
+        unsafe { LLVMSetFunctionCallConv(function.0, 14) };
+    }
+
+    /// Declares a variable.
+    pub fn declare_variable(&self, name: &str, ty: Type, linkage: Linkage) -> Value {
+        unsafe {
+            let variable = LLVMAddGlobal(self.module, ty.0, c_string(name).as_ptr());
+            LLVMSetLinkage(variable, LLVMLinkage::LLVMExternalLinkage);
+            match linkage {
+                Linkage::Hidden => LLVMSetVisibility(variable, llvm_sys::LLVMVisibility::LLVMHiddenVisibility),
+                Linkage::ThreadLocal => {
+                    LLVMSetThreadLocalMode(variable, llvm_sys::LLVMThreadLocalMode::LLVMInitialExecTLSModel);
+                }
+            }
+            Value(variable)
+        }
+    }
+
+    /// The type `void`.
+    pub fn void_type(&self) -> Type {
+        Type(unsafe { LLVMVoidTypeInContext(self.context) })
+    }
+
+    /// Bytes that a value of this type takes in memory, without padding behind it.
+    pub fn store_size(&self, ty: Type) -> u64 {
+        unsafe { LLVMStoreSizeOfType(self.layout(), ty.0) }
+    }
+
+    /// Bytes from one element of an array of this type to the next.
+    pub fn element_size(&self, ty: Type) -> u64 {
+        unsafe { LLVMABISizeOfType(self.layout(), ty.0) }
+    }
+
+    /// Byte offset of a field.
+    pub fn field_offset(&self, ty: Type, field: u32) -> u64 {
+        unsafe { LLVMOffsetOfElement(self.layout(), ty.0, field) }
+    }
+
+    fn layout(&self) -> LLVMTargetDataRef {
+        unsafe { LLVMGetModuleDataLayout(self.module) }
+    }
+
+    /// Adds lines of assembly to the module.
+    pub fn append_assembly(&self, text: &str) {
+        unsafe { LLVMAppendModuleInlineAsm(self.module, text.as_ptr().cast(), text.len()) };
+    }
+
+    /// Keeps a reference to a symbol from being dropped, so that a link without it fails.
+    pub fn require_symbol(&self, name: &str) {
+        self.append_assembly(&format!(
+            ".pushsection .data.rel.ro.nearmiss,\"aw\",@progbits\n.quad {name}\n.popsection\n"
+        ));
+    }
+
+    /// Adds the attribute that makes AddressSanitizer look at a function.
+    pub fn mark_for_address_sanitizer(&self, function: Value) {
+        const NAME: &str = "sanitize_address";
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(NAME.as_ptr().cast(), NAME.len());
+            let attribute = LLVMCreateEnumAttribute(self.context, kind, 0);
+            LLVMAddAttributeAtIndex(function.0, u32::MAX, attribute);
+        }
+    }
+
+    /// Runs a pipeline of passes.
+    pub fn run_passes(&self, pipeline: &str) -> Result<(), String> {
+        unsafe {
+            let options = LLVMCreatePassBuilderOptions();
+            let error = LLVMRunPasses(self.module, c_string(pipeline).as_ptr(), std::ptr::null_mut(), options);
+            LLVMDisposePassBuilderOptions(options);
+            if error.is_null() {
+                return Ok(());
+            }
+            let message = LLVMGetErrorMessage(error);
+            let text = CStr::from_ptr(message).to_string_lossy().into_owned();
+            LLVMDisposeErrorMessage(message);
+            Err(text)
+        }
+    }
+
+    /// What is wrong with the module, if anything.
+    pub fn verify(&self) -> Result<(), String> {
+        use llvm_sys::analysis::{LLVMVerifierFailureAction, LLVMVerifyModule};
+        let mut message: *mut c_char = std::ptr::null_mut();
+        unsafe {
+            let action = LLVMVerifierFailureAction::LLVMReturnStatusAction;
+            if LLVMVerifyModule(self.module, action, &mut message) == 0 {
+                return Ok(());
+            }
+            Err(CStr::from_ptr(message).to_string_lossy().into_owned())
+        }
+    }
+
+    /// Removes all debug information.
+    pub fn strip_debug(&self) {
+        unsafe { LLVMStripModuleDebugInfo(self.module) };
+    }
+
+    /// The bitcode.
+    pub fn bitcode(&self) -> Vec<u8> {
+        unsafe {
+            let buffer = llvm_sys::bit_writer::LLVMWriteBitcodeToMemoryBuffer(self.module);
+            let start = LLVMGetBufferStart(buffer).cast::<u8>();
+            let bytes = std::slice::from_raw_parts(start, LLVMGetBufferSize(buffer)).to_vec();
+            LLVMDisposeMemoryBuffer(buffer);
+            bytes
+        }
+    }
+
+    /// Writes the bitcode to a file.
+    pub fn write(&self, path: &Path) -> Result<(), String> {
+        let name = c_string(&path.to_string_lossy());
+        match unsafe { LLVMWriteBitcodeToFile(self.module, name.as_ptr()) } {
+            0 => Ok(()),
+            _ => Err(format!("cannot write {}", path.display())),
+        }
+    }
+}

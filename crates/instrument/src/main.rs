@@ -1,0 +1,58 @@
+//! `nearmiss-instrument`: LLVM bitcode in, instrumented bitcode and site map out.
+//!
+//! A process of its own: LLVM ends its process on a fatal error, and Debian's libLLVM loads an
+//! old Z3 that must not meet our solver. `nearmiss cc` calls it; the only crate that knows LLVM.
+
+mod aggregate;
+mod checks;
+mod context;
+mod function;
+mod guard;
+mod llvm;
+mod may;
+mod models;
+mod regions;
+mod sitemap;
+mod transfer;
+mod ubsan;
+mod unit;
+
+use std::process::ExitCode;
+
+use unit::Request;
+
+const USAGE: &str = "usage: nearmiss-instrument --input BC --output BC --sites FILE --twin FILE \
+                     --source NAME --directory DIR [--keep-debug] [--options OPTION...]";
+
+fn main() -> ExitCode {
+    let result = parse(std::env::args().skip(1)).and_then(|request| unit::instrument(&request));
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            eprintln!("nearmiss-instrument: {message}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Request, String> {
+    let mut request = Request::default();
+    while let Some(flag) = arguments.next() {
+        let mut value = || arguments.next().ok_or_else(|| USAGE.to_string());
+        match flag.as_str() {
+            "--input" => request.input = value()?.into(),
+            "--output" => request.output = value()?.into(),
+            "--sites" => request.sites = value()?.into(),
+            "--twin" => request.twin = value()?.into(),
+            "--source" => request.source = value()?,
+            "--directory" => request.directory = value()?,
+            "--keep-debug" => request.keep_debug = true,
+            "--options" => {
+                request.options = arguments.collect();
+                break;
+            }
+            _ => return Err(USAGE.to_string()),
+        }
+    }
+    Ok(request)
+}

@@ -1,0 +1,144 @@
+//! Cuts a function into regions: straight-line code that shares one guard.
+//!
+//! A region starts where control flow joins or after a call, and ends before the next call or
+//! at the next real branch. It runs on through checks (their failure side reports and comes
+//! back, or ends the program) and through jumps to blocks that are reached from nowhere else.
+//! What a region's instructions compute dominates its end, so one cold block there can do the
+//! label work of the whole region.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::checks::Failures;
+use crate::llvm::{Block, Opcode, Value};
+use crate::transfer;
+
+/// Straight-line code with one guard.
+#[derive(Debug)]
+pub struct Region {
+    /// The instructions in program order: everything but phis, with the terminators of checks
+    /// that the region runs through.
+    pub instructions: Vec<Value>,
+    /// The call or terminator before which the region ends.
+    pub end: Value,
+    /// Whether it starts at the function's entry.
+    pub is_entry: bool,
+}
+
+/// The regions of `function`, each after those that its values come from. Failure blocks and
+/// unreachable blocks belong to none.
+pub fn plan(function: Value, failures: &Failures) -> Vec<Region> {
+    let order = reverse_post_order(function, failures);
+    let mut planner = Planner {
+        failures,
+        predecessors: predecessors(function),
+        seen: FxHashSet::default(),
+        regions: Vec::new(),
+        open: Vec::new(),
+        is_entry: true,
+    };
+    for block in order {
+        if planner.seen.insert(block) {
+            planner.walk(block);
+        }
+    }
+    planner.regions
+}
+
+struct Planner<'a> {
+    failures: &'a Failures,
+    predecessors: FxHashMap<Block, FxHashSet<Block>>,
+    seen: FxHashSet<Block>,
+    regions: Vec<Region>,
+    open: Vec<Value>,
+    is_entry: bool,
+}
+
+impl Planner<'_> {
+    /// Follows straight-line code from `block`.
+    fn walk(&mut self, mut block: Block) {
+        loop {
+            for instruction in block.instructions() {
+                if transfer::is_barrier(instruction) {
+                    self.close(instruction);
+                }
+                let is_phi = instruction.opcode() == Opcode::LLVMPHI;
+                if !is_phi && instruction != block.terminator() {
+                    self.open.push(instruction);
+                }
+            }
+            let terminator = block.terminator();
+            match self.continuation(block, terminator) {
+                Some(next) => {
+                    self.open.push(terminator);
+                    self.seen.insert(next);
+                    block = next;
+                }
+                None => return self.close(terminator),
+            }
+        }
+    }
+
+    fn close(&mut self, end: Value) {
+        let instructions = std::mem::take(&mut self.open);
+        let is_entry = std::mem::take(&mut self.is_entry);
+        self.regions.push(Region { instructions, end, is_entry });
+    }
+
+    /// Where straight-line code goes on after `block`.
+    fn continuation(&self, block: Block, terminator: Value) -> Option<Block> {
+        let next = if let Some(check) = self.failures.check(terminator) {
+            check.next
+        } else if terminator.opcode() == Opcode::LLVMBr && terminator.branch_condition().is_none() {
+            terminator.successors()[0]
+        } else {
+            return None;
+        };
+        let comes_from_here = |from: &Block| {
+            *from == block || self.failures.get(*from).is_some_and(|failure| self.reports_for(failure.back, *from, block))
+        };
+        let has_phi = next.first().is_some_and(|first| first.opcode() == Opcode::LLVMPHI);
+        let alone = self.predecessors[&next].iter().all(comes_from_here);
+        (!has_phi && alone && !self.seen.contains(&next)).then_some(next)
+    }
+
+    /// Whether the report block `report` comes back (to `back`) from a check in `block` only.
+    fn reports_for(&self, back: Option<Block>, report: Block, block: Block) -> bool {
+        back.is_some() && self.predecessors[&report].iter().all(|from| *from == block)
+    }
+}
+
+fn predecessors(function: Value) -> FxHashMap<Block, FxHashSet<Block>> {
+    let mut predecessors: FxHashMap<Block, FxHashSet<Block>> = FxHashMap::default();
+    for block in function.blocks() {
+        predecessors.entry(block).or_default();
+        for successor in block.terminator().successors() {
+            predecessors.entry(successor).or_default().insert(block);
+        }
+    }
+    predecessors
+}
+
+fn reverse_post_order(function: Value, failures: &Failures) -> Vec<Block> {
+    let Some(&entry) = function.blocks().first() else {
+        return Vec::new();
+    };
+    let mut order = Vec::new();
+    let mut seen = FxHashSet::from_iter([entry]);
+    let mut stack = vec![(entry, entry.terminator().successors())];
+    while let Some((block, successors)) = stack.last_mut() {
+        match successors.pop() {
+            Some(next) => {
+                // A report block only leads back; a sink leads nowhere.
+                if failures.get(next).is_none() && seen.insert(next) {
+                    stack.push((next, next.terminator().successors()));
+                }
+            }
+            None => {
+                order.push(*block);
+                stack.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}

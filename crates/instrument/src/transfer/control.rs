@@ -1,0 +1,145 @@
+//! Branches, switches and checks.
+
+use nearmiss_abi::note::NoteKind;
+use nearmiss_abi::op::Op;
+use nearmiss_abi::site::SiteId;
+use nearmiss_sites::SiteKind;
+use rustc_hash::FxHashMap;
+
+use super::arithmetic::Operand;
+use super::memory::fix;
+use crate::checks::{Check, Failure, Failures};
+use crate::context::Context;
+use crate::function::{Label, Rewriter};
+use crate::llvm::{Block, Opcode, Predicate, Value};
+
+/// The terminator at a region's end.
+pub fn emit_end(rewriter: &mut Rewriter<'_>, end: Value) {
+    match end.opcode() {
+        Opcode::LLVMBr if rewriter.failures.check(end).is_some() => {
+            check(rewriter, end);
+        }
+        Opcode::LLVMBr => branch(rewriter, end),
+        Opcode::LLVMSwitch => switch(rewriter, end),
+        Opcode::LLVMIndirectBr => {
+            let target = rewriter.label_of(end.operand(0));
+            fix(rewriter, end, target, NoteKind::Jump);
+        }
+        _ => {}
+    }
+}
+
+fn branch(rewriter: &mut Rewriter<'_>, end: Value) {
+    let Some(condition) = end.branch_condition() else { return };
+    let Some(label) = rewriter.label_of(condition) else { return };
+    let site = rewriter.context.site(SiteKind::Branch, end);
+    let truth = rewriter.context.builder.unsigned(condition, 32);
+    rewriter.context.hook("branch", &[label, truth, site]);
+}
+
+fn switch(rewriter: &mut Rewriter<'_>, end: Value) {
+    let Some(label) = rewriter.label_of(end.operand(0)) else { return };
+    let kind = switch_kind(end);
+    match kind {
+        Some(kind) => {
+            let site = rewriter.context.site(kind, end);
+            rewriter.context.hook("switch", &[label, site]);
+        }
+        None => fix(rewriter, end, Some(label), NoteKind::Operation),
+    }
+}
+
+/// The cases of a switch of at most 64 bits, with their targets numbered.
+fn switch_kind(end: Value) -> Option<SiteKind> {
+    let successors = end.successors();
+    let mut numbers: FxHashMap<Block, u32> = FxHashMap::default();
+    let targets: Vec<u32> = successors
+        .iter()
+        .map(|block| {
+            let next = numbers.len() as u32;
+            *numbers.entry(*block).or_insert(next)
+        })
+        .collect();
+    // Operands: condition, default target, then value and target by turns.
+    let cases = (1..successors.len())
+        .map(|case| Some((end.operand(2 * case as u32).constant_integer()?, targets[case])))
+        .collect::<Option<Vec<_>>>()?;
+    Some(SiteKind::Switch { cases, default: targets[0] })
+}
+
+/// A branch to a failure.
+pub fn check(rewriter: &mut Rewriter<'_>, terminator: Value) -> Vec<Label> {
+    let Some(check) = rewriter.failures.check(terminator) else {
+        return vec![None];
+    };
+    for (condition, site) in conditions(&check) {
+        let operand = rewriter.with_label(condition);
+        emit_check(rewriter, operand, check.ok_when, site);
+    }
+    vec![None]
+}
+
+fn emit_check(rewriter: &mut Rewriter<'_>, condition: Operand, ok_when: bool, site: SiteId) {
+    let Some(mut label) = condition.label else { return };
+    let builder = &rewriter.context.builder;
+    let mut truth = condition.value;
+    if !ok_when {
+        let zero = builder.integer(1, 0);
+        label = rewriter.apply(Op::Eq, condition, Operand::concrete(zero)).unwrap_or(label);
+        truth = builder.compare(Predicate::LLVMIntEQ, truth, zero);
+    }
+    let truth = builder.unsigned(truth, 32);
+    let site = rewriter.context.site_constant(site);
+    rewriter.context.hook("check", &[label, truth, site]);
+}
+
+/// The conditions of a check, each with its site. A division has two: the divisor is not
+/// zero, and the quotient fits; clang joins them by `and` unless one is known to hold.
+fn conditions(check: &Check<'_>) -> Vec<(Value, SiteId)> {
+    let (condition, failure) = (check.condition, check.failure);
+    let Some(second) = failure.second_site else {
+        return vec![(condition, failure.site)];
+    };
+    let is_and = condition.is_instruction() && condition.opcode() == Opcode::LLVMAnd;
+    if is_and {
+        return vec![(condition.operand(0), failure.site), (condition.operand(1), second)];
+    }
+    let is_not_zero = condition.is_instruction()
+        && condition.opcode() == Opcode::LLVMICmp
+        && condition.operand(1).constant_integer() == Some(0);
+    vec![(condition, if is_not_zero { failure.site } else { second })]
+}
+
+/// Makes every failure block say which check failed; reports no longer call clang's handler.
+pub fn rewrite_failures(context: &mut Context, failures: &Failures) {
+    for (block, failure) in failures.iter() {
+        context.builder.before(failure.call);
+        let site = failed_site(context, block, failure);
+        context.hook("check_failed", &[site]);
+        if failure.back.is_some() || failure.call.called().name().starts_with("__ubsan_") {
+            failure.call.erase();
+        }
+    }
+}
+
+/// The site of the condition that failed.
+fn failed_site(context: &Context, report: Block, failure: &Failure) -> Value {
+    let first = context.site_constant(failure.site);
+    let Some(second) = failure.second_site else {
+        return first;
+    };
+    let second = context.site_constant(second);
+    // The report of a division is reached from its check only.
+    let jumps = report.function().blocks().into_iter().map(Block::terminator);
+    let check = jumps.into_iter().find(|jump| jump.successors().contains(&report));
+    let Some(condition) = check.and_then(Value::branch_condition) else {
+        return first;
+    };
+    if condition.is_instruction() && condition.opcode() == Opcode::LLVMAnd {
+        return context.builder.select(condition.operand(0), second, first);
+    }
+    let is_not_zero = condition.is_instruction()
+        && condition.opcode() == Opcode::LLVMICmp
+        && condition.operand(1).constant_integer() == Some(0);
+    if is_not_zero { first } else { second }
+}

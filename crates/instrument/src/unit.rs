@@ -1,0 +1,116 @@
+//! One translation unit from bitcode to bitcode.
+
+use std::hash::{Hash, Hasher};
+use std::path::{Path, PathBuf};
+
+use nearmiss_abi::site::{SITES_SECTION, TWIN_SECTION, UNIT_BITS};
+use nearmiss_sites::{Twin, frame};
+use rustc_hash::FxHasher;
+
+use crate::context::Context;
+use crate::function;
+use crate::llvm::{Module, Value};
+use crate::models;
+use crate::sitemap::SiteMap;
+
+/// What to do.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Bitcode of clang's front end.
+    pub input: PathBuf,
+    /// Where the instrumented bitcode goes.
+    pub output: PathBuf,
+    /// Where the framed site map goes; it must live until code is generated.
+    pub sites: PathBuf,
+    /// Where the framed twin goes; likewise.
+    pub twin: PathBuf,
+    /// The source file as named on the command line.
+    pub source: String,
+    /// The directory of the command.
+    pub directory: String,
+    /// Code-generation options for the twin.
+    pub options: Vec<String>,
+    /// Whether the user asked for debug information.
+    pub keep_debug: bool,
+}
+
+/// Before instrumentation: variables into registers, and what is plain to see. Nothing that
+/// turns branches into selections or moves checks (see docs/architecture.md).
+const BEFORE: &str = "function(sroa<preserve-cfg>,early-cse,lower-constant-intrinsics,early-cse)";
+
+/// After it: cheap clean-up; most of the work is code generation.
+const AFTER: &str = "function(simplifycfg,instcombine<no-verify-fixpoint>,early-cse<memssa>,simplifycfg)";
+
+/// Instruments one unit.
+pub fn instrument(request: &Request) -> Result<(), String> {
+    let module = Module::read(&request.input)?;
+    let hash = unit_hash(&std::fs::read(&request.input).map_err(|error| error.to_string())?, &request.directory);
+    for defined in defined_functions(&module) {
+        module.mark_for_address_sanitizer(defined);
+    }
+    write_twin(&module, hash, request)?;
+    for defined in defined_functions(&module) {
+        defined.remove_attribute("sanitize_address");
+    }
+    module.run_passes(BEFORE)?;
+    models::redirect(&module);
+    let sites = SiteMap::new(hash, &request.source, &request.directory);
+    let mut context = Context::new(module, sites);
+    for defined in functions_to_instrument(&context.module) {
+        function::instrument(&mut context, defined);
+    }
+    let Context { module, sites, .. } = context;
+    module.verify().map_err(|message| format!("instrumentation broke the module: {message}"))?;
+    module.run_passes(AFTER)?;
+    if !request.keep_debug {
+        module.strip_debug();
+    }
+    write_file(&request.sites, &frame::write(&sites.finish()))?;
+    for (section, path) in [(SITES_SECTION, &request.sites), (TWIN_SECTION, &request.twin)] {
+        module.append_assembly(&include_section(section, path));
+    }
+    module.write(&request.output)
+}
+
+fn defined_functions(module: &Module) -> Vec<Value> {
+    module.functions().into_iter().filter(|function| !function.is_declaration()).collect()
+}
+
+fn functions_to_instrument(module: &Module) -> Vec<Value> {
+    const FUNCTION: u32 = u32::MAX;
+    let resolvers = module.resolvers();
+    let mut functions = defined_functions(module);
+    // `available_externally` bodies are copies that never become code.
+    functions.retain(|function| {
+        !function.has_attribute(FUNCTION, "naked") && !resolvers.contains(function) && !function.is_elsewhere()
+    });
+    for function in &functions {
+        for attribute in ["memory", "speculatable", "nosync"] {
+            function.remove_attribute(attribute);
+        }
+    }
+    functions
+}
+
+fn unit_hash(bitcode: &[u8], directory: &str) -> u64 {
+    let mut hasher = FxHasher::default();
+    bitcode.hash(&mut hasher);
+    directory.hash(&mut hasher);
+    // The upper bits of this hash are the good ones.
+    hasher.finish() >> (64 - UNIT_BITS)
+}
+
+fn write_twin(module: &Module, unit: u64, request: &Request) -> Result<(), String> {
+    let twin = Twin { unit, bitcode: module.bitcode(), options: request.options.clone() };
+    write_file(&request.twin, &frame::write(&twin))
+}
+
+fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
+    std::fs::write(path, bytes).map_err(|error| format!("cannot write {}: {error}", path.display()))
+}
+
+/// Assembly that puts a file into a section of its own that is not loaded.
+fn include_section(section: &str, path: &Path) -> String {
+    let path = path.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+    format!(".pushsection {section},\"\",@progbits\n.incbin \"{path}\"\n.popsection\n")
+}

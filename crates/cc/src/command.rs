@@ -36,6 +36,18 @@ pub enum InputKind {
     Linked,
 }
 
+impl Argument {
+    /// Whether this is a source to compile with instrumentation.
+    pub fn is_instrumented(&self) -> bool {
+        self.is_input(InputKind::Instrumented)
+    }
+
+    /// Whether this is an input of this kind.
+    pub fn is_input(&self, kind: InputKind) -> bool {
+        self.input.as_ref().is_some_and(|input| input.kind == kind)
+    }
+}
+
 /// A command line, read.
 #[derive(Clone, Debug, Default)]
 pub struct Command {
@@ -116,6 +128,7 @@ impl Command {
         self.has(Role::Stop)
             || self.names_another_machine()
             || self.asks_the_linker_only()
+            || self.sources().any(is_header)
             || (sources == 0 && nothing_to_link)
             || (self.compile_only() && instrumented == 0)
             // clang refuses that with a message of its own.
@@ -148,20 +161,16 @@ impl Command {
 
     /// The inputs of this kind.
     pub fn inputs(&self, kind: InputKind) -> impl Iterator<Item = &Argument> {
-        self.arguments.iter().filter(move |argument| {
-            argument
-                .input
-                .as_ref()
-                .is_some_and(|input| input.kind == kind)
-        })
+        self.arguments
+            .iter()
+            .filter(move |argument| argument.is_input(kind))
     }
 
     /// The inputs that are compiled.
     pub fn sources(&self) -> impl Iterator<Item = &Argument> {
-        self.arguments.iter().filter(|argument| {
-            let kind = argument.input.as_ref().map(|input| input.kind);
-            matches!(kind, Some(InputKind::Instrumented | InputKind::Plain))
-        })
+        self.arguments
+            .iter()
+            .filter(|argument| argument.is_instrumented() || argument.is_input(InputKind::Plain))
     }
 
     /// Whether objects are wanted, not a program.
@@ -216,6 +225,16 @@ impl Command {
     }
 }
 
+/// Whether clang makes a precompiled header of it.
+fn is_header(source: &Argument) -> bool {
+    let given = source
+        .input
+        .as_ref()
+        .and_then(|input| input.language.as_deref());
+    let by_name = || ["h", "H", "hh", "hpp", "hxx"].contains(&extension(&source.words[0]));
+    given.map_or_else(by_name, |language| language.ends_with("-header"))
+}
+
 fn input_kind(name: &str, given: Option<&str>, language: Language) -> InputKind {
     match given {
         // Standard input can be read only once: there would be no second try without
@@ -234,12 +253,15 @@ const PLAIN_EXTENSIONS: &[&str] = &[
 ];
 
 fn kind_by_extension(name: &str, language: Language) -> InputKind {
-    let file = name.rsplit('/').next().unwrap_or(name);
-    let extension = file.rsplit_once('.').map_or("", |(_, extension)| extension);
-    match (extension, language) {
+    match (extension(name), language) {
         ("c", Language::C) | ("i", _) => InputKind::Instrumented,
         ("c", Language::Cplusplus) => InputKind::Plain,
-        _ if PLAIN_EXTENSIONS.contains(&extension) => InputKind::Plain,
+        _ if PLAIN_EXTENSIONS.contains(&extension(name)) => InputKind::Plain,
         _ => InputKind::Linked,
     }
+}
+
+fn extension(name: &str) -> &str {
+    let file = name.rsplit('/').next().unwrap_or(name);
+    file.rsplit_once('.').map_or("", |(_, extension)| extension)
 }

@@ -26,7 +26,8 @@ pub fn names(command: &Command, object: &str) -> Vec<String> {
 
 /// Whether the file is named, by `-MF` or by `-Wp,-MD,file`.
 fn names_file(command: &Command) -> bool {
-    let by_preprocessor = |value: &str| value.starts_with(',');
+    // clang reads no file from a list that goes on after it.
+    let by_preprocessor = |value: &str| value.matches(',').count() == 1;
     command.has(Role::DependencyFile)
         || command
             .with(Role::Dependencies)

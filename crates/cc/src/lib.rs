@@ -7,8 +7,10 @@
 
 pub mod checks;
 pub mod command;
+mod compile;
 pub mod config;
 mod dependencies;
+mod link;
 pub mod options;
 pub mod plan;
 mod process;

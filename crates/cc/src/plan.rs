@@ -6,12 +6,10 @@
 //! sources, and the runtime.
 
 use std::fmt;
-use std::path::Path;
 
-use crate::command::{Argument, Command, InputKind};
+use crate::command::Command;
 use crate::config::Config;
-use crate::dependencies;
-use crate::options::Role;
+use crate::{compile, link};
 
 /// A word of a command to run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +50,8 @@ pub struct Instrumented {
     pub number: usize,
     /// The source as named on the command line.
     pub source: String,
+    /// The object to write.
+    pub object: Word,
     /// clang's arguments to write bitcode with checks.
     pub front_end: Vec<Word>,
     /// Whether the user wants debug information in the object.
@@ -109,255 +109,14 @@ pub fn plan(words: &[String], config: &Config) -> Plan {
     }
     let compile_only = command.compile_only();
     let compilations = (command.sources())
-        .filter(|source| compile_only || is_instrumented(source))
+        .filter(|source| compile_only || source.is_instrumented())
         .enumerate()
-        .map(|(number, source)| compilation(&command, source, number, config))
+        .map(|(number, source)| compile::compilation(&command, source, number, config))
         .collect();
     Plan::Build {
         compilations,
-        link: (!compile_only).then(|| link(&command)),
+        link: (!compile_only).then(|| link::link(&command)),
     }
-}
-
-fn is_instrumented(argument: &Argument) -> bool {
-    let kind = argument.input.as_ref().map(|input| input.kind);
-    kind == Some(InputKind::Instrumented)
-}
-
-fn compilation(
-    command: &Command,
-    source: &Argument,
-    number: usize,
-    config: &Config,
-) -> Compilation {
-    if !is_instrumented(source) {
-        return Compilation::Plain(plain(command, source, number, false));
-    }
-    Compilation::Instrumented(Box::new(Instrumented {
-        number,
-        source: source.words[0].clone(),
-        front_end: front_end(command, source, number, config),
-        keep_debug: command.debugs(),
-        twin_options: twin_options(command),
-        code: code(command, source, number),
-        plain: plain(command, source, number, true),
-    }))
-}
-
-/// The user's options for the front end. Options for the linker go along with `-c`, where
-/// clang warns that it does not need them; once is enough.
-fn front_end_options(command: &Command, number: usize) -> Vec<Word> {
-    let warn_unused = command.compile_only() && number == 0;
-    let wanted = |argument: &&Argument| match argument.role {
-        Role::Front | Role::Code | Role::Target | Role::Optimise | Role::Debug => true,
-        Role::Dependencies | Role::DependencyFile | Role::DependencyTarget => true,
-        Role::DependencyDetail | Role::Plain => true,
-        Role::Link | Role::LinkPath | Role::Library | Role::Shared | Role::Relocatable => {
-            warn_unused
-        }
-        Role::Input => {
-            warn_unused
-                && argument
-                    .input
-                    .as_ref()
-                    .is_some_and(|input| input.kind == InputKind::Linked)
-        }
-        Role::Assembler
-        | Role::Dropped
-        | Role::Compile
-        | Role::Output
-        | Role::Language
-        | Role::Stop => false,
-    };
-    texts(
-        command
-            .arguments
-            .iter()
-            .filter(wanted)
-            .flat_map(|argument| &argument.words),
-    )
-}
-
-fn front_end(command: &Command, source: &Argument, number: usize, config: &Config) -> Vec<Word> {
-    let mut words = front_end_options(command, number);
-    words.extend(texts(&dependencies::names(
-        command,
-        &object(command, source),
-    )));
-    words.extend(texts(&config.checks.options(command.overflow_wraps())));
-    words.extend(texts(["-Xclang", "-disable-llvm-passes"]));
-    if !command.optimises() {
-        words.extend(texts(["-Xclang", "-disable-O0-optnone"]));
-    }
-    if !command.debugs() {
-        words.extend(texts(["-gline-tables-only"]));
-    }
-    words.extend(texts(["-emit-llvm", "-c"]));
-    words.extend(source_words(source));
-    words.extend(texts(["-o"]));
-    words.push(Word::Temporary(temporary(number, "bc")));
-    words
-}
-
-/// The options that still matter when bitcode becomes machine code.
-fn code(command: &Command, source: &Argument, number: usize) -> Vec<Word> {
-    let wanted = |argument: &&Argument| {
-        let role = argument.role;
-        matches!(
-            role,
-            Role::Code | Role::Target | Role::Optimise | Role::Debug | Role::Assembler
-        )
-    };
-    let mut words = texts(
-        command
-            .arguments
-            .iter()
-            .filter(wanted)
-            .flat_map(|argument| &argument.words),
-    );
-    words.extend(texts([
-        "-Qunused-arguments",
-        "-Wno-everything",
-        "-Xclang",
-        "-disable-llvm-passes",
-        "-c",
-    ]));
-    words.push(Word::Temporary(temporary(number, "instrumented.bc")));
-    words.extend(texts(["-o"]));
-    words.push(object_word(command, source, number));
-    words
-}
-
-fn twin_options(command: &Command) -> Vec<String> {
-    let wanted = |argument: &&Argument| matches!(argument.role, Role::Code | Role::Target);
-    let arguments = command.arguments.iter().filter(wanted);
-    arguments
-        .flat_map(|argument| argument.words.clone())
-        .collect()
-}
-
-/// Compiling without instrumentation. As a second try it is silent but for errors, since the
-/// front end has said everything else already and has written the dependencies.
-fn plain(command: &Command, source: &Argument, number: usize, second_try: bool) -> Vec<Word> {
-    let wanted = |argument: &&Argument| match argument.role {
-        Role::Input | Role::Output | Role::Language | Role::Compile | Role::Library => false,
-        Role::Link | Role::LinkPath | Role::Shared | Role::Relocatable => false,
-        Role::Dependencies | Role::DependencyDetail => !second_try,
-        Role::DependencyFile | Role::DependencyTarget => !second_try,
-        _ => true,
-    };
-    let mut words = texts(
-        command
-            .arguments
-            .iter()
-            .filter(wanted)
-            .flat_map(|argument| &argument.words),
-    );
-    if second_try {
-        words.extend(texts(["-w", "-Qunused-arguments"]));
-    }
-    words.extend(texts(["-c"]));
-    words.extend(source_words(source));
-    words.extend(texts(["-o"]));
-    words.push(object_word(command, source, number));
-    words
-}
-
-fn source_words(source: &Argument) -> Vec<Word> {
-    let language = source
-        .input
-        .as_ref()
-        .and_then(|input| input.language.as_deref());
-    let language = language.into_iter().flat_map(|language| ["-x", language]);
-    texts(language.chain([source.words[0].as_str()]))
-}
-
-/// The object that clang would write, as it names it in files of dependencies.
-fn object(command: &Command, source: &Argument) -> String {
-    let default = || {
-        let file = Path::new(&source.words[0]).file_name().unwrap_or_default();
-        Path::new(file)
-            .with_extension("o")
-            .to_string_lossy()
-            .into_owned()
-    };
-    command.output().map_or_else(default, str::to_string)
-}
-
-fn object_word(command: &Command, source: &Argument, number: usize) -> Word {
-    match command.compile_only() {
-        true => Word::Text(object(command, source)),
-        false => Word::Temporary(temporary(number, "o")),
-    }
-}
-
-fn link(command: &Command) -> Link {
-    let mut arguments = Vec::new();
-    if command.inputs(InputKind::Instrumented).next().is_some() {
-        // Options for sources that are objects by now.
-        arguments.push(LinkArgument::Silent(vec!["-Qunused-arguments".into()]));
-    }
-    let mut compiled = 0;
-    for argument in &command.arguments {
-        link_argument(&mut arguments, argument, &mut compiled);
-    }
-    let has_word = |word: &str| {
-        command
-            .arguments
-            .iter()
-            .any(|argument| argument.words[0] == word)
-    };
-    let bare = ["-nostdlib", "-nodefaultlibs", "-nolibc"]
-        .into_iter()
-        .any(has_word);
-    Link {
-        arguments,
-        runtime: !command.has(Role::Relocatable) && !has_word("-Wl,-r"),
-        shared: command.has(Role::Shared),
-        names_libc: bare
-            && command
-                .with(Role::Library)
-                .any(|argument| argument.value == "c"),
-    }
-}
-
-fn link_argument(arguments: &mut Vec<LinkArgument>, argument: &Argument, compiled: &mut usize) {
-    let words = argument.words.clone();
-    match (argument.role, &argument.input) {
-        (Role::Input, Some(input)) => match (input.kind, &input.language) {
-            (InputKind::Instrumented, _) => {
-                arguments.push(LinkArgument::Compiled(*compiled));
-                *compiled += 1;
-            }
-            (InputKind::Plain, Some(language)) => {
-                arguments.push(LinkArgument::Option(vec!["-x".into(), language.clone()]));
-                arguments.push(LinkArgument::Source(words[0].clone()));
-                arguments.push(LinkArgument::Option(vec!["-x".into(), "none".into()]));
-            }
-            (InputKind::Plain, None) => arguments.push(LinkArgument::Source(words[0].clone())),
-            (InputKind::Linked, _) => arguments.push(LinkArgument::Linked(words[0].clone())),
-        },
-        // Said again where a source needs it.
-        (Role::Language, _) => {}
-        (Role::LinkPath, _) => {
-            let name = words[0][..2].to_string();
-            arguments.push(LinkArgument::Path(name, argument.value.clone()));
-        }
-        (Role::Output | Role::Dependencies | Role::DependencyFile, _) => {
-            arguments.push(LinkArgument::Silent(words));
-        }
-        (Role::DependencyTarget | Role::DependencyDetail, _) => {
-            arguments.push(LinkArgument::Silent(words))
-        }
-        _ => arguments.push(LinkArgument::Option(words)),
-    }
-}
-
-fn texts<T: AsRef<str>>(words: impl IntoIterator<Item = T>) -> Vec<Word> {
-    words
-        .into_iter()
-        .map(|word| Word::Text(word.as_ref().to_string()))
-        .collect()
 }
 
 impl fmt::Display for Word {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use nearmiss_abi::site::{LINK_SECTION, SITES_SECTION};
 use nearmiss_sites::frame;
 use object::write::Object;
-use object::{Architecture, BinaryFormat, Endianness, SectionFlags, SectionKind, elf};
+use object::{Architecture, BinaryFormat, Endianness, FileFlags, SectionFlags, SectionKind, elf};
 
 use crate::plan::{Link, LinkArgument};
 
@@ -64,6 +64,12 @@ pub fn object_file(link: &nearmiss_sites::Link) -> Vec<u8> {
         Architecture::X86_64,
         object::Endianness::Little,
     );
+    // Without that name of an operating system, linkers do not look at the flag below.
+    file.flags = FileFlags::Elf {
+        os_abi: elf::ELFOSABI_GNU,
+        abi_version: 0,
+        e_flags: 0,
+    };
     let mut add = |name: &str, flags: u32, bytes: &[u8]| {
         let section = file.add_section(Vec::new(), name.into(), SectionKind::Other);
         file.section_mut(section).flags = SectionFlags::Elf {

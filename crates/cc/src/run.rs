@@ -65,7 +65,10 @@ impl<'a> Build<'a> {
     }
 
     fn compile_instrumented(&mut self, job: &Instrumented) -> Result<(), Failure> {
-        self.clang(&job.front_end)?;
+        if let Err(failure) = self.clang(&job.front_end) {
+            self.remove(&job.object);
+            return Err(failure);
+        }
         match self.instrument(job) {
             Ok(()) => Ok(()),
             Err(failure @ (Failure::Status(_) | Failure::Timeout)) => {
@@ -75,6 +78,15 @@ impl<'a> Build<'a> {
                 self.compile_plain(job, &failure)
             }
             Err(failure) => Err(failure),
+        }
+    }
+
+    /// As clang does, leaves no old object after an error.
+    fn remove(&self, object: &Word) {
+        let path = self.expand(std::slice::from_ref(object)).remove(0);
+        if std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
+            // If it stays, nothing is worse than before.
+            let _ = std::fs::remove_file(&path);
         }
     }
 

@@ -220,7 +220,7 @@ fn messages_and_status_are_clangs() {
     place.both(&["-c", "good.c", "-o", "no/such/dir.o"]);
     place.both(&["-c", "good.c", "-lm", "-Wl,-z,now", "-shared"]);
     place.both(&["-c", "good.c", "-Wbogus-warning"]);
-    place.both(&["none.o", "-o", "prog"]);
+    place.both(&["none.o", "good.o", "-o", "prog"]);
     place.both(&["good.c", "-lno_such_library", "-o", "prog"]);
     place.both(&[]);
     // An error of the assembler comes after the front end's warnings, which are counted apart.

@@ -1,0 +1,165 @@
+//! The summary as text: what was decided how, and what was lost.
+
+use std::fmt::{self, Write};
+
+use nearmiss_results::{Checks, Note, Report, Status, Summary};
+
+use crate::escape;
+
+/// Most notes that are shown.
+const MAX_NOTES: usize = 20;
+
+/// The lines at the end of a report.
+pub fn block(report: &Report) -> String {
+    let mut text = String::new();
+    // Writing into a string does not fail.
+    let _ = write_verdict(&mut text, report);
+    let _ = write_checks(&mut text, &report.summary);
+    let _ = write_losses(&mut text, &report.summary);
+    text
+}
+
+fn write_verdict(text: &mut String, report: &Report) -> fmt::Result {
+    let confirmed = report
+        .findings
+        .iter()
+        .filter(|found| found.status == Status::Confirmed)
+        .count();
+    let unconfirmed = report.findings.len() - confirmed;
+    let summary = &report.summary;
+    match (report.findings.len(), summary.complete) {
+        (0, true) => writeln!(
+            text,
+            "No check can fail, for any input that takes the same path."
+        ),
+        (0, false) => writeln!(
+            text,
+            "No failure found; the answer is not complete, see below."
+        ),
+        (1, _) => writeln!(
+            text,
+            "1 failure found, {}.",
+            status_words(confirmed, unconfirmed)
+        ),
+        (count, _) => writeln!(
+            text,
+            "{count} failures found, {}.",
+            status_words(confirmed, unconfirmed)
+        ),
+    }
+}
+
+fn status_words(confirmed: usize, unconfirmed: usize) -> String {
+    match (confirmed, unconfirmed) {
+        (_, 0) => "confirmed".to_string(),
+        (0, _) => "unconfirmed".to_string(),
+        _ => format!("{confirmed} confirmed and {unconfirmed} unconfirmed"),
+    }
+}
+
+fn write_checks(text: &mut String, summary: &Summary) -> fmt::Result {
+    let Checks {
+        met,
+        without_solver,
+        by_solver,
+        undecided,
+        failing,
+        skipped,
+    } = &summary.checks;
+    write!(text, "Checks on input data: {met} met")?;
+    let without: u64 = without_solver.values().sum();
+    if without > 0 {
+        let layers: Vec<String> = without_solver
+            .iter()
+            .filter(|(_, count)| **count > 0)
+            .map(|(layer, count)| format!("{layer} {count}"))
+            .collect();
+        write!(
+            text,
+            ", {without} hold without the solver ({})",
+            layers.join(", ")
+        )?;
+    }
+    let counts = [
+        (by_solver, "hold by the solver"),
+        (undecided, "not decided"),
+        (failing, "can fail"),
+        (skipped, "not asked"),
+    ];
+    for (count, words) in counts {
+        if *count > 0 {
+            write!(text, ", {count} {words}")?;
+        }
+    }
+    writeln!(text, ".")?;
+    let queries = &summary.queries;
+    if queries.count > 0 {
+        writeln!(
+            text,
+            "Questions: {}, median {:.1} ms, 95 % within {:.1} ms, {:.1} s in all.",
+            queries.count,
+            queries.median_ms,
+            queries.p95_ms,
+            queries.total_ms / 1000.0
+        )?;
+    }
+    Ok(())
+}
+
+fn write_losses(text: &mut String, summary: &Summary) -> fmt::Result {
+    if summary.complete {
+        return Ok(());
+    }
+    writeln!(text, "Not complete, because:")?;
+    if summary.stopped {
+        writeln!(
+            text,
+            "  the analysis was stopped before the end of the path"
+        )?;
+    }
+    if summary.checks.undecided > 0 {
+        let count = summary.checks.undecided;
+        writeln!(text, "  {count} checks were not decided in time")?;
+    }
+    if let Some(why) = &summary.unconfirmable {
+        writeln!(
+            text,
+            "  failures could not be confirmed: {}",
+            escape::text(why)
+        )?;
+    }
+    let counts = [
+        (summary.divergences, "new inputs left the predicted path"),
+        (
+            summary.inconsistent,
+            "recorded facts contradict the recorded input (a fault of nearmiss)",
+        ),
+    ];
+    for (count, words) in counts {
+        if count > 0 {
+            writeln!(text, "  {count} {words}")?;
+        }
+    }
+    for note in summary.notes.iter().take(MAX_NOTES) {
+        writeln!(text, "  {}", show_note(note))?;
+    }
+    let more = summary.notes.len().saturating_sub(MAX_NOTES);
+    if more > 0 {
+        writeln!(text, "  … and {more} more places")?;
+    }
+    Ok(())
+}
+
+fn show_note(note: &Note) -> String {
+    let mut text = note.kind.words().to_string();
+    if !note.callee.is_empty() {
+        let _ = write!(text, ": {}", escape::text(&note.callee));
+    }
+    if !note.file.is_empty() {
+        let _ = write!(text, " at {}:{}", escape::text(&note.file), note.line);
+    }
+    if note.count > 1 {
+        let _ = write!(text, " ({} times)", note.count);
+    }
+    text
+}

@@ -1,0 +1,169 @@
+//! One golden text per way to show results; hostile bytes are in all of them.
+
+use std::collections::BTreeMap;
+
+use nearmiss_abi::check::Kind;
+use nearmiss_abi::note::NoteKind;
+use nearmiss_report::text;
+use nearmiss_results::{
+    Change, Checks, Finding, Input, Note, Queries, Report, Status, Summary, Test,
+};
+
+fn overflow() -> Finding {
+    Finding {
+        id: "NM-1".into(),
+        kind: Kind::OutOfBoundsWrite,
+        status: Status::Confirmed,
+        file: "src/x.c".into(),
+        line: 42,
+        column: 8,
+        function: "fill".into(),
+        distance: 0,
+        test: Test::default(),
+        input: BTreeMap::from([
+            ("argv[1]".into(), Input::bytes(b"18\x1b[2J")),
+            (
+                "file:/data/in".into(),
+                Input::File("inputs/NM-1/file-0".into()),
+            ),
+        ]),
+        changes: vec![
+            Change {
+                channel: "argv[1]".into(),
+                offset: 1,
+                from: vec![b'6'],
+                to: vec![b'8'],
+            },
+            Change {
+                channel: "file:/data/in".into(),
+                offset: 10,
+                from: vec![0, 1],
+                to: vec![0xff, b'A'],
+            },
+        ],
+        message: "index out of bounds\x1b[31m".into(),
+        replay: "nearmiss replay NM-1".into(),
+    }
+}
+
+fn assertion() -> Finding {
+    Finding {
+        id: "NM-2".into(),
+        kind: Kind::Assertion,
+        status: Status::Unconfirmed,
+        file: "gone.c".into(),
+        line: 7,
+        column: 0,
+        function: String::new(),
+        input: BTreeMap::new(),
+        changes: Vec::new(),
+        message: String::new(),
+        replay: "nearmiss replay NM-2".into(),
+        ..overflow()
+    }
+}
+
+fn summary() -> Summary {
+    Summary {
+        complete: false,
+        checks: Checks {
+            met: 12,
+            without_solver: BTreeMap::from([("constant".into(), 1), ("ranges".into(), 5)]),
+            by_solver: 2,
+            undecided: 1,
+            failing: 2,
+            skipped: 1,
+        },
+        queries: Queries {
+            count: 9,
+            median_ms: 0.25,
+            p95_ms: 3.5,
+            total_ms: 120.0,
+        },
+        notes: vec![
+            Note {
+                kind: NoteKind::Float,
+                file: "x.c".into(),
+                line: 3,
+                callee: String::new(),
+                count: 4,
+            },
+            Note {
+                kind: NoteKind::Call,
+                file: "x.c".into(),
+                line: 9,
+                callee: "qsort".into(),
+                count: 1,
+            },
+        ],
+        divergences: 1,
+        inconsistent: 0,
+        events: 100,
+        stopped: false,
+        unconfirmable: None,
+    }
+}
+
+fn source(file: &str, line: u32) -> Option<String> {
+    (file == "src/x.c" && line == 42).then(|| "\tx = a[i]; /* \u{1b}[0m */".to_string())
+}
+
+const REPORT: &str = r#"NM-1 out-of-bounds-write (confirmed) at src/x.c:42:8 in fill
+  42 |     x = a[i]; /* \u{1b}[0m */
+     |           ^
+  index out of bounds\u{1b}[31m
+  input that fails:
+    argv[1], byte 1: "6" -> "8" (36 -> 38)
+    file:/data/in, bytes 10-11: "\x00\x01" -> "\xffA" (00 01 -> ff 41)
+    argv[1] = "18\x1b[2J"
+    file:/data/in in inputs/NM-1/file-0
+  replay: nearmiss replay NM-1
+
+NM-2 assertion (unconfirmed) at gone.c:7
+  the recorded input itself fails
+  replay: nearmiss replay NM-2
+
+2 failures found, 1 confirmed and 1 unconfirmed.
+Checks on input data: 12 met, 6 hold without the solver (constant 1, ranges 5), 2 hold by the solver, 1 not decided, 2 can fail, 1 not asked.
+Questions: 9, median 0.2 ms, 95 % within 3.5 ms, 0.1 s in all.
+Not complete, because:
+  1 checks were not decided in time
+  1 new inputs left the predicted path
+  symbolic data became a floating-point number at x.c:3 (4 times)
+  symbolic data went into a function that is neither instrumented nor modelled: qsort at x.c:9
+"#;
+
+#[test]
+fn the_whole_report() {
+    let report = Report::new(vec![overflow(), assertion()], summary());
+    assert_eq!(text::report(&report, &source), REPORT);
+}
+
+#[test]
+fn nothing_found_and_nothing_lost() {
+    let summary = Summary {
+        complete: true,
+        ..Summary::default()
+    };
+    assert_eq!(
+        text::report(&Report::new(Vec::new(), summary), &source),
+        "No check can fail, for any input that takes the same path.\n\
+         Checks on input data: 0 met.\n"
+    );
+}
+
+#[test]
+fn a_list() {
+    let report = Report::new(vec![overflow(), assertion()], summary());
+    assert_eq!(
+        text::list(&report),
+        "NM-1 out-of-bounds-write (confirmed) at src/x.c:42:8 in fill\n\
+         NM-2 assertion (unconfirmed) at gone.c:7\n"
+    );
+}
+
+#[test]
+fn json_has_a_version() {
+    let report = Report::new(vec![overflow()], summary());
+    assert!(nearmiss_report::json(&report).starts_with("{\n  \"version\": 1,"));
+}

@@ -75,11 +75,18 @@ fn equal_inverted(terms: &mut Terms, draft: &Draft) -> Option<TermId> {
 
 /// match: concat(x, y) == c, concat(x, y) != c
 /// result: x == c's upper part & y == c's lower part; x != … | y != …
+///
+/// Not where c is 0: that a word is not zero often follows from its range, but no range of
+/// its parts can say so.
 fn equal_concat(terms: &mut Terms, draft: &Draft) -> Option<TermId> {
     let constant = terms.as_constant(draft.b)?;
     let Node::Concat { high, low } = terms.node(draft.a) else {
         return None;
     };
+    let parts_unknown = terms.as_constant(high).or(terms.as_constant(low)).is_none();
+    if constant == 0 && parts_unknown {
+        return None;
+    }
     let upper = terms.constant(terms.width(high), constant >> terms.width(low));
     let lower = terms.constant(terms.width(low), constant);
     let (high, low) = (

@@ -1,1 +1,52 @@
 //! Linked into the tested program: shadow memory, inputs, libc wrappers, the trace writer.
+//!
+//! Everything here runs inside somebody else's program, between any two of its instructions.
+//! So: no `std`, no heap, raw system calls (they leave `errno` alone), nothing printed, and
+//! libc is called only by [`models`] and for the addresses of its own tables.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | [`entry`] | the symbols that instrumented code sees, in assembly |
+//! | [`hooks`] | one function per row of `abi::hook` |
+//! | [`runtime`] | the one state, who may enter it, when recording stops |
+//! | [`start`] | what happens before `main` |
+//! | [`shadow`] | which byte of memory holds which byte of which term |
+//! | [`trace`] | the trace file |
+//! | [`terms`], [`construct`], [`evaluate`] | hash-consed terms and how they are made |
+//! | [`memory`], [`table_read`], [`calls`], [`events`] | what the hooks do |
+//! | [`input`], [`files`], [`streams`] | where input bytes come from |
+//! | [`models`] | the libc functions that move labels |
+//! | [`harness`] | `nearmiss_symbolic`, `nearmiss_assume` |
+#![cfg_attr(not(test), no_std)]
+
+mod calls;
+mod construct;
+mod entry;
+mod evaluate;
+mod events;
+mod files;
+mod harness;
+mod hooks;
+mod input;
+mod memory;
+mod models;
+mod options;
+mod replay;
+mod runtime;
+mod shadow;
+mod start;
+mod streams;
+mod system;
+mod table_read;
+mod terms;
+mod thread;
+mod trace;
+
+/// The runtime has no way to report a panic and must not unwind into the program; nothing in
+/// it is meant to panic, so a trap is the most honest end.
+#[cfg(not(test))]
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    // SAFETY: a trap has no preconditions.
+    unsafe { core::arch::asm!("ud2", options(noreturn, nomem, nostack)) }
+}

@@ -1,0 +1,79 @@
+//! Events and notes: what the path is made of, and what was lost.
+
+use nearmiss_abi::event::{Event, EventKind};
+use nearmiss_abi::note::NoteKind;
+use nearmiss_abi::site::SiteId;
+use nearmiss_abi::term::{CONCRETE, Label};
+
+use crate::runtime::{FIXED_CACHE, Runtime};
+
+impl Runtime {
+    fn append(&mut self, event: &Event) {
+        if let Err(full) = self.trace.append_event(event) {
+            self.stop_full(full);
+        }
+    }
+
+    /// A branch, check or assumption: the condition `label` was as `truth` says.
+    pub fn decided(&mut self, kind: EventKind, label: Label, truth: bool, site: SiteId) {
+        let label = self.truth(label);
+        if label == CONCRETE || self.is_constant(label) {
+            return;
+        }
+        if self.trace.term(label).value != truth as u64 {
+            // The term is not what the program looked at: a path with it would be a lie.
+            self.trace.note(NoteKind::Overwritten, site, 1);
+            return;
+        }
+        self.append(&Event::new(kind, truth, label, site));
+    }
+
+    /// A check failed on whatever data.
+    pub fn check_failed(&mut self, site: SiteId) {
+        self.append(&Event::new(EventKind::CheckFailed, false, CONCRETE, site));
+    }
+
+    /// A switch on `label`.
+    pub fn switched(&mut self, label: Label, site: SiteId) {
+        if label == CONCRETE || self.is_constant(label) || self.width(label) == 0 {
+            return;
+        }
+        self.append(&Event::new(EventKind::Switch, false, label, site));
+    }
+
+    /// `label` keeps its recorded value from here on.
+    pub fn fix(&mut self, label: Label, kind: NoteKind, site: SiteId) {
+        if label == CONCRETE || self.width(label) == 0 || self.is_constant(label) {
+            return;
+        }
+        self.trace.note(kind, site, 1);
+        // Terms do not change: what was fixed once stays fixed.
+        let cached = &mut self.fixed[label as usize % FIXED_CACHE];
+        if *cached == label {
+            return;
+        }
+        *cached = label;
+        let mut event = Event::new(EventKind::Fixed, true, label, site);
+        event.aux = kind as u16;
+        self.append(&event);
+    }
+
+    /// `label` was lost without a constraint.
+    pub fn lost(&mut self, label: Label, kind: NoteKind, site: SiteId) {
+        if label != CONCRETE && !self.is_constant(label) {
+            self.trace.note(kind, site, 1);
+        }
+    }
+
+    /// Something that is not modelled read memory.
+    pub fn opaque(&mut self, address: u64, size: u64, kind: NoteKind, site: SiteId) {
+        if self.shadow.first_label(address, size).is_some() {
+            self.trace.note(kind, site, 1);
+        }
+    }
+}
+
+/// The note kind of a code that instrumented code passed.
+pub fn note_kind(code: u32) -> NoteKind {
+    NoteKind::from_code(code as u8).unwrap_or(NoteKind::Operation)
+}

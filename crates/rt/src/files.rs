@@ -1,0 +1,262 @@
+//! Files as inputs: which of those that a program opens are, and their contents.
+
+use nearmiss_abi::channel::{ChannelKind, ChannelRow};
+use nearmiss_abi::environment::SYSTEM_PATHS;
+use nearmiss_abi::note::NoteKind;
+use nearmiss_abi::site::SiteId;
+
+use crate::runtime::Runtime;
+use crate::system::{self, Status};
+use crate::trace::Decimal;
+
+/// The most bytes of one file that are copied into the trace.
+const LARGEST_CONTENT: u64 = 16 << 20;
+
+/// Relative paths start at the current directory.
+pub const AT_FDCWD: i32 = -100;
+/// How a file was opened, as `open` has it.
+pub mod flags {
+    /// For writing only.
+    pub const WRONLY: i32 = 1;
+    /// The bits that say whether for reading or writing.
+    pub const ACCESS_MODE: i32 = 3;
+    /// For both.
+    pub const RDWR: i32 = 2;
+    /// Made if it did not exist.
+    pub const CREAT: i32 = 0o100;
+    /// Emptied first.
+    pub const TRUNC: i32 = 0o1000;
+}
+
+impl Runtime {
+    /// The program opened a file as descriptor `fd`.
+    ///
+    /// # Safety
+    /// `path` ends with a zero.
+    pub unsafe fn opened(&mut self, fd: i32, directory: i32, path: *const u8, how: i32) {
+        if fd < 0 {
+            return;
+        }
+        self.inputs.set_descriptor(fd, None);
+        let Ok(status) = system::status(fd) else {
+            return;
+        };
+        if how & flags::ACCESS_MODE == flags::WRONLY || how & flags::TRUNC != 0 {
+            return self.remember_written(&status);
+        }
+        let made_now = how & flags::CREAT != 0 && status.size == 0;
+        if made_now
+            || !status.is_regular()
+            || !self.options.has_channel(ChannelKind::File)
+            || self.was_written(&status)
+        {
+            return;
+        }
+        // SAFETY: as promised by the caller.
+        let name_size = unsafe { self.absolute(directory, path) };
+        let Some(name_size) = name_size else {
+            return;
+        };
+        let name = &self.inputs.path[..name_size];
+        if is_system(name) {
+            return;
+        }
+        let channel = match self.find_file(name_size) {
+            Some(known) if self.is_unchanged(known, &status) => Some(known),
+            Some(_) => {
+                self.trace.note(NoteKind::InputChanged, SiteId::NONE, 1);
+                None
+            }
+            None => self.add_file(fd, name_size, status),
+        };
+        self.inputs.set_descriptor(fd, channel);
+    }
+
+    fn remember_written(&mut self, status: &Status) {
+        let place = self.inputs.written_count % self.inputs.written.len();
+        self.inputs.written[place] = (status.device, status.inode);
+        self.inputs.written_count += 1;
+    }
+
+    /// Whether the program itself wrote the file: then it is no input.
+    fn was_written(&self, status: &Status) -> bool {
+        let identity = (status.device, status.inode);
+        self.inputs.written_count != 0 && self.inputs.written.contains(&identity)
+    }
+
+    /// Makes the path absolute, in the buffer for it; says how long it is.
+    ///
+    /// # Safety
+    /// `path` ends with a zero.
+    unsafe fn absolute(&mut self, directory: i32, path: *const u8) -> Option<usize> {
+        // SAFETY: as promised by the caller.
+        let path = unsafe { system::text(path) };
+        let buffer = &mut self.inputs.path;
+        let mut end = 0;
+        if path.first() != Some(&b'/') {
+            end = directory_path(directory, buffer)?;
+        }
+        if path.len() + end + 1 >= buffer.len() {
+            return None;
+        }
+        if end > 0 && buffer[end - 1] != b'/' {
+            buffer[end] = b'/';
+            end += 1;
+        }
+        // SAFETY: the sizes were checked.
+        unsafe { system::copy_bytes(buffer.as_mut_ptr().add(end), path.as_ptr(), path.len()) };
+        Some(end + path.len())
+    }
+
+    /// The channel of the file whose name is in the buffer.
+    fn find_file(&self, name_size: usize) -> Option<u32> {
+        let name = &self.inputs.path[..name_size];
+        (0..self.inputs.count()).find(|&number| {
+            let row = self.trace.channel(number);
+            row.kind == ChannelKind::File as u8
+                && row.name_size == name_size as u64
+                && self.trace.blob(row.name_offset, row.name_size) == name
+        })
+    }
+
+    fn is_unchanged(&mut self, channel: u32, status: &Status) -> bool {
+        self.inputs.channel(channel).status == *status
+    }
+
+    /// A channel for the file whose name is in the buffer, with its content.
+    fn add_file(&mut self, fd: i32, name_size: usize, status: Status) -> Option<u32> {
+        // SAFETY: the buffer is readable.
+        let name = unsafe {
+            self.trace
+                .append_blob(self.inputs.path.as_ptr(), name_size as u64)
+        };
+        let name_offset = match name {
+            Ok(offset) => offset,
+            Err(full) => {
+                self.blob_full(full);
+                return None;
+            }
+        };
+        let (content_offset, content_size) = self.copy_content(fd, status.size);
+        let row = ChannelRow {
+            name_offset,
+            name_size: name_size as u64,
+            content_offset,
+            content_size,
+            ..ChannelRow::default()
+        };
+        let channel = self.add_row(ChannelKind::File, row)?;
+        self.inputs.channel(channel).status = status;
+        Some(channel)
+    }
+
+    /// Copies a file's content into the trace without moving its position.
+    fn copy_content(&mut self, fd: i32, size: u64) -> (u64, u64) {
+        let wanted = size.min(LARGEST_CONTENT);
+        if wanted < size {
+            self.trace.note(NoteKind::InputLimit, SiteId::NONE, 1);
+        }
+        let room = match self.trace.blob_room(wanted) {
+            Ok(room) => room,
+            Err(full) => {
+                self.blob_full(full);
+                return (0, 0);
+            }
+        };
+        let mut done = 0;
+        while done < wanted {
+            // SAFETY: the room has `wanted` bytes.
+            let read = unsafe {
+                system::pread(fd, room.add(done as usize), (wanted - done) as usize, done)
+            };
+            match read {
+                Ok(count) if count > 0 => done += count as u64,
+                _ => break,
+            }
+        }
+        (self.trace.blob_keep(done), done)
+    }
+}
+
+/// The path of the directory that relative paths start from.
+fn directory_path(directory: i32, buffer: &mut [u8]) -> Option<usize> {
+    if directory == AT_FDCWD {
+        let size = system::current_directory(buffer).ok()?;
+        return size.checked_sub(1);
+    }
+    let mut link = [0u8; 32];
+    let prefix = b"/proc/self/fd/";
+    let digits = Decimal::new(directory as u32);
+    let text = prefix.iter().chain(digits.digits());
+    for (place, &byte) in link.iter_mut().zip(text) {
+        *place = byte;
+    }
+    // SAFETY: the link is shorter than its buffer of zeros.
+    unsafe { system::read_link(link.as_ptr(), buffer).ok() }
+}
+
+fn is_system(path: &[u8]) -> bool {
+    SYSTEM_PATHS
+        .iter()
+        .any(|prefix| path.starts_with(prefix.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runtime::testing::Scratch;
+    use std::os::fd::AsRawFd;
+
+    fn open(runtime: &mut Scratch, path: &str) -> std::fs::File {
+        let file = std::fs::File::open(path).unwrap();
+        let path = std::format!("{path}\0");
+        // SAFETY: the path ends with a zero.
+        unsafe { runtime.opened(file.as_raw_fd(), AT_FDCWD, path.as_ptr(), 0) };
+        file
+    }
+
+    #[test]
+    fn a_file_is_one_channel_until_it_changes() {
+        let mut runtime = Scratch::new();
+        let path = std::env::temp_dir().join(std::format!("rt-files-{}", std::process::id()));
+        std::fs::write(&path, "content").unwrap();
+        let text = path.to_str().unwrap();
+        let first = open(&mut runtime, text);
+        let second = open(&mut runtime, text);
+        let channel = runtime.inputs.of_descriptor(first.as_raw_fd());
+        assert_eq!(channel, Some(0));
+        assert_eq!(runtime.inputs.of_descriptor(second.as_raw_fd()), channel);
+        let row = runtime.trace.channel(0);
+        assert_eq!(
+            runtime.trace.blob(row.content_offset, row.content_size),
+            b"content"
+        );
+        assert_eq!(
+            runtime.trace.blob(row.name_offset, row.name_size),
+            text.as_bytes()
+        );
+        std::fs::write(&path, "other content").unwrap();
+        let third = open(&mut runtime, text);
+        assert_eq!(runtime.inputs.of_descriptor(third.as_raw_fd()), None);
+        std::fs::remove_file(path).unwrap();
+    }
+
+    #[test]
+    fn parts_of_the_system_are_no_inputs() {
+        let mut runtime = Scratch::new();
+        let file = open(&mut runtime, "/etc/passwd");
+        assert_eq!(runtime.inputs.of_descriptor(file.as_raw_fd()), None);
+        let file = open(&mut runtime, "/dev/null");
+        assert_eq!(runtime.inputs.of_descriptor(file.as_raw_fd()), None);
+    }
+
+    #[test]
+    fn relative_paths_are_made_absolute() {
+        let mut runtime = Scratch::new();
+        let _file = open(&mut runtime, "Cargo.toml");
+        let row = runtime.trace.channel(0);
+        let name = runtime.trace.blob(row.name_offset, row.name_size);
+        let expected = std::env::current_dir().unwrap().join("Cargo.toml");
+        assert_eq!(name, expected.to_str().unwrap().as_bytes());
+    }
+}

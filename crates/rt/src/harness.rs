@@ -1,0 +1,110 @@
+//! What a harness may call (`include/nearmiss.h`): `nearmiss_symbolic`, `nearmiss_assume`.
+//!
+//! Instrumented code calls them like any function; they take labels as models do.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use nearmiss_abi::channel::ChannelKind;
+use nearmiss_abi::event::EventKind;
+use nearmiss_abi::term::CONCRETE;
+
+use crate::calls::Call;
+use crate::replay;
+use crate::runtime::{self, recording};
+use crate::system;
+
+const NAMES: usize = 512;
+
+/// How often `nearmiss_symbolic` was called with each name, by the name's hash. Not part of
+/// the runtime's state: a replay counts without recording.
+static HASHES: [AtomicU64; NAMES] = [const { AtomicU64::new(0) }; NAMES];
+static CALLS: [AtomicU32; NAMES] = [const { AtomicU32::new(0) }; NAMES];
+
+/// Makes `size` bytes at `memory` an input called `name`.
+///
+/// # Safety
+/// `memory` has `size` bytes, `name` is null or ends with a zero.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearmiss_symbolic(memory: *mut u8, size: usize, name: *const u8) {
+    let call = Call::take(nearmiss_symbolic as *const () as u64);
+    let name = if name.is_null() {
+        b"".as_slice()
+    } else {
+        // SAFETY: as promised by the caller.
+        unsafe { system::text(name) }
+    };
+    let index = next_index(name);
+    replay::with_content(name, index, |content| {
+        // SAFETY: both have that many bytes.
+        unsafe { system::copy_bytes(memory, content.as_ptr(), content.len().min(size)) };
+    });
+    runtime::with((), |runtime| {
+        call.fix(runtime, "plp");
+        let place = (memory as u64, size as u64);
+        runtime.shadow.clear(place.0, place.1);
+        if !runtime.options.has_channel(ChannelKind::Named) {
+            return;
+        }
+        // SAFETY: as promised by the caller.
+        let content = unsafe { core::slice::from_raw_parts(memory, size) };
+        let channel = runtime.add_channel(ChannelKind::Named, index, name, content);
+        if let Some(channel) = channel {
+            // SAFETY: as promised by the caller.
+            unsafe { runtime.label_input(channel, 0, place, call.site()) };
+        }
+    });
+}
+
+/// Tells that `condition` holds on every path of interest; ends the run where it does not.
+#[unsafe(no_mangle)]
+pub extern "C" fn nearmiss_assume(condition: i32) {
+    let call = Call::take(nearmiss_assume as *const () as u64);
+    let truth = condition != 0;
+    if recording() {
+        runtime::with((), |runtime| {
+            let label = call.label(0);
+            let width = runtime.width(label);
+            let label = runtime.trusted(label, width, condition as u32 as u64);
+            if label != CONCRETE {
+                runtime.decided(EventKind::Assume, label, truth, call.site());
+            }
+        });
+    }
+    if !truth {
+        runtime::with((), |runtime| runtime.trace.set_exited(0));
+        system::exit(0);
+    }
+}
+
+/// How many calls with this name there were before.
+fn next_index(name: &[u8]) -> u32 {
+    const PRIME: u64 = 0x0000_0100_0000_01b3;
+    const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+    let hash = name
+        .iter()
+        .fold(BASIS, |hash, &byte| {
+            (hash ^ byte as u64).wrapping_mul(PRIME)
+        })
+        .max(1);
+    for probe in 0..NAMES {
+        let slot = (hash as usize).wrapping_add(probe) % NAMES;
+        let taken = HASHES[slot].compare_exchange(0, hash, Ordering::Relaxed, Ordering::Relaxed);
+        if taken.is_ok() || taken == Err(hash) {
+            return CALLS[slot].fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn calls_are_counted_by_name() {
+        assert_eq!(next_index(b"one"), 0);
+        assert_eq!(next_index(b"two"), 0);
+        assert_eq!(next_index(b"one"), 1);
+        assert_eq!(next_index(b"one"), 2);
+    }
+}

@@ -1,0 +1,236 @@
+//! Channels: which byte of memory is which byte of input.
+//!
+//! An input byte is the term `Input(channel, offset)`. A descriptor leads to a channel; where
+//! in the channel a read starts is asked of the kernel for what can seek, and counted for
+//! what cannot (a pipe as standard input).
+
+use nearmiss_abi::channel::{CHANNEL_ROWS, ChannelKind, ChannelRow};
+use nearmiss_abi::note::NoteKind;
+use nearmiss_abi::op::Op;
+use nearmiss_abi::site::SiteId;
+use nearmiss_abi::term::{CONCRETE, Label, ShadowWord, Term};
+
+use crate::runtime::Runtime;
+use crate::system::{self, Status};
+use crate::trace::Full;
+
+/// Descriptors above this are not followed.
+const DESCRIPTORS: usize = 4096;
+
+/// What is known of a channel beyond its row in the trace.
+#[derive(Clone, Copy)]
+pub struct Channel {
+    /// For what cannot seek: how far it was read.
+    pub position: u64,
+    /// For what can: where the channel's first byte lies.
+    pub start: u64,
+    /// The file as it was when it was opened.
+    pub status: Status,
+}
+
+/// Channels and the descriptors that lead to them.
+pub struct Inputs {
+    channels: [Channel; CHANNEL_ROWS],
+    count: usize,
+    /// By descriptor: the channel's number and one more; 0: none.
+    descriptors: [u16; DESCRIPTORS],
+    /// Room for a path that is made absolute.
+    pub path: [u8; 8192],
+    /// Files that this process writes: by place and number.
+    pub written: [(u64, u64); 64],
+    /// How many were written; the oldest are forgotten.
+    pub written_count: usize,
+}
+
+/// Where input comes from.
+#[derive(Clone, Copy, Debug)]
+pub struct Source {
+    /// The channel.
+    pub channel: u32,
+    /// The offset of the next byte.
+    pub offset: u64,
+    /// Whether the offset is the kernel's word.
+    pub seekable: bool,
+}
+
+impl Inputs {
+    /// No inputs yet.
+    pub const fn none() -> Inputs {
+        const EMPTY: Channel = Channel {
+            position: 0,
+            start: 0,
+            status: Status {
+                device: 0,
+                inode: 0,
+                mode: 0,
+                size: 0,
+                changed_seconds: 0,
+                changed_nanoseconds: 0,
+            },
+        };
+        Inputs {
+            channels: [EMPTY; CHANNEL_ROWS],
+            count: 0,
+            descriptors: [0; DESCRIPTORS],
+            path: [0; 8192],
+            written: [(0, 0); 64],
+            written_count: 0,
+        }
+    }
+
+    /// The channel that a descriptor leads to.
+    pub fn of_descriptor(&self, fd: i32) -> Option<u32> {
+        let number = *self.descriptors.get(fd as usize)?;
+        (number as u32).checked_sub(1)
+    }
+
+    /// From now on the descriptor leads to this channel, or to none.
+    pub fn set_descriptor(&mut self, fd: i32, channel: Option<u32>) {
+        if let Some(place) = self.descriptors.get_mut(fd as usize) {
+            *place = channel.map_or(0, |channel| channel as u16 + 1);
+        }
+    }
+
+    /// What is known of a channel.
+    pub fn channel(&mut self, number: u32) -> &mut Channel {
+        &mut self.channels[number as usize % CHANNEL_ROWS]
+    }
+
+    /// How many channels there are.
+    pub fn count(&self) -> u32 {
+        self.count as u32
+    }
+
+    /// Where the next `read` of a descriptor gets its bytes.
+    pub fn source(&mut self, fd: i32) -> Option<Source> {
+        let channel = self.of_descriptor(fd)?;
+        let known = *self.channel(channel);
+        let position = system::position(fd);
+        Some(Source {
+            channel,
+            offset: match position {
+                Some(position) => position.wrapping_sub(known.start),
+                None => known.position,
+            },
+            seekable: position.is_some(),
+        })
+    }
+}
+
+impl Runtime {
+    /// A new channel with this name and content, which are copied.
+    pub fn add_channel(
+        &mut self,
+        kind: ChannelKind,
+        index: u32,
+        name: &[u8],
+        content: &[u8],
+    ) -> Option<u32> {
+        // SAFETY: slices are readable.
+        let blobs = unsafe {
+            self.trace
+                .append_blob(name.as_ptr(), name.len() as u64)
+                .and_then(|name| {
+                    let content = self
+                        .trace
+                        .append_blob(content.as_ptr(), content.len() as u64)?;
+                    Ok((name, content))
+                })
+        };
+        match blobs {
+            Ok((name_offset, content_offset)) => self.add_row(
+                kind,
+                ChannelRow {
+                    index,
+                    name_offset,
+                    name_size: name.len() as u64,
+                    content_offset,
+                    content_size: content.len() as u64,
+                    ..ChannelRow::default()
+                },
+            ),
+            Err(full) => {
+                self.blob_full(full);
+                None
+            }
+        }
+    }
+
+    /// A new channel whose name and content are in the trace already.
+    pub fn add_row(&mut self, kind: ChannelKind, row: ChannelRow) -> Option<u32> {
+        let channel = self.trace.append_channel(kind, row);
+        match channel {
+            Some(_) => self.inputs.count += 1,
+            None => self.trace.note(NoteKind::InputLimit, SiteId::NONE, 1),
+        }
+        channel
+    }
+
+    /// Without room for a blob an input is concrete; without disk nothing can go on.
+    pub fn blob_full(&mut self, full: Full) {
+        match full {
+            Full::Limit => self.trace.note(NoteKind::InputLimit, SiteId::NONE, 1),
+            Full::Disk => self.stop(NoteKind::Disk),
+        }
+    }
+
+    /// The term of an input byte; 0 if it once had another value.
+    pub fn input_byte(&mut self, channel: u32, offset: u32, value: u8) -> Label {
+        let term = Term::new(Op::Input, 8, channel, offset, 0);
+        let label = self.intern(term, value as u128);
+        if label != CONCRETE && self.trace.term(label).value != value as u64 {
+            self.trace.note(NoteKind::InputChanged, SiteId::NONE, 1);
+            return CONCRETE;
+        }
+        label
+    }
+
+    /// The `size` bytes at `address` are the channel's from `offset` on.
+    ///
+    /// # Safety
+    /// The bytes are readable.
+    pub unsafe fn label_input(
+        &mut self,
+        channel: u32,
+        offset: u64,
+        (address, size): (u64, u64),
+        site: SiteId,
+    ) {
+        self.shadow.clear(address, size);
+        let room = self.options.input.saturating_sub(offset);
+        let labelled = size.min(room);
+        if labelled < size {
+            self.trace.note(NoteKind::InputLimit, site, 1);
+        }
+        for byte in 0..labelled {
+            // SAFETY: as promised by the caller.
+            let value = unsafe { ((address + byte) as *const u8).read() };
+            let label = self.input_byte(channel, (offset + byte) as u32, value);
+            if label != CONCRETE {
+                self.shadow.set(address + byte, ShadowWord::new(label, 0));
+            } else if self.has_stopped() {
+                return;
+            }
+        }
+    }
+
+    /// Bytes came from a source, or from somewhere unknown.
+    ///
+    /// # Safety
+    /// The bytes are readable.
+    pub unsafe fn received(
+        &mut self,
+        source: Option<Source>,
+        (address, size): (u64, u64),
+        site: SiteId,
+    ) {
+        let Some(source) = source else {
+            return self.shadow.clear(address, size);
+        };
+        if !source.seekable {
+            self.inputs.channel(source.channel).position = source.offset + size;
+        }
+        // SAFETY: as promised by the caller.
+        unsafe { self.label_input(source.channel, source.offset, (address, size), site) };
+    }
+}

@@ -1,0 +1,60 @@
+//! `<sys/mman.h>`: files as memory.
+
+use super::model;
+use crate::calls::Call;
+use crate::runtime::Runtime;
+use crate::system;
+use crate::system::map::PROT_READ;
+
+/// A mapping was made: it holds a file's bytes, or nothing known.
+fn mapped(
+    runtime: &mut Runtime,
+    call: &Call,
+    (start, size): (*mut u8, usize),
+    protection: i32,
+    (fd, offset): (i32, i64),
+) {
+    call.fix(runtime, "plllll");
+    if start as isize == -1 {
+        return;
+    }
+    let start = start as u64;
+    runtime.shadow.clear(start, size as u64);
+    let Some(channel) = runtime.inputs.of_descriptor(fd) else {
+        return;
+    };
+    if protection & PROT_READ == 0 {
+        return;
+    }
+    // Beyond the file's end there is nothing to read, and beyond its last page not even that.
+    let file_size = system::status(fd).map_or(0, |status| status.size);
+    let first = runtime.inputs.channel(channel).start;
+    let held = file_size.saturating_sub(offset as u64).min(size as u64);
+    let from = (offset as u64).wrapping_sub(first);
+    // SAFETY: the mapping is readable up to the end of the file.
+    unsafe { runtime.label_input(channel, from, (start, held), call.site()) };
+}
+
+model! {
+    fn mmap(at: *mut u8, size: usize, protection: i32, flags: i32, fd: i32, offset: i64) -> *mut u8;
+    after |runtime, call, start| {
+        mapped(runtime, call, (start, size), protection, (fd, offset));
+    }
+}
+
+model! {
+    fn mmap64(at: *mut u8, size: usize, protection: i32, flags: i32, fd: i32, offset: i64) -> *mut u8;
+    after |runtime, call, start| {
+        mapped(runtime, call, (start, size), protection, (fd, offset));
+    }
+}
+
+model! {
+    fn munmap(start: *mut u8, size: usize) -> i32;
+    after |runtime, call, result| {
+        call.fix(runtime, "pl");
+        if result == 0 {
+            runtime.shadow.clear(start as u64, size as u64);
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Models of libc functions: `abi::model` has the table, one file here is one header of C.
+//!
+//! A model calls the real function once, with the same arguments, and then moves labels; it
+//! leaves `errno` as the real function left it. Where the process does not record it is the
+//! real function.
+
+mod fcntl;
+mod mman;
+pub mod real;
+mod stdio;
+mod stdio_input;
+mod stdio_position;
+mod stdlib;
+mod string;
+mod unistd;
+
+/// Defines a model:
+///
+/// ```text
+/// model! {
+///     fn name(argument: type, …) -> result;
+///     before |runtime, call| …;            // optional: what must be known before the call
+///     after |runtime, call, before, result| …
+/// }
+/// ```
+///
+/// `before` and `after` run on the runtime's state; between them the real function runs
+/// without any lock of the runtime's.
+macro_rules! model {
+    (
+        fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;
+        before |$runtime_before:pat_param, $call_before:pat_param| $before:expr;
+        after |$runtime:pat_param, $call:pat_param, $known:pat_param, $returned:pat_param| $after:expr
+    ) => {
+        #[doc = concat!("The model of `", stringify!($name), "`.")]
+        ///
+        /// # Safety
+        /// As for the real function.
+        #[allow(non_snake_case)]
+        #[unsafe(export_name = concat!("__nm_model_", stringify!($name)))]
+        pub unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
+            if !$crate::runtime::recording() {
+                // SAFETY: as promised by the caller.
+                return unsafe { $crate::models::real::$name($($argument),*) };
+            }
+            #[allow(unused_variables)]
+            let function = $name as *const () as u64;
+            let call = $crate::calls::Call::take(function);
+            let known = $crate::runtime::with(Default::default(), |$runtime_before| {
+                let $call_before = &call;
+                $before
+            });
+            // SAFETY: as promised by the caller.
+            let returned = unsafe { $crate::models::real::$name($($argument),*) };
+            $crate::runtime::with((), |$runtime| {
+                let ($call, $known, $returned) = (&call, known, returned);
+                $after;
+            });
+            returned
+        }
+    };
+    (
+        fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;
+        after |$runtime:pat_param, $call:pat_param, $returned:pat_param| $after:expr
+    ) => {
+        $crate::models::model! {
+            fn $name($($argument: $type),*) $(-> $result)?;
+            before |_, _| ();
+            after |$runtime, $call, (), $returned| $after
+        }
+    };
+}
+
+pub(crate) use model;
+
+#[cfg(test)]
+mod tests {
+    use nearmiss_abi::model::{MODELS, PREFIX, Place};
+
+    /// Every row of the table has a symbol: looked up in this very test program, which is
+    /// linked from the same code.
+    #[test]
+    fn the_table_is_complete() {
+        let program = std::fs::read(std::env::current_exe().unwrap()).unwrap();
+        for model in MODELS.iter().filter(|model| model.place == Place::Runtime) {
+            let name = format!("\0{PREFIX}{}\0", model.name);
+            let found = program
+                .windows(name.len())
+                .any(|bytes| bytes == name.as_bytes());
+            assert!(found, "no model of {}", model.name);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! The functions of libc that models call.
+#![allow(missing_docs)]
+
+use core::ffi::c_void;
+
+use crate::streams::File;
+
+/// `struct iovec`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct IoVector {
+    pub start: *mut u8,
+    pub size: usize,
+}
+
+unsafe extern "C" {
+    pub fn __errno_location() -> *mut i32;
+    pub fn getauxval(kind: u64) -> u64;
+    pub fn on_exit(handler: extern "C" fn(i32, *mut c_void), argument: *mut c_void) -> i32;
+
+    // fcntl.h
+    pub fn open(path: *const u8, flags: i32, ...) -> i32;
+    pub fn open64(path: *const u8, flags: i32, ...) -> i32;
+    pub fn openat(directory: i32, path: *const u8, flags: i32, ...) -> i32;
+    pub fn openat64(directory: i32, path: *const u8, flags: i32, ...) -> i32;
+
+    // unistd.h, sys/uio.h
+    pub fn close(fd: i32) -> i32;
+    pub fn dup(fd: i32) -> i32;
+    pub fn dup2(from: i32, to: i32) -> i32;
+    pub fn read(fd: i32, buffer: *mut u8, size: usize) -> isize;
+    pub fn pread(fd: i32, buffer: *mut u8, size: usize, offset: i64) -> isize;
+    pub fn pread64(fd: i32, buffer: *mut u8, size: usize, offset: i64) -> isize;
+    pub fn readv(fd: i32, vectors: *const IoVector, count: i32) -> isize;
+    pub fn __read_chk(fd: i32, buffer: *mut u8, size: usize, room: usize) -> isize;
+    pub fn fork() -> i32;
+
+    // sys/mman.h
+    pub fn mmap(
+        at: *mut u8,
+        size: usize,
+        protection: i32,
+        flags: i32,
+        fd: i32,
+        offset: i64,
+    ) -> *mut u8;
+    pub fn mmap64(
+        at: *mut u8,
+        size: usize,
+        protection: i32,
+        flags: i32,
+        fd: i32,
+        offset: i64,
+    ) -> *mut u8;
+    pub fn munmap(start: *mut u8, size: usize) -> i32;
+
+    // stdio.h
+    pub static stdin: *mut File;
+    pub fn fileno(file: *mut File) -> i32;
+    pub fn ftello(file: *mut File) -> i64;
+    pub fn fopen(path: *const u8, mode: *const u8) -> *mut File;
+    pub fn fopen64(path: *const u8, mode: *const u8) -> *mut File;
+    pub fn freopen(path: *const u8, mode: *const u8, file: *mut File) -> *mut File;
+    pub fn freopen64(path: *const u8, mode: *const u8, file: *mut File) -> *mut File;
+    pub fn fdopen(fd: i32, mode: *const u8) -> *mut File;
+    pub fn fclose(file: *mut File) -> i32;
+    pub fn fread(buffer: *mut u8, size: usize, count: usize, file: *mut File) -> usize;
+    pub fn fread_unlocked(buffer: *mut u8, size: usize, count: usize, file: *mut File) -> usize;
+    pub fn fgets(buffer: *mut u8, size: i32, file: *mut File) -> *mut u8;
+    pub fn fgets_unlocked(buffer: *mut u8, size: i32, file: *mut File) -> *mut u8;
+    pub fn __fgets_chk(buffer: *mut u8, room: usize, size: i32, file: *mut File) -> *mut u8;
+    pub fn getc(file: *mut File) -> i32;
+    pub fn fgetc(file: *mut File) -> i32;
+    pub fn _IO_getc(file: *mut File) -> i32;
+    pub fn getc_unlocked(file: *mut File) -> i32;
+    pub fn fgetc_unlocked(file: *mut File) -> i32;
+    pub fn getchar() -> i32;
+    pub fn getchar_unlocked() -> i32;
+    pub fn ungetc(byte: i32, file: *mut File) -> i32;
+    pub fn getline(line: *mut *mut u8, room: *mut usize, file: *mut File) -> isize;
+    pub fn getdelim(line: *mut *mut u8, room: *mut usize, end: i32, file: *mut File) -> isize;
+    pub fn __getdelim(line: *mut *mut u8, room: *mut usize, end: i32, file: *mut File) -> isize;
+    pub fn fseek(file: *mut File, offset: i64, whence: i32) -> i32;
+    pub fn fseeko(file: *mut File, offset: i64, whence: i32) -> i32;
+    pub fn fseeko64(file: *mut File, offset: i64, whence: i32) -> i32;
+    pub fn rewind(file: *mut File);
+    pub fn fsetpos(file: *mut File, position: *const c_void) -> i32;
+    pub fn fsetpos64(file: *mut File, position: *const c_void) -> i32;
+
+    // stdlib.h
+    pub fn malloc(size: usize) -> *mut u8;
+    pub fn calloc(count: usize, size: usize) -> *mut u8;
+    pub fn realloc(memory: *mut u8, size: usize) -> *mut u8;
+    pub fn free(memory: *mut u8);
+    pub fn malloc_usable_size(memory: *mut u8) -> usize;
+
+    // string.h
+    pub fn memcpy(to: *mut u8, from: *const u8, size: usize) -> *mut u8;
+    pub fn memmove(to: *mut u8, from: *const u8, size: usize) -> *mut u8;
+    pub fn memset(to: *mut u8, byte: i32, size: usize) -> *mut u8;
+    pub fn mempcpy(to: *mut u8, from: *const u8, size: usize) -> *mut u8;
+    pub fn __memcpy_chk(to: *mut u8, from: *const u8, size: usize, room: usize) -> *mut u8;
+    pub fn __memmove_chk(to: *mut u8, from: *const u8, size: usize, room: usize) -> *mut u8;
+    pub fn __memset_chk(to: *mut u8, byte: i32, size: usize, room: usize) -> *mut u8;
+}

@@ -1,0 +1,128 @@
+//! `<stdio.h>`: opening and closing streams.
+
+use super::{model, real};
+use crate::files::{AT_FDCWD, flags};
+use crate::runtime::Runtime;
+use crate::streams::{File, Told, tell};
+
+/// The flags of `open` for a mode of `fopen`.
+///
+/// # Safety
+/// `mode` ends with a zero.
+unsafe fn flags_of(mode: *const u8) -> i32 {
+    // SAFETY: as promised by the caller.
+    let mode = unsafe { crate::system::text(mode) };
+    let both = mode.contains(&b'+');
+    match mode.first() {
+        Some(b'r') if both => flags::RDWR,
+        Some(b'r') => 0,
+        Some(b'a') if both => flags::RDWR | flags::CREAT,
+        Some(b'w') => flags::WRONLY | flags::TRUNC,
+        _ => flags::WRONLY,
+    }
+}
+
+/// A stream was opened by its path.
+fn opened(runtime: &mut Runtime, file: *mut File, path: *const u8, mode: *const u8) {
+    if file.is_null() || path.is_null() {
+        return;
+    }
+    // SAFETY: the real function took them for a path and a mode and made a stream.
+    unsafe {
+        let fd = real::fileno(file);
+        runtime.opened(fd, AT_FDCWD, path, flags_of(mode));
+        follow(runtime, file, fd);
+    }
+}
+
+/// The stream leads to the channel that its descriptor leads to.
+///
+/// # Safety
+/// `file` is an open stream.
+pub unsafe fn follow(runtime: &mut Runtime, file: *mut File, fd: i32) {
+    runtime.streams.remove(file);
+    let Some(channel) = runtime.inputs.of_descriptor(fd) else {
+        return;
+    };
+    let known = *runtime.inputs.channel(channel);
+    // SAFETY: as promised by the caller.
+    let (position, seekable) = match unsafe { tell(file) } {
+        Told::At(position) => (position.wrapping_sub(known.start), true),
+        Told::Nothing => (known.position, false),
+    };
+    runtime.streams.add(file, channel, position, seekable);
+}
+
+model! {
+    fn fopen(path: *const u8, mode: *const u8) -> *mut File;
+    after |runtime, call, file| {
+        call.fix(runtime, "pp");
+        opened(runtime, file, path, mode);
+    }
+}
+
+model! {
+    fn fopen64(path: *const u8, mode: *const u8) -> *mut File;
+    after |runtime, call, file| {
+        call.fix(runtime, "pp");
+        opened(runtime, file, path, mode);
+    }
+}
+
+model! {
+    fn freopen(path: *const u8, mode: *const u8, old: *mut File) -> *mut File;
+    before |runtime, _| runtime.streams.remove(old);
+    after |runtime, call, (), file| {
+        call.fix(runtime, "ppp");
+        opened(runtime, file, path, mode);
+    }
+}
+
+model! {
+    fn freopen64(path: *const u8, mode: *const u8, old: *mut File) -> *mut File;
+    before |runtime, _| runtime.streams.remove(old);
+    after |runtime, call, (), file| {
+        call.fix(runtime, "ppp");
+        opened(runtime, file, path, mode);
+    }
+}
+
+model! {
+    fn fdopen(fd: i32, mode: *const u8) -> *mut File;
+    after |runtime, call, file| {
+        call.fix(runtime, "lp");
+        if !file.is_null() {
+            // SAFETY: the real function made a stream.
+            unsafe { follow(runtime, file, fd) };
+        }
+    }
+}
+
+model! {
+    fn fclose(file: *mut File) -> i32;
+    before |runtime, call| {
+        call.fix(runtime, "p");
+        if !file.is_null() {
+            runtime.streams.remove(file);
+            // SAFETY: the program closes an open stream.
+            let fd = unsafe { quiet_fileno(file) };
+            runtime.inputs.set_descriptor(fd, None);
+        }
+    };
+    after |_, _, (), _| ()
+}
+
+/// `fileno` without its effect on `errno` (a stream over memory has no descriptor).
+///
+/// # Safety
+/// `file` is an open stream.
+pub unsafe fn quiet_fileno(file: *mut File) -> i32 {
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let errno = real::__errno_location();
+        let before = errno.read();
+        let fd = real::fileno(file);
+        errno.write(before);
+        fd
+    }
+}

@@ -1,0 +1,288 @@
+//! `<stdio.h>`: reading from streams.
+
+use nearmiss_abi::note::NoteKind;
+use nearmiss_abi::term::CONCRETE;
+
+use super::stdio::follow;
+use super::{model, real};
+use crate::calls::Call;
+use crate::input::Source;
+use crate::runtime::Runtime;
+use crate::streams::{File, Told, tell};
+use crate::system;
+use crate::thread::Thread;
+
+/// Where the next byte of a stream comes from; notices reads that no model saw.
+pub fn source_of(runtime: &mut Runtime, file: *mut File) -> Option<Source> {
+    // SAFETY: libc's variable; the program reads from an open stream.
+    unsafe {
+        if file == real::stdin && runtime.streams.find(file).is_none() {
+            follow(runtime, file, 0);
+        }
+    }
+    let stream = runtime.streams.find(file)?;
+    if !stream.is_in_step() {
+        // SAFETY: as above.
+        let told = if stream.seekable {
+            unsafe { tell(file) }
+        } else {
+            Told::Nothing
+        };
+        let channel = stream.channel;
+        let start = runtime.inputs.channel(channel).start;
+        let told = match told {
+            Told::At(position) => Told::At(position.wrapping_sub(start)),
+            Told::Nothing => Told::Nothing,
+        };
+        let stream = runtime.streams.find(file)?;
+        if !stream.catch_up(told) {
+            runtime.streams.remove(file);
+            let none = nearmiss_abi::site::SiteId::NONE;
+            runtime.trace.note(NoteKind::InputChanged, none, 1);
+            return None;
+        }
+    }
+    let stream = runtime.streams.find(file)?;
+    Some(Source {
+        channel: stream.channel,
+        offset: stream.position,
+        seekable: stream.seekable,
+    })
+}
+
+/// `got` bytes were read into `buffer`.
+fn received(
+    runtime: &mut Runtime,
+    call: &Call,
+    (file, source): (*mut File, Option<Source>),
+    (buffer, got): (*mut u8, u64),
+) {
+    let mut skipped = 0;
+    if let Some(source) = source
+        && let Some(stream) = runtime.streams.find(file)
+    {
+        stream.advance_to(source.offset + got);
+        if got > 0 && core::mem::take(&mut stream.pushed) {
+            skipped = 1;
+        }
+    }
+    let start = buffer as u64;
+    runtime.shadow.clear(start, skipped);
+    let source = source.map(|source| Source {
+        offset: source.offset + skipped,
+        ..source
+    });
+    // SAFETY: the real function has just written them.
+    unsafe { runtime.received(source, (start + skipped, got - skipped), call.site()) };
+}
+
+/// How far a stream has come since `source`, if it can say.
+fn moved_since(file: *mut File, source: Option<Source>, start: u64) -> Option<u64> {
+    let source = source.filter(|source| source.seekable)?;
+    // SAFETY: an open stream.
+    match unsafe { tell(file) } {
+        Told::At(position) => position.wrapping_sub(start).checked_sub(source.offset),
+        Told::Nothing => None,
+    }
+}
+
+fn start_of(runtime: &mut Runtime, source: Option<Source>) -> u64 {
+    source.map_or(0, |source| runtime.inputs.channel(source.channel).start)
+}
+
+/// `fread` read `items` of `size` bytes, and perhaps part of another one.
+fn read_items(
+    runtime: &mut Runtime,
+    call: &Call,
+    (file, source): (*mut File, Option<Source>),
+    buffer: *mut u8,
+    (size, count, items): (usize, usize, usize),
+) {
+    call.fix(runtime, "pllp");
+    let whole = (items * size) as u64;
+    let start = start_of(runtime, source);
+    let moved = moved_since(file, source, start);
+    let most = size.saturating_mul(count) as u64;
+    let got = moved.map_or(whole, |moved| moved.clamp(whole, most));
+    received(runtime, call, (file, source), (buffer, got));
+}
+
+/// `fgets` read a line, or nothing.
+fn read_line(
+    runtime: &mut Runtime,
+    call: &Call,
+    (file, source): (*mut File, Option<Source>),
+    (line, size): (*mut u8, i32),
+) {
+    if line.is_null() {
+        return;
+    }
+    // SAFETY: the real function ended the line with a zero.
+    let until_zero = unsafe { system::length(line) } as u64;
+    let start = start_of(runtime, source);
+    let most = (size.max(1) - 1) as u64;
+    // A line may have zeros in it; a stream that can seek knows better.
+    let moved = moved_since(file, source, start);
+    let got = moved.map_or(until_zero, |moved| moved.clamp(until_zero, most));
+    received(runtime, call, (file, source), (line, got));
+    runtime.shadow.clear(line as u64 + got, 1);
+}
+
+/// `getc` read a byte: the label of what it returns.
+fn read_byte(
+    runtime: &mut Runtime,
+    call: &Call,
+    function: u64,
+    (file, source): (*mut File, Option<Source>),
+    byte: i32,
+) {
+    call.fix(runtime, "p");
+    let Some(source) = source else {
+        return;
+    };
+    let Some(stream) = runtime.streams.find(file) else {
+        return;
+    };
+    if byte < 0 {
+        stream.advance_to(source.offset);
+        return;
+    }
+    stream.advance_to(source.offset + 1);
+    let pushed = core::mem::take(&mut stream.pushed);
+    if !source.seekable {
+        runtime.inputs.channel(source.channel).position = source.offset + 1;
+    }
+    if pushed || source.offset >= runtime.options.input {
+        if !pushed {
+            runtime.trace.note(NoteKind::InputLimit, call.site(), 1);
+        }
+        return;
+    }
+    let label = runtime.input_byte(source.channel, source.offset as u32, byte as u8);
+    let label = runtime.zero_extend(label, 32);
+    if label != CONCRETE {
+        Thread::current().set_returned(function, label);
+    }
+}
+
+/// `getline` read `got` bytes into a line of its own.
+fn read_own_line(
+    runtime: &mut Runtime,
+    call: &Call,
+    (file, source): (*mut File, Option<Source>),
+    line: *mut *mut u8,
+    got: isize,
+) {
+    if got < 0 || line.is_null() {
+        return;
+    }
+    // SAFETY: the real function put the line there.
+    let line = unsafe { line.read() };
+    received(runtime, call, (file, source), (line, got as u64));
+    runtime.shadow.clear(line as u64 + got as u64, 1);
+}
+
+model! {
+    fn fread(buffer: *mut u8, size: usize, count: usize, file: *mut File) -> usize;
+    before |runtime, _| source_of(runtime, file);
+    after |runtime, call, source, items| {
+        read_items(runtime, call, (file, source), buffer, (size, count, items));
+    }
+}
+
+model! {
+    fn fread_unlocked(buffer: *mut u8, size: usize, count: usize, file: *mut File) -> usize;
+    before |runtime, _| source_of(runtime, file);
+    after |runtime, call, source, items| {
+        read_items(runtime, call, (file, source), buffer, (size, count, items));
+    }
+}
+
+model! {
+    fn fgets(buffer: *mut u8, size: i32, file: *mut File) -> *mut u8;
+    before |runtime, _| source_of(runtime, file);
+    after |runtime, call, source, line| {
+        call.fix(runtime, "plp");
+        read_line(runtime, call, (file, source), (line, size));
+    }
+}
+
+model! {
+    fn fgets_unlocked(buffer: *mut u8, size: i32, file: *mut File) -> *mut u8;
+    before |runtime, _| source_of(runtime, file);
+    after |runtime, call, source, line| {
+        call.fix(runtime, "plp");
+        read_line(runtime, call, (file, source), (line, size));
+    }
+}
+
+model! {
+    fn __fgets_chk(buffer: *mut u8, room: usize, size: i32, file: *mut File) -> *mut u8;
+    before |runtime, _| source_of(runtime, file);
+    after |runtime, call, source, line| {
+        call.fix(runtime, "pllp");
+        read_line(runtime, call, (file, source), (line, size));
+    }
+}
+
+/// The models that read one byte from a stream they are given.
+macro_rules! read_byte_models {
+    ($($name:ident)*) => { $(
+        model! {
+            fn $name(file: *mut File) -> i32;
+            before |runtime, _| source_of(runtime, file);
+            after |runtime, call, source, byte| {
+                let function = $name as *const () as u64;
+                read_byte(runtime, call, function, (file, source), byte);
+            }
+        }
+    )* };
+}
+
+read_byte_models! { getc fgetc _IO_getc getc_unlocked fgetc_unlocked }
+
+/// The models that read one byte from standard input.
+macro_rules! read_stdin_models {
+    ($($name:ident)*) => { $(
+        model! {
+            fn $name() -> i32;
+            // SAFETY: libc's variable.
+            before |runtime, _| source_of(runtime, unsafe { real::stdin });
+            after |runtime, call, source, byte| {
+                let function = $name as *const () as u64;
+                // SAFETY: libc's variable.
+                let file = unsafe { real::stdin };
+                read_byte(runtime, call, function, (file, source), byte);
+            }
+        }
+    )* };
+}
+
+read_stdin_models! { getchar getchar_unlocked }
+
+model! {
+    fn getline(line: *mut *mut u8, room: *mut usize, file: *mut File) -> isize;
+    before |runtime, _| source_of(runtime, file);
+    after |runtime, call, source, got| {
+        call.fix(runtime, "ppp");
+        read_own_line(runtime, call, (file, source), line, got);
+    }
+}
+
+model! {
+    fn getdelim(line: *mut *mut u8, room: *mut usize, end: i32, file: *mut File) -> isize;
+    before |runtime, _| source_of(runtime, file);
+    after |runtime, call, source, got| {
+        call.fix(runtime, "pplp");
+        read_own_line(runtime, call, (file, source), line, got);
+    }
+}
+
+model! {
+    fn __getdelim(line: *mut *mut u8, room: *mut usize, end: i32, file: *mut File) -> isize;
+    before |runtime, _| source_of(runtime, file);
+    after |runtime, call, source, got| {
+        call.fix(runtime, "pplp");
+        read_own_line(runtime, call, (file, source), line, got);
+    }
+}

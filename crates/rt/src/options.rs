@@ -1,0 +1,125 @@
+//! The options of a recording, as `NEARMISS_OPTIONS` gives them.
+
+use nearmiss_abi::channel::ChannelKind;
+use nearmiss_abi::environment as names;
+use nearmiss_abi::term::LABEL_BITS;
+
+/// What and how much is recorded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Most terms, with the unused term 0.
+    pub terms: u64,
+    /// Most events.
+    pub events: u64,
+    /// Most symbolic bytes of a channel.
+    pub input: u64,
+    /// Most bytes of blobs.
+    pub blob: u64,
+    /// One bit per [`ChannelKind`].
+    channels: u8,
+}
+
+impl Options {
+    /// What holds without `NEARMISS_OPTIONS`.
+    pub const DEFAULT: Options = Options {
+        terms: names::DEFAULT_TERMS,
+        events: names::DEFAULT_EVENTS,
+        input: names::DEFAULT_INPUT,
+        blob: names::DEFAULT_BLOB,
+        channels: parse_channels(names::DEFAULT_CHANNELS.as_bytes()),
+    };
+
+    /// Reads `key=value,…`; what cannot be understood is skipped, because nobody is there to
+    /// be told.
+    pub fn parse(text: &[u8]) -> Options {
+        let mut options = Options::DEFAULT;
+        for part in text.split(|&byte| byte == b',') {
+            let Some(equals) = part.iter().position(|&byte| byte == b'=') else {
+                continue;
+            };
+            let (key, value) = (&part[..equals], &part[equals + 1..]);
+            options.set(key, value);
+        }
+        options
+    }
+
+    fn set(&mut self, key: &[u8], value: &[u8]) {
+        if key == names::OPTION_CHANNELS.as_bytes() {
+            self.channels = parse_channels(value);
+            return;
+        }
+        let Some(number) = parse_number(value) else {
+            return;
+        };
+        // Region sizes are products of these: keep them far from overflow.
+        const LARGEST: u64 = 1 << 36;
+        let number = if number > LARGEST { LARGEST } else { number };
+        if key == names::OPTION_TERMS.as_bytes() {
+            self.terms = number.clamp(2, (1 << LABEL_BITS) - 1);
+        } else if key == names::OPTION_EVENTS.as_bytes() {
+            self.events = number.clamp(1, 1 << 32);
+        } else if key == names::OPTION_INPUT.as_bytes() {
+            self.input = number.min(u32::MAX as u64);
+        } else if key == names::OPTION_BLOB.as_bytes() {
+            self.blob = number.max(1 << 16);
+        }
+    }
+
+    /// Whether input of this kind is symbolic.
+    pub fn has_channel(&self, kind: ChannelKind) -> bool {
+        self.channels & 1 << kind as u8 != 0
+    }
+}
+
+const fn parse_channels(letters: &[u8]) -> u8 {
+    let mut channels = 0;
+    let mut index = 0;
+    while index < letters.len() {
+        channels |= match letters[index] {
+            b'a' => 1 << ChannelKind::Argument as u8,
+            b'i' => 1 << ChannelKind::Stdin as u8,
+            b'f' => 1 << ChannelKind::File as u8,
+            b'n' => 1 << ChannelKind::Named as u8,
+            _ => 0,
+        };
+        index += 1;
+    }
+    channels
+}
+
+fn parse_number(text: &[u8]) -> Option<u64> {
+    if text.is_empty() {
+        return None;
+    }
+    text.iter().try_fold(0u64, |number, &byte| {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number.checked_mul(10)?.checked_add(digit as u64)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reads_what_it_knows_and_skips_the_rest() {
+        let options = Options::parse(b"terms=100,events=x,unknown=3,input=7,channels=in,=,");
+        assert_eq!(options.terms, 100);
+        assert_eq!(options.events, names::DEFAULT_EVENTS);
+        assert_eq!(options.input, 7);
+        assert!(options.has_channel(ChannelKind::Stdin));
+        assert!(options.has_channel(ChannelKind::Named));
+        assert!(!options.has_channel(ChannelKind::File));
+        assert_eq!(Options::parse(b""), Options::DEFAULT);
+    }
+
+    #[test]
+    fn sizes_stay_where_products_cannot_overflow() {
+        let options = Options::parse(b"terms=99999999999999999999,events=18446744073709551615");
+        assert_eq!(options.terms, names::DEFAULT_TERMS);
+        assert_eq!(options.events, 1 << 32);
+    }
+}

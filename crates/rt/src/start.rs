@@ -1,0 +1,253 @@
+//! Before `main` and at the end: each copy of the runtime registers its program or library;
+//! the first one to come decides whether the process records.
+
+use core::ffi::c_void;
+use core::sync::atomic::{AtomicU32, Ordering};
+
+use nearmiss_abi::channel::ChannelKind;
+use nearmiss_abi::environment;
+use nearmiss_abi::shadow::SummaryWords;
+use nearmiss_abi::site::SiteId;
+
+use crate::models::real;
+use crate::options::Options;
+use crate::replay;
+use crate::runtime::{self, Runtime, recording};
+use crate::system;
+use crate::thread::Thread;
+
+static STARTED: AtomicU32 = AtomicU32::new(0);
+
+/// The environment variables that matter here.
+struct Environment {
+    record: *const u8,
+    options: *const u8,
+}
+
+/// Called by the constructor of each program and library with its summary words.
+///
+/// # Safety
+/// The first three are what the C library passes to constructors; `words` is the variable
+/// `__nm_summary` of the caller.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __nm_register(
+    argc: i32,
+    argv: *const *mut u8,
+    envp: *const *const u8,
+    words: *mut SummaryWords,
+) {
+    if STARTED.swap(1, Ordering::Relaxed) == 0 {
+        // SAFETY: as promised by the caller.
+        unsafe { start(argc, argv, envp) };
+    }
+    runtime::with((), |runtime| runtime.register(words));
+}
+
+/// Called by the destructor of each program and library.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_unregister(words: *mut SummaryWords) {
+    runtime::with((), |runtime| {
+        runtime.unregister(words);
+        // Without `on_exit` (see below) this is the last that is heard of the process.
+        if core::ptr::eq(words, own_words()) && !runtime.trace.has_exited() {
+            runtime.trace.set_exited(0);
+        }
+    });
+}
+
+/// # Safety
+/// As for [`__nm_register`].
+unsafe fn start(argc: i32, argv: *const *mut u8, envp: *const *const u8) {
+    // SAFETY: as promised by the caller.
+    let environment = unsafe { read_environment(envp) };
+    if environment.record.is_null() {
+        return;
+    }
+    // SAFETY: values of the environment end with a zero.
+    let (directory, options) = unsafe {
+        let options = if environment.options.is_null() {
+            Options::DEFAULT
+        } else {
+            Options::parse(system::text(environment.options))
+        };
+        (system::text(environment.record), options)
+    };
+    let ready = runtime::with_unprepared(|runtime| runtime.prepare(directory, options));
+    if ready != Some(true) || !runtime::activate() {
+        return;
+    }
+    runtime::with((), |runtime| {
+        runtime.record_program();
+        // SAFETY: as promised by the caller.
+        unsafe { runtime.label_arguments(argc, argv) };
+        runtime.open_stdin();
+    });
+    if is_in_program() {
+        // SAFETY: the function lives as long as the program. The first handlers of a process
+        // need no memory from the heap.
+        unsafe { real::on_exit(finish, core::ptr::null_mut()) };
+    }
+}
+
+/// # Safety
+/// `envp` is an array of texts that ends with a null.
+unsafe fn read_environment(envp: *const *const u8) -> Environment {
+    let mut found = Environment {
+        record: core::ptr::null(),
+        options: core::ptr::null(),
+    };
+    let mut entry = envp;
+    // SAFETY: as promised by the caller.
+    unsafe {
+        while !entry.is_null() && !(*entry).is_null() {
+            if let Some(value) = value_of(*entry, environment::RECORD)
+                && value.read() != 0
+            {
+                found.record = value;
+            } else if let Some(value) = value_of(*entry, environment::OPTIONS) {
+                found.options = value;
+            } else if let Some(value) = value_of(*entry, environment::REPLAY) {
+                replay::set_path(value);
+            }
+            entry = entry.add(1);
+        }
+    }
+    found
+}
+
+/// The value, if the entry of the environment is this variable.
+///
+/// # Safety
+/// `entry` ends with a zero.
+unsafe fn value_of(entry: *const u8, name: &str) -> Option<*const u8> {
+    // SAFETY: comparison ends at the first difference, so at the zero at the latest.
+    unsafe {
+        let same = (0..name.len()).all(|index| entry.add(index).read() == name.as_bytes()[index]);
+        (same && entry.add(name.len()).read() == b'=').then(|| entry.add(name.len() + 1))
+    }
+}
+
+impl Runtime {
+    fn record_program(&mut self) {
+        // SAFETY: the path ends with a zero.
+        let size =
+            unsafe { system::read_link(c"/proc/self/exe".as_ptr().cast(), &mut self.inputs.path) };
+        if let Ok(size) = size {
+            self.trace.set_program(&self.inputs.path[..size]);
+        }
+    }
+
+    /// # Safety
+    /// `argv` has `argc` texts.
+    unsafe fn label_arguments(&mut self, argc: i32, argv: *const *mut u8) {
+        if !self.options.has_channel(ChannelKind::Argument) {
+            return;
+        }
+        for index in 1..argc.max(1) as usize {
+            // SAFETY: as promised by the caller.
+            unsafe {
+                let argument = *argv.add(index);
+                if argument.is_null() {
+                    return;
+                }
+                let text = system::text(argument);
+                let mut name = [0u8; 24];
+                let name = argument_name(index as u32, &mut name);
+                let channel = self.add_channel(ChannelKind::Argument, index as u32, name, text);
+                if let Some(channel) = channel {
+                    let place = (argument as u64, text.len() as u64);
+                    self.label_input(channel, 0, place, SiteId::NONE);
+                }
+            }
+        }
+    }
+
+    fn open_stdin(&mut self) {
+        if !self.options.has_channel(ChannelKind::Stdin) {
+            return;
+        }
+        if let Some(channel) = self.add_channel(ChannelKind::Stdin, 0, b"stdin", b"") {
+            self.inputs.channel(channel).start = system::position(0).unwrap_or(0);
+            self.inputs.set_descriptor(0, Some(channel));
+        }
+    }
+}
+
+/// `argv[index]`.
+fn argument_name(index: u32, buffer: &mut [u8; 24]) -> &[u8] {
+    let digits = crate::trace::Decimal::new(index);
+    let parts = [b"argv[".as_slice(), digits.digits(), b"]"];
+    let mut size = 0;
+    for &byte in parts.iter().copied().flatten() {
+        buffer[size] = byte;
+        size += 1;
+    }
+    &buffer[..size]
+}
+
+/// The process exits: glibc passes the status.
+extern "C" fn finish(status: i32, _: *mut c_void) {
+    if recording() {
+        runtime::with((), |runtime| {
+            runtime.note_untaken(Thread::current());
+            runtime.trace.set_exited(status);
+        });
+    }
+}
+
+/// The summary words of this copy of the runtime.
+fn own_words() -> *const SummaryWords {
+    let words: *const SummaryWords;
+    // SAFETY: takes an address.
+    unsafe {
+        core::arch::asm!(
+            "lea {words}, [rip + __nm_summary]",
+            words = out(reg) words,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    words
+}
+
+/// Whether this copy of the runtime is part of the program itself: a library could be gone
+/// before the exit handlers run.
+fn is_in_program() -> bool {
+    const AT_PHDR: u64 = 3;
+    let own: u64;
+    // SAFETY: the linker defines the symbol as the ELF header, if that is loaded.
+    let headers = unsafe {
+        core::arch::asm!(
+            ".weak __ehdr_start",
+            ".hidden __ehdr_start",
+            "mov {own}, qword ptr [rip + __ehdr_start@GOTPCREL]",
+            own = out(reg) own,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+        real::getauxval(AT_PHDR)
+    };
+    // The program headers follow the ELF header.
+    own != 0 && headers.wrapping_sub(own) < 4096
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_arguments() {
+        assert_eq!(argument_name(1, &mut [0; 24]), b"argv[1]");
+        assert_eq!(argument_name(120, &mut [0; 24]), b"argv[120]");
+    }
+
+    #[test]
+    fn variables_are_found_by_their_whole_name() {
+        let value = |entry: &core::ffi::CStr| {
+            // SAFETY: ends with a zero.
+            unsafe { value_of(entry.as_ptr().cast(), "NAME").map(|value| system::text(value)) }
+        };
+        assert_eq!(value(c"NAME=x"), Some(&b"x"[..]));
+        assert_eq!(value(c"NAME="), Some(&b""[..]));
+        assert_eq!(value(c"NAMES=x"), None);
+        assert_eq!(value(c"NA"), None);
+    }
+}

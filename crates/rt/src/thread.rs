@@ -1,0 +1,176 @@
+//! The words of the current thread.
+//!
+//! `__nm_thread` is defined in [`crate::entry`]; behind the words of the ABI lies one that
+//! only the runtime uses: whether this thread is inside it.
+//!
+//! On `unsafe`: the words belong to one thread and live as long as it does. A signal handler
+//! may come in between two accesses, never beside one; no reference to them is ever made.
+
+use core::arch::asm;
+use core::ptr::addr_of_mut;
+
+use nearmiss_abi::shadow::{MAX_ARGUMENTS, ThreadWords};
+use nearmiss_abi::site::SiteId;
+use nearmiss_abi::term::{LABEL_BITS, Label};
+
+/// The label in a word of `arguments`, whose upper bits may be the class of the argument.
+pub const fn label_of(word: u32) -> Label {
+    word & ((1 << LABEL_BITS) - 1)
+}
+
+#[repr(C)]
+struct Words {
+    shared: ThreadWords,
+    inside: u64,
+}
+
+/// The words of the current thread.
+#[derive(Clone, Copy)]
+pub struct Thread(*mut Words);
+
+impl Thread {
+    /// Finds them: one addition, without a call.
+    #[inline(always)]
+    pub fn current() -> Thread {
+        let words: *mut Words;
+        // SAFETY: the initial-exec access to a thread-local variable.
+        unsafe {
+            asm!(
+                "mov {words}, qword ptr fs:[0]",
+                "add {words}, qword ptr [rip + __nm_thread@gottpoff]",
+                words = out(reg) words,
+                options(pure, nomem, nostack),
+            );
+        }
+        Thread(words)
+    }
+
+    /// Marks the thread as inside the runtime; `false` if it was already.
+    #[inline(always)]
+    pub fn go_inside(self) -> bool {
+        // SAFETY: see the module's comment; volatile because of signal handlers.
+        unsafe {
+            let inside = addr_of_mut!((*self.0).inside);
+            let free = inside.read_volatile() == 0;
+            if free {
+                inside.write_volatile(1);
+            }
+            free
+        }
+    }
+
+    /// The thread leaves the runtime.
+    #[inline(always)]
+    pub fn go_outside(self) {
+        // SAFETY: see the module's comment.
+        unsafe { addr_of_mut!((*self.0).inside).write_volatile(0) }
+    }
+
+    /// The function that the argument labels are for.
+    pub fn callee(self) -> u64 {
+        // SAFETY: see the module's comment.
+        unsafe { (*self.0).shared.callee }
+    }
+
+    /// Nobody is being called any more.
+    pub fn forget_callee(self) {
+        // SAFETY: see the module's comment.
+        unsafe { (*self.0).shared.callee = 0 }
+    }
+
+    /// The site of the call.
+    pub fn call_site(self) -> SiteId {
+        // SAFETY: see the module's comment.
+        SiteId(unsafe { (*self.0).shared.call_site })
+    }
+
+    /// How many argument labels were stored.
+    pub fn count(self) -> usize {
+        // SAFETY: see the module's comment.
+        let count = unsafe { (*self.0).shared.count } as usize;
+        if count > MAX_ARGUMENTS {
+            MAX_ARGUMENTS
+        } else {
+            count
+        }
+    }
+
+    /// The word of argument `index`, below [`MAX_ARGUMENTS`].
+    pub fn argument(self, index: usize) -> u32 {
+        debug_assert!(index < MAX_ARGUMENTS);
+        // SAFETY: see the module's comment; the index is below the array's size.
+        unsafe {
+            addr_of_mut!((*self.0).shared.arguments)
+                .cast::<u32>()
+                .add(index)
+                .read()
+        }
+    }
+
+    /// Makes the arguments from `first` on concrete.
+    pub fn zero_arguments_from(self, first: usize) {
+        for index in first..MAX_ARGUMENTS {
+            // SAFETY: see the module's comment; the index is below the array's size. Volatile,
+            // so that the loop does not become a call of `memset`.
+            unsafe {
+                addr_of_mut!((*self.0).shared.arguments)
+                    .cast::<u32>()
+                    .add(index)
+                    .write_volatile(0);
+            }
+        }
+    }
+
+    /// Whether any argument that was stored has a label.
+    pub fn has_labels(self) -> bool {
+        (0..self.count()).any(|index| label_of(self.argument(index)) != 0)
+    }
+
+    /// Takes the label that `callee` returned; `index` 1 is its second scalar.
+    pub fn take_returned(self, callee: u64, index: u32) -> Label {
+        // SAFETY: see the module's comment.
+        unsafe {
+            let words = addr_of_mut!((*self.0).shared);
+            let word = if index == 0 {
+                addr_of_mut!((*words).returned)
+            } else {
+                addr_of_mut!((*words).returned_second)
+            };
+            let label = word.replace(0);
+            if (*words).returned_by == callee {
+                label
+            } else {
+                0
+            }
+        }
+    }
+
+    /// Leaves the label of what `function` is about to return.
+    pub fn set_returned(self, function: u64, label: Label) {
+        // SAFETY: see the module's comment.
+        unsafe {
+            let words = addr_of_mut!((*self.0).shared);
+            (*words).returned = label;
+            (*words).returned_second = 0;
+            (*words).returned_by = function;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_thread_has_its_own() {
+        let thread = Thread::current();
+        thread.set_returned(7, 9);
+        let other = std::thread::spawn(|| Thread::current().take_returned(7, 0));
+        assert_eq!(other.join().unwrap(), 0);
+        assert_eq!(thread.take_returned(7, 0), 9);
+        assert_eq!(thread.take_returned(7, 0), 0);
+        assert!(thread.go_inside());
+        assert!(!thread.go_inside());
+        thread.go_outside();
+    }
+}

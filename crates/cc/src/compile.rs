@@ -26,7 +26,7 @@ pub fn compilation(
         keep_debug: command.debugs(),
         twin_options: twin_options(command),
         code: code(command, source, number),
-        plain: plain(command, source, number, true),
+        plain: [own_headers(config), plain(command, source, number, true)].concat(),
     }))
 }
 
@@ -72,11 +72,20 @@ fn front_end(command: &Command, source: &Argument, number: usize, config: &Confi
     if !command.debugs() {
         words.extend(texts(["-gline-tables-only"]));
     }
+    words.extend(own_headers(config));
     words.extend(texts(["-emit-llvm", "-c"]));
     words.extend(source_words(source));
     words.extend(texts(["-o"]));
     words.push(Word::Temporary(temporary(number, "bc")));
     words
+}
+
+/// Lets a harness include `nearmiss.h`, after every directory that the user names.
+fn own_headers(config: &Config) -> Vec<Word> {
+    let directory = config.include_directory.iter();
+    directory
+        .flat_map(|path| texts(["-idirafter", &path.to_string_lossy()]))
+        .collect()
 }
 
 /// The options that still matter when bitcode becomes machine code.

@@ -25,6 +25,8 @@ pub struct Config {
     pub instrument: PathBuf,
     /// Where `libnearmiss_rt.a` and its companions are.
     pub library_directory: PathBuf,
+    /// Where `nearmiss.h` is, for harnesses; none if it is not where it was installed.
+    pub include_directory: Option<PathBuf>,
     /// Which of clang's checks are compiled in.
     pub checks: Checks,
     /// Under which name the driver was called.
@@ -54,6 +56,7 @@ impl Config {
             clang_cplusplus: tool("NEARMISS_CLANGXX", "clang++-19"),
             instrument: directory.join("nearmiss-instrument"),
             library_directory: library_directory(directory),
+            include_directory: include_directory(directory),
             checks: lookup("NEARMISS_CHECKS")
                 .map_or(Ok(Checks::default()), |list| Checks::parse(&list))?,
             language: Language::C,
@@ -78,4 +81,11 @@ fn library_directory(executables: &Path) -> PathBuf {
         true => executables.to_path_buf(),
         false => executables.join("../lib/nearmiss"),
     }
+}
+
+fn include_directory(executables: &Path) -> Option<PathBuf> {
+    let candidates = ["include", "../include"].map(|name| executables.join(name));
+    candidates
+        .into_iter()
+        .find(|directory| directory.join("nearmiss.h").exists())
 }

@@ -7,6 +7,7 @@ use nearmiss_sites::frame;
 use object::write::Object;
 use object::{Architecture, BinaryFormat, Endianness, FileFlags, SectionFlags, SectionKind, elf};
 
+use crate::config::Language;
 use crate::plan::{Link, LinkArgument};
 
 /// The record of a link in `directory`. `uninstrumented` gives the source of a compilation
@@ -14,10 +15,15 @@ use crate::plan::{Link, LinkArgument};
 pub fn record(
     link: &Link,
     directory: &Path,
+    language: Language,
     uninstrumented: &dyn Fn(usize) -> Option<String>,
 ) -> nearmiss_sites::Link {
     let absolute = |path: &str| directory.join(path).to_string_lossy().into_owned();
     let mut arguments = Vec::new();
+    if language == Language::Cplusplus {
+        // clang then links what clang++ would.
+        arguments.push("--driver-mode=g++".to_string());
+    }
     for argument in &link.arguments {
         match argument {
             LinkArgument::Option(words) => arguments.extend(words.iter().cloned()),

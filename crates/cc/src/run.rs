@@ -175,7 +175,7 @@ impl<'a> Build<'a> {
                 .find(|(other, _)| *other == number);
             found.map(|(_, source)| source.clone())
         };
-        let record = record::record(link, &self.directory, &uninstrumented);
+        let record = record::record(link, &self.directory, self.config.language, &uninstrumented);
         let file = self.temporary.join("link.o");
         std::fs::write(&file, record::object_file(&record))
             .map_err(|error| trouble(&file, &error))?;

@@ -323,6 +323,19 @@ fn shared_libraries_are_linked() {
 }
 
 #[test]
+fn harnesses_find_our_headers() {
+    let place = Place::new(&[(
+        "a.c",
+        "#include <nearmiss.h>\nint main(void) { return ZERO; }\n",
+    )]);
+    fs::create_dir(place.path("home/include")).unwrap();
+    fs::write(place.path("home/include/nearmiss.h"), "enum { ZERO };\n").unwrap();
+    let output = place.cc(&["a.c", "-o", "prog"]);
+    assert!(output.status.success(), "{}", text(&output.stderr));
+    place.runs("./prog");
+}
+
+#[test]
 fn long_command_lines_work() {
     let place = Place::new(&[("a.c", HELLO)]);
     let definitions: Vec<String> = (0..9000)

@@ -1,1 +1,128 @@
 //! The ASan+UBSan twin of an instrumented program, built on demand.
+//!
+//! The twin is the judge of every finding: the same program, not instrumented, under clang's
+//! sanitizers. An instrumented program carries the bitcode of its units from before the
+//! instrumentation, and a record of how it was linked; from both the twin is built when it is
+//! first needed, and again only when one of them has changed.
+
+mod archive;
+mod arguments;
+mod error;
+mod hash;
+mod image;
+mod tool;
+mod workshop;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nearmiss_sites::{Link, Sites};
+
+pub use error::TwinError;
+use image::Image;
+use workshop::Workshop;
+
+/// Where the tools are.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The C compiler.
+    pub clang: PathBuf,
+    /// Where `libnearmiss_replay.a` is.
+    pub library_directory: PathBuf,
+    /// How many units are compiled at a time.
+    pub jobs: usize,
+}
+
+/// A twin, ready to run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TwinProgram {
+    /// The program.
+    pub program: PathBuf,
+    /// The directory that must come first in `LD_LIBRARY_PATH`, where the twins of shared
+    /// libraries are; none if there are no such libraries.
+    pub library_path: Option<PathBuf>,
+}
+
+/// What a program and its libraries say about themselves.
+#[derive(Clone, Debug)]
+pub struct ProgramInfo {
+    /// The site maps of all units.
+    pub sites: Sites,
+    /// How the program was linked.
+    pub link: Link,
+    /// Those of the given libraries that are instrumented.
+    pub libraries: Vec<PathBuf>,
+    /// Whether the program itself is instrumented, not only a library.
+    pub instrumented: bool,
+}
+
+/// Reads what a program and the shared libraries it loads say about themselves. It is an error
+/// if none of them is instrumented.
+pub fn inspect(program: &Path, libraries: &[PathBuf]) -> Result<ProgramInfo, TwinError> {
+    let image = Image::read(program)?;
+    let mut info = ProgramInfo {
+        sites: Sites::default(),
+        link: image.link()?,
+        libraries: Vec::new(),
+        instrumented: image.is_instrumented(),
+    };
+    image
+        .units()?
+        .into_iter()
+        .for_each(|unit| info.sites.add(unit));
+    for path in libraries {
+        let library = Image::read(path)?;
+        if library.is_instrumented() {
+            library
+                .units()?
+                .into_iter()
+                .for_each(|unit| info.sites.add(unit));
+            info.libraries.push(path.clone());
+        }
+    }
+    match info.sites.is_empty() {
+        true => Err(TwinError::NotInstrumented(program.to_path_buf())),
+        false => Ok(info),
+    }
+}
+
+/// Builds the twin of a program in `directory`, with twins of those of its shared libraries
+/// that are instrumented. What is up to date is not built again.
+pub fn build(
+    program: &Path,
+    libraries: &[PathBuf],
+    directory: &Path,
+    config: &Config,
+) -> Result<TwinProgram, TwinError> {
+    let image = Image::read(program)?;
+    if !image.is_instrumented() {
+        return Err(TwinError::NotInstrumented(program.to_path_buf()));
+    }
+    let library_directory = directory.join("lib");
+    fs::create_dir_all(&library_directory).map_err(|error| TwinError::file(directory, error))?;
+    let mut workshop = Workshop {
+        config,
+        directory: directory
+            .canonicalize()
+            .map_err(|error| TwinError::file(directory, error))?,
+        libraries: Vec::new(),
+    };
+    for path in libraries {
+        let library = Image::read(path)?;
+        if library.is_instrumented() {
+            let twin = workshop.directory.join("lib").join(library.library_name());
+            workshop.build(&library, &twin)?;
+            let original = path
+                .canonicalize()
+                .map_err(|error| TwinError::file(path, error))?;
+            workshop.libraries.push((original, twin));
+        }
+    }
+    let twin = workshop.directory.join("twin");
+    workshop.build(&image, &twin)?;
+    let has_libraries = !workshop.libraries.is_empty();
+    Ok(TwinProgram {
+        program: twin,
+        library_path: has_libraries.then(|| workshop.directory.join("lib")),
+    })
+}

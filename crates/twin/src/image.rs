@@ -1,0 +1,121 @@
+//! What an instrumented program or shared library says about itself.
+
+use std::path::{Path, PathBuf};
+
+use nearmiss_abi::model;
+use nearmiss_abi::site::{LINK_SECTION, SITES_SECTION, TWIN_SECTION};
+use nearmiss_sites::{Link, Twin, Unit, frame};
+use object::read::elf::{Dyn, ElfFile64, FileHeader};
+use object::{Endianness, Object, ObjectSection, elf};
+use serde::de::DeserializeOwned;
+
+use crate::TwinError;
+
+/// A program or shared library, read.
+pub struct Image {
+    path: PathBuf,
+    bytes: Vec<u8>,
+}
+
+impl Image {
+    /// Reads a file.
+    pub fn read(path: &Path) -> Result<Image, TwinError> {
+        let bytes = std::fs::read(path).map_err(|error| TwinError::file(path, error))?;
+        let image = Image {
+            path: path.to_path_buf(),
+            bytes,
+        };
+        image.elf()?;
+        Ok(image)
+    }
+
+    fn elf(&self) -> Result<ElfFile64<'_, Endianness>, TwinError> {
+        ElfFile64::parse(&*self.bytes).map_err(|_| TwinError::NotElf(self.path.clone()))
+    }
+
+    /// The bytes of a section; none if there is no such section.
+    pub fn section(&self, name: &str) -> Result<&[u8], TwinError> {
+        let file = self.elf()?;
+        let Some(section) = file.section_by_name(name) else {
+            return Ok(&[]);
+        };
+        section
+            .data()
+            .map_err(|_| TwinError::NotElf(self.path.clone()))
+    }
+
+    fn values<T: DeserializeOwned>(&self, section: &str) -> Result<Vec<T>, TwinError> {
+        frame::read_all(self.section(section)?)
+            .map_err(|error| TwinError::Frame(self.path.clone(), error))
+    }
+
+    /// Whether it has a site map.
+    pub fn is_instrumented(&self) -> bool {
+        self.section(SITES_SECTION)
+            .is_ok_and(|bytes| !bytes.is_empty())
+    }
+
+    /// The site maps of its units.
+    pub fn units(&self) -> Result<Vec<Unit>, TwinError> {
+        self.values(SITES_SECTION)
+    }
+
+    /// What the twins of its units are compiled from. Our own models of libc functions are
+    /// left out: the twin calls libc itself.
+    pub fn twins(&self) -> Result<Vec<Twin>, TwinError> {
+        let units = self.units()?;
+        let models: Vec<u64> = units
+            .iter()
+            .filter(|unit| is_model(unit))
+            .map(|unit| unit.hash)
+            .collect();
+        let mut twins: Vec<Twin> = self.values(TWIN_SECTION)?;
+        twins.retain(|twin| !models.contains(&twin.unit));
+        Ok(twins)
+    }
+
+    /// How it was linked.
+    pub fn link(&self) -> Result<Link, TwinError> {
+        let mut links: Vec<Link> = self.values(LINK_SECTION)?;
+        // Without a record (linked by other means) it is linked of its units alone.
+        Ok(links.pop().unwrap_or_default())
+    }
+
+    /// The name by which programs look for this library.
+    pub fn library_name(&self) -> String {
+        let file_name = || {
+            self.path
+                .file_name()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        };
+        self.soname().unwrap_or_else(file_name)
+    }
+
+    fn soname(&self) -> Option<String> {
+        let endian = Endianness::Little;
+        let bytes = &*self.bytes;
+        let header = elf::FileHeader64::<Endianness>::parse(bytes).ok()?;
+        let sections = header.sections(endian, bytes).ok()?;
+        let (entries, strings) = sections.dynamic(endian, bytes).ok()??;
+        let strings = sections.strings(endian, bytes, strings).ok()?;
+        let entry = entries
+            .iter()
+            .find(|entry| entry.tag32(endian) == Some(elf::DT_SONAME))?;
+        let name = entry.string(endian, strings).ok()?;
+        Some(String::from_utf8_lossy(name).into_owned())
+    }
+}
+
+fn is_model(unit: &Unit) -> bool {
+    unit.functions
+        .iter()
+        .any(|function| function.starts_with(model::PREFIX))
+}
+
+/// Whether these are the bytes of an object file with a site map.
+pub fn is_instrumented_object(bytes: &[u8]) -> bool {
+    let file = ElfFile64::<Endianness>::parse(bytes);
+    file.is_ok_and(|file| file.section_by_name(SITES_SECTION).is_some())
+}

@@ -1,0 +1,219 @@
+//! Building one twin: compiling its units, linking them as the original was linked.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use nearmiss_abi::site::{LINK_SECTION, TWIN_SECTION};
+use nearmiss_sites::{Link, Twin};
+
+use crate::arguments::{self, Argument};
+use crate::image::Image;
+use crate::{Config, TwinError, archive, hash, tool};
+
+/// The harness functions for the twin.
+const REPLAY_ARCHIVE: &str = "libnearmiss_replay.a";
+
+/// What every compilation and link of a twin has.
+const SANITIZERS: &str = "-fsanitize=address,undefined";
+
+/// Where twins are built.
+pub struct Workshop<'a> {
+    pub config: &'a Config,
+    /// The directory for everything that is built.
+    pub directory: PathBuf,
+    /// Shared libraries and their twins.
+    pub libraries: Vec<(PathBuf, PathBuf)>,
+}
+
+impl Workshop<'_> {
+    /// Builds the twin of `image` as `output`, unless that is up to date.
+    pub fn build(&self, image: &Image, output: &Path) -> Result<(), TwinError> {
+        let link = image.link()?;
+        let arguments = self.link_arguments(&link)?;
+        let key = self.key(image, &arguments)?;
+        let key_file = output.with_added_extension("key");
+        if output.exists() && fs::read_to_string(&key_file).is_ok_and(|found| found == key) {
+            return Ok(());
+        }
+        let objects = self.compile(&image.twins()?)?;
+        self.link(&link, &objects, &arguments, output)?;
+        fs::write(&key_file, key).map_err(|error| TwinError::file(&key_file, error))
+    }
+
+    /// Names everything that the twin is made of.
+    fn key(&self, image: &Image, arguments: &[Argument]) -> Result<String, TwinError> {
+        let words = arguments::words(arguments).join("\n");
+        let files = arguments.iter().filter_map(|argument| match argument {
+            Argument::File(path) => Some(path.clone()),
+            _ => None,
+        });
+        let stamps: Vec<String> = files
+            .chain(self.replay_archive())
+            .map(|path| stamp(&path))
+            .collect();
+        Ok(hash::name(&[
+            self.config.clang.as_os_str().as_encoded_bytes(),
+            image.section(TWIN_SECTION)?,
+            image.section(LINK_SECTION)?,
+            words.as_bytes(),
+            stamps.join("\n").as_bytes(),
+        ]))
+    }
+
+    /// Compiles every unit, some at a time; gives the objects.
+    fn compile(&self, units: &[Twin]) -> Result<Vec<PathBuf>, TwinError> {
+        let directory = self.directory.join("units");
+        fs::create_dir_all(&directory).map_err(|error| TwinError::file(&directory, error))?;
+        let objects: Vec<PathBuf> = (units.iter())
+            .map(|unit| directory.join(self.object_name(unit)))
+            .collect();
+        // The same source may be in a program twice.
+        let mut jobs: Vec<(&PathBuf, &Twin)> = objects.iter().zip(units).collect();
+        jobs.sort_by_key(|(object, _)| *object);
+        jobs.dedup_by_key(|(object, _)| *object);
+        let next = AtomicUsize::new(0);
+        let failure = Mutex::new(None);
+        let work = || {
+            while let Some((object, unit)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
+                if let Err(error) = self.compile_unit(unit, object) {
+                    // Nothing else needs to be tried.
+                    next.store(jobs.len(), Ordering::Relaxed);
+                    *failure.lock().expect("no thread panics") = Some(error);
+                }
+            }
+        };
+        std::thread::scope(|scope| {
+            for _ in 0..self.config.jobs.clamp(1, jobs.len().max(1)) {
+                scope.spawn(work);
+            }
+        });
+        match failure.into_inner().expect("no thread panics") {
+            Some(error) => Err(error),
+            None => Ok(objects),
+        }
+    }
+
+    fn object_name(&self, unit: &Twin) -> String {
+        let clang = self.config.clang.as_os_str().as_encoded_bytes();
+        let name = hash::name(&[clang, &unit.bitcode, unit.options.join("\n").as_bytes()]);
+        format!("{name}.o")
+    }
+
+    fn compile_unit(&self, unit: &Twin, object: &Path) -> Result<(), TwinError> {
+        if object.exists() {
+            return Ok(());
+        }
+        // Another process may build the same; clang itself renames its output when it is done.
+        let file = |suffix: &str| object.with_extension(format!("{}.{suffix}", std::process::id()));
+        let (bitcode, guarded) = (file("bc"), file("asan.bc"));
+        fs::write(&bitcode, &unit.bitcode).map_err(|error| TwinError::file(&bitcode, error))?;
+        // AddressSanitizer first: the optimiser removes a store that nobody reads, but not a
+        // check of its address.
+        let result = self
+            .clang(unit, &["-O0", SANITIZERS, "-emit-llvm"], &bitcode, &guarded)
+            .and_then(|()| self.clang(unit, &["-O1"], &guarded, object));
+        for file in [bitcode, guarded] {
+            let _ = fs::remove_file(file);
+        }
+        result
+    }
+
+    fn clang(
+        &self,
+        unit: &Twin,
+        options: &[&str],
+        from: &Path,
+        to: &Path,
+    ) -> Result<(), TwinError> {
+        let mut words: Vec<String> = options.iter().map(|word| word.to_string()).collect();
+        words.extend(unit.options.iter().cloned());
+        words.extend(["-Qunused-arguments", "-Wno-everything", "-c"].map(str::to_string));
+        words.extend([text(from), "-o".to_string(), text(to)]);
+        tool::run(
+            &self.config.clang,
+            words,
+            &self.directory,
+            "compile the sanitizer twin",
+        )
+    }
+
+    /// The recorded arguments with everything instrumented taken out or replaced.
+    fn link_arguments(&self, link: &Link) -> Result<Vec<Argument>, TwinError> {
+        let arguments =
+            arguments::resolve(arguments::read(&link.arguments), Path::new(&link.directory));
+        let replace = |argument| match argument {
+            Argument::File(path) => self.link_file(&path).map(Argument::File),
+            other => Ok(other),
+        };
+        arguments.into_iter().map(replace).collect()
+    }
+
+    fn link_file(&self, path: &Path) -> Result<PathBuf, TwinError> {
+        let Ok(canonical) = path.canonicalize() else {
+            return Err(TwinError::Gone(path.to_path_buf()));
+        };
+        if let Some((_, twin)) = self
+            .libraries
+            .iter()
+            .find(|(library, _)| *library == canonical)
+        {
+            return Ok(twin.clone());
+        }
+        match path.extension().is_some_and(|extension| extension == "a") {
+            true => archive::without_instrumented(path, &self.directory.join("archives")),
+            false => Ok(path.to_path_buf()),
+        }
+    }
+
+    fn link(
+        &self,
+        link: &Link,
+        objects: &[PathBuf],
+        arguments: &[Argument],
+        output: &Path,
+    ) -> Result<(), TwinError> {
+        let unfinished = output.with_added_extension(format!("{}.tmp", std::process::id()));
+        let mut words: Vec<String> = [SANITIZERS, "-Qunused-arguments", "-w"]
+            .map(str::to_string)
+            .to_vec();
+        words.extend(objects.iter().map(|object| text(object)));
+        words.extend(arguments::words(arguments));
+        words.extend(self.replay_archive().map(|path| text(&path)));
+        if !self.libraries.is_empty() {
+            // First in the list, so that an old-style RPATH of the program does not win.
+            let directory = self.directory.join("lib");
+            words.insert(0, format!("-Wl,-rpath,{}", directory.display()));
+        }
+        words.extend(["-o".to_string(), text(&unfinished)]);
+        let directory = Some(Path::new(&link.directory)).filter(|path| path.is_dir());
+        let directory = directory.unwrap_or(&self.directory);
+        tool::run(
+            &self.config.clang,
+            words,
+            directory,
+            "link the sanitizer twin",
+        )?;
+        fs::rename(&unfinished, output).map_err(|error| TwinError::file(output, error))
+    }
+
+    fn replay_archive(&self) -> Option<PathBuf> {
+        Some(self.config.library_directory.join(REPLAY_ARCHIVE)).filter(|path| path.exists())
+    }
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+/// Changes when the file does.
+fn stamp(path: &Path) -> String {
+    let found = fs::metadata(path).ok();
+    let modified = found.as_ref().and_then(|found| found.modified().ok());
+    format!(
+        "{} {:?} {modified:?}",
+        path.display(),
+        found.map(|found| found.len())
+    )
+}

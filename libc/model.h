@@ -86,12 +86,15 @@ static inline int nm_to_lower(int c)
     return c | nm_is_upper(c) << 5;
 }
 
-/* The value of a digit in bases up to 36, or at least 36. */
+/* The value of a digit in bases up to 36, or 36: without a branch, as the path need not know
+ * whether a digit is a letter. */
 static inline unsigned nm_digit_value(int c)
 {
     unsigned decimal = (unsigned)c - '0';
     unsigned letter = ((unsigned)c | 32) - 'a';
-    return decimal < 10 ? decimal : letter < 26 ? letter + 10 : 36;
+    unsigned is_decimal = decimal < 10, is_letter = letter < 26;
+    unsigned is_neither = 1 - (is_decimal | is_letter);
+    return (decimal & -is_decimal) | ((letter + 10) & -is_letter) | (36 & -is_neither);
 }
 
 /* A number on its way from digits to a value: shared by strtol and scanf. */

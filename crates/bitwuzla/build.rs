@@ -1,0 +1,89 @@
+//! Compiles Bitwuzla from the sources in the crate `bitwuzla-sys`, against the CaDiCaL of the
+//! crate `cadical`. Cargo has fetched both as ordinary dependencies; nothing is downloaded
+//! here. The system has to have GMP and symfpu (Debian: libgmp-dev, libsymfpu-dev).
+
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+#[path = "build/locate.rs"]
+mod locate;
+
+/// Parts of Bitwuzla that we leave out: its program, its parsers (but for a part that its printer uses), other bindings, and the
+/// SAT solvers that are not there.
+const LEFT_OUT: &[&str] = &[
+    "main",
+    "parser/btor2",
+    "parser/smt2/parser.cpp",
+    "api/python",
+    "api/c/parser.cpp",
+    "api/cpp/parser.cpp",
+    "sat/cryptominisat.cpp",
+    "sat/kissat.cpp",
+];
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    println!("cargo:rerun-if-changed=build");
+    println!("cargo:rerun-if-changed=shim");
+    let bitwuzla = locate::package("bitwuzla-sys", "0.8.0").join("bitwuzla");
+    let cadical = locate::package("cadical", "0.1.16").join("cadical");
+    let sources = bitwuzla.join("src");
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    write_config(&sources.join("config.h.in"), &out.join("config.h"));
+
+    let mut files = Vec::new();
+    collect(&sources, &sources, &mut files);
+    files.sort();
+    cc::Build::new()
+        .cpp(true)
+        .std("c++17")
+        .opt_level(2)
+        .debug(false)
+        .warnings(false)
+        .define("NDEBUG", None)
+        .define("HAVE_RUSAGE", None)
+        .include(bitwuzla.join("include"))
+        .include(&sources)
+        .include(sources.join("lib"))
+        .include(cadical.join("src"))
+        .include(&out)
+        .files(files)
+        .file("shim/cadical.cpp")
+        .compile("nearmiss_bitwuzla");
+    println!("cargo:rustc-link-lib=gmp");
+}
+
+/// Every C++ file under `directory` that is not left out.
+fn collect(root: &Path, directory: &Path, files: &mut Vec<PathBuf>) {
+    for entry in fs::read_dir(directory).expect("the sources can be listed") {
+        let path = entry.expect("the sources can be listed").path();
+        let inside = path.strip_prefix(root).expect("paths are under the root");
+        if LEFT_OUT.iter().any(|part| inside == Path::new(part)) {
+            continue;
+        }
+        if path.is_dir() {
+            collect(root, &path, files);
+        } else if path.extension().is_some_and(|extension| extension == "cpp") {
+            files.push(path);
+        }
+    }
+}
+
+/// Fills in Bitwuzla's template of a configuration header; its texts are shown by nobody.
+fn write_config(template: &Path, target: &Path) {
+    let mut text = fs::read_to_string(template).expect("Bitwuzla's config.h.in is there");
+    for (name, value) in [
+        ("is_debug_build", "false"),
+        ("is_dev_version", "false"),
+        ("is_git_version", "false"),
+        ("git_id", ""),
+        ("version", "0.8.0"),
+        ("license", "MIT"),
+        ("os", ""),
+        ("cc", ""),
+        ("cxx", ""),
+    ] {
+        text = text.replace(&format!("@{name}@"), value);
+    }
+    fs::write(target, text).expect("OUT_DIR can be written");
+}

@@ -1,0 +1,203 @@
+//! Bitwuzla: slower to start than our bit-blaster, but it rewrites and solves a little more.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use nearmiss_bitwuzla::bitvector::{Bitwuzla, Kind, Term};
+use nearmiss_expr::{InputByte, Lowering, Node, Op, Ranges, TermId, Terms};
+
+use super::Told;
+use crate::question::{Answer, Layer, Model, Question, Reason, Reply, Solver};
+
+/// Bitwuzla as a solver of questions.
+pub struct BitwuzlaSolver {
+    bitwuzla: Bitwuzla,
+    told: Told,
+    /// Bitwuzla's terms for ours, by our index. All are bit vectors, truths too.
+    known: Vec<Option<Term>>,
+    inputs: HashMap<InputByte, Term>,
+    lowering: Lowering,
+    ranges: Ranges,
+}
+
+impl Default for BitwuzlaSolver {
+    fn default() -> BitwuzlaSolver {
+        BitwuzlaSolver::new()
+    }
+}
+
+impl BitwuzlaSolver {
+    /// Knows of no condition.
+    pub fn new() -> BitwuzlaSolver {
+        BitwuzlaSolver {
+            bitwuzla: Bitwuzla::new(),
+            told: Told::default(),
+            known: Vec::new(),
+            inputs: HashMap::new(),
+            lowering: Lowering::new(),
+            ranges: Ranges::new(),
+        }
+    }
+
+    /// A one-bit term as a truth; `None` when it is too late.
+    fn truth(&mut self, terms: &mut Terms, condition: TermId, deadline: Instant) -> Option<Term> {
+        let lowered = self.lowering.lower(terms, &mut self.ranges, condition);
+        let bit = self.translate(terms, lowered, deadline)?;
+        let one = self.bitwuzla.constant(1, 1);
+        Some(self.bitwuzla.term(Kind::Equal, &[bit, one]))
+    }
+
+    fn translate(&mut self, terms: &Terms, id: TermId, deadline: Instant) -> Option<Term> {
+        self.known.resize(self.known.len().max(terms.len()), None);
+        let mut stack = vec![id];
+        let mut steps = 0u32;
+        while let Some(&top) = stack.last() {
+            let waiting = stack.len();
+            let known = &self.known;
+            stack.extend(
+                terms
+                    .operands(top)
+                    .filter(|operand| known[operand.index()].is_none()),
+            );
+            if stack.len() > waiting {
+                continue;
+            }
+            stack.pop();
+            if self.known[top.index()].is_none() {
+                self.known[top.index()] = Some(self.node(terms, top));
+            }
+            steps += 1;
+            if steps.is_multiple_of(1024) && Instant::now() >= deadline {
+                return None;
+            }
+        }
+        self.known[id.index()]
+    }
+
+    /// The term for one node whose operands have theirs.
+    fn node(&mut self, terms: &Terms, id: TermId) -> Term {
+        let of = |id: TermId| self.known[id.index()].expect("operands come first");
+        let bitwuzla = &mut self.bitwuzla;
+        let grown_by = |a: TermId, width: u32| u64::from(width - terms.width(a));
+        match terms.node(id) {
+            Node::Const { width, value } => bitwuzla.constant(width, value),
+            Node::Input(byte) => *self
+                .inputs
+                .entry(byte)
+                .or_insert_with(|| bitwuzla.unknown(8)),
+            Node::Unary { op, a } => bitwuzla.term(kind(op), &[of(a)]),
+            Node::Binary { op, a, b } => {
+                let term = bitwuzla.term(kind(op), &[of(a), of(b)]);
+                if op.result_width() == nearmiss_abi::op::ResultWidth::Bit {
+                    bit(bitwuzla, term)
+                } else {
+                    term
+                }
+            }
+            Node::Concat { high, low } => bitwuzla.term(Kind::Concat, &[of(high), of(low)]),
+            Node::Extract { a, low, width } => {
+                let bounds = [u64::from(low + width - 1), u64::from(low)];
+                bitwuzla.indexed_term(Kind::Extract, &[of(a)], &bounds)
+            }
+            Node::ZExt { a, width } => {
+                bitwuzla.indexed_term(Kind::ZeroExtend, &[of(a)], &[grown_by(a, width)])
+            }
+            Node::SExt { a, width } => {
+                bitwuzla.indexed_term(Kind::SignExtend, &[of(a)], &[grown_by(a, width)])
+            }
+            Node::Ite {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let one = bitwuzla.constant(1, 1);
+                let truth = bitwuzla.term(Kind::Equal, &[of(condition), one]);
+                bitwuzla.term(Kind::Ite, &[truth, of(then), of(otherwise)])
+            }
+            Node::Read { .. } => unreachable!("reads are lowered"),
+        }
+    }
+
+    /// `None` when it is too late.
+    fn answer(&mut self, terms: &mut Terms, question: &Question<'_>) -> Option<Answer> {
+        let deadline = question.effort.deadline;
+        for &condition in question.path {
+            if self.told.knows(condition) {
+                continue;
+            }
+            let truth = self.truth(terms, condition, deadline)?;
+            self.bitwuzla.assert(truth);
+            self.told.is_new(condition);
+        }
+        let mut assumptions = vec![self.truth(terms, question.goal, deadline)?];
+        for &(byte, value) in question.fixed {
+            if let Some(&input) = self.inputs.get(&byte) {
+                let value = self.bitwuzla.constant(8, value.into());
+                assumptions.push(self.bitwuzla.term(Kind::Equal, &[input, value]));
+            }
+        }
+        let is_sat = self.bitwuzla.check(&assumptions, deadline)?;
+        Some(if is_sat {
+            Answer::Sat(self.model(question))
+        } else {
+            Answer::Unsat
+        })
+    }
+
+    fn model(&mut self, question: &Question<'_>) -> Model {
+        let (bitwuzla, inputs) = (&mut self.bitwuzla, &self.inputs);
+        question
+            .bytes
+            .iter()
+            .filter_map(|byte| Some((*byte, bitwuzla.value(*inputs.get(byte)?) as u8)))
+            .collect()
+    }
+}
+
+impl Solver for BitwuzlaSolver {
+    fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
+        let answer = self.answer(terms, question);
+        let answer = answer.unwrap_or(Answer::Unknown(Reason::Timeout));
+        Reply::new(answer, Layer::Bitwuzla)
+    }
+}
+
+/// A truth as one bit.
+fn bit(bitwuzla: &mut Bitwuzla, truth: Term) -> Term {
+    let (one, zero) = (bitwuzla.constant(1, 1), bitwuzla.constant(1, 0));
+    bitwuzla.term(Kind::Ite, &[truth, one, zero])
+}
+
+fn kind(op: Op) -> Kind {
+    match op {
+        Op::Add => Kind::Add,
+        Op::Sub => Kind::Sub,
+        Op::Mul => Kind::Mul,
+        Op::UDiv => Kind::UDiv,
+        Op::SDiv => Kind::SDiv,
+        Op::URem => Kind::URem,
+        Op::SRem => Kind::SRem,
+        Op::Neg => Kind::Neg,
+        Op::And => Kind::And,
+        Op::Or => Kind::Or,
+        Op::Xor => Kind::Xor,
+        Op::Not => Kind::BitNot,
+        Op::Shl => Kind::Shl,
+        Op::LShr => Kind::LShr,
+        Op::AShr => Kind::AShr,
+        Op::Eq => Kind::Equal,
+        Op::Ne => Kind::Distinct,
+        Op::Ult => Kind::Ult,
+        Op::Ule => Kind::Ule,
+        Op::Slt => Kind::Slt,
+        Op::Sle => Kind::Sle,
+        Op::SAddOverflow => Kind::SAddOverflow,
+        Op::UAddOverflow => Kind::UAddOverflow,
+        Op::SSubOverflow => Kind::SSubOverflow,
+        Op::USubOverflow => Kind::USubOverflow,
+        Op::SMulOverflow => Kind::SMulOverflow,
+        Op::UMulOverflow => Kind::UMulOverflow,
+        Op::CtPop | Op::CtLz | Op::CtTz => unreachable!("{} is lowered", op.name()),
+        _ => unreachable!("{} has a node of its own", op.name()),
+    }
+}

@@ -1,0 +1,57 @@
+//! A quick solver first, a strong one with the rest of the time.
+
+use std::time::{Duration, Instant};
+
+use nearmiss_expr::Terms;
+
+use crate::question::{Answer, Effort, Question, Reply, Solver};
+
+/// How long the quick solver may try.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Share {
+    /// Conflicts of its SAT solver: what decides, as it does not depend on the machine.
+    pub conflicts: u32,
+    /// Of the question's time, no more than one part in this many.
+    pub part: u32,
+}
+
+/// Asks a quick solver and, if it does not finish, a strong one.
+pub struct Escalate {
+    quick: Box<dyn Solver>,
+    share: Share,
+    strong: Box<dyn Solver>,
+}
+
+impl Escalate {
+    /// `quick` with its share, then `strong`.
+    pub fn new(quick: Box<dyn Solver>, share: Share, strong: Box<dyn Solver>) -> Escalate {
+        Escalate {
+            quick,
+            share,
+            strong,
+        }
+    }
+
+    fn quick_effort(&self, effort: Effort) -> Effort {
+        let now = Instant::now();
+        let left: Duration = effort.deadline.saturating_duration_since(now);
+        Effort {
+            deadline: now + left / self.share.part.max(1),
+            conflicts: Some(self.share.conflicts),
+        }
+    }
+}
+
+impl Solver for Escalate {
+    fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
+        let quick_question = Question {
+            effort: self.quick_effort(question.effort),
+            ..*question
+        };
+        let reply = self.quick.solve(terms, &quick_question);
+        match reply.answer {
+            Answer::Unknown(_) => self.strong.solve(terms, question),
+            _ => reply,
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! A session: the questions about one path, in the order of the path.
+
+use std::time::Instant;
+
+use nearmiss_expr::{InputByte, Inputs, TermId, Terms};
+
+use crate::nearest;
+use crate::question::{Answer, Effort, Layer, Limits, Model, Question, Reply, Solver};
+use crate::slice::{Slice, Slices};
+use crate::statistics::Statistics;
+
+/// The questions about one path. Conditions only come in; a question about a prefix of the path
+/// is asked before the rest of it is assumed. All calls are about one arena of terms.
+pub struct Session<'a> {
+    recorded: &'a dyn Inputs,
+    slices: Slices,
+    solver: Box<dyn Solver>,
+    statistics: Statistics,
+    /// Some condition is constantly false: the path cannot be taken.
+    contradictory: bool,
+}
+
+impl<'a> Session<'a> {
+    pub(crate) fn new(solver: Box<dyn Solver>, recorded: &'a dyn Inputs) -> Session<'a> {
+        Session {
+            recorded,
+            slices: Slices::new(),
+            solver,
+            statistics: Statistics::default(),
+            contradictory: false,
+        }
+    }
+
+    /// The path goes on: a one-bit term that is true from here on. The recorded input makes it
+    /// true.
+    pub fn assume(&mut self, terms: &Terms, condition: TermId) {
+        match terms.as_constant(condition) {
+            Some(value) => self.contradictory |= value == 0,
+            None => self.slices.add(terms, condition),
+        }
+    }
+
+    /// Is there an input that takes the path so far and makes the goal true?
+    pub fn ask(&mut self, terms: &mut Terms, goal: TermId, limits: &Limits) -> Answer {
+        let slice = self.slices.slice(terms, goal);
+        self.ask_slice(terms, &slice, goal, &[], limits.effort())
+    }
+
+    /// The same, and the answer is as close to the recorded input as can be found: if changing
+    /// one byte is enough, one byte; else no changed byte can stay as it was recorded (while
+    /// time lasts). The model has only changed bytes.
+    pub fn ask_nearest(&mut self, terms: &mut Terms, goal: TermId, limits: &Limits) -> Answer {
+        let slice = self.slices.slice(terms, goal);
+        let goal_bytes = self.slices.bytes(terms, goal);
+        nearest::find(self, terms, &slice, &goal_bytes, goal, limits.effort())
+    }
+
+    /// The part of the path that matters for a goal.
+    pub fn slice(&mut self, terms: &Terms, goal: TermId) -> Slice {
+        self.slices.slice(terms, goal)
+    }
+
+    /// What the layers have done so far.
+    pub fn statistics(&self) -> &Statistics {
+        &self.statistics
+    }
+
+    pub(crate) fn recorded(&self) -> &'a dyn Inputs {
+        self.recorded
+    }
+
+    pub(crate) fn ask_slice(
+        &mut self,
+        terms: &mut Terms,
+        slice: &Slice,
+        goal: TermId,
+        fixed: &[(InputByte, u8)],
+        effort: Effort,
+    ) -> Answer {
+        let start = Instant::now();
+        let question = Question {
+            path: &slice.conditions,
+            goal,
+            fixed,
+            bytes: &slice.bytes,
+            recorded: self.recorded,
+            effort,
+        };
+        let reply = if self.contradictory {
+            Reply::new(Answer::Unsat, Layer::Constant)
+        } else if terms.as_constant(goal) == Some(1) {
+            Reply::new(Answer::Sat(Model::new()), Layer::Constant)
+        } else {
+            self.solver.solve(terms, &question)
+        };
+        self.statistics.record(&reply, start.elapsed());
+        reply.answer
+    }
+}

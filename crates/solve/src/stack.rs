@@ -1,0 +1,98 @@
+//! How the layers are put together.
+
+use nearmiss_expr::Inputs;
+
+use crate::back::{BitBlaster, BitwuzlaSolver, External};
+use crate::layers::{
+    Checked, ConstantGoals, Differential, Escalate, RangeBounds, RecentModels, Share, UnsatCores,
+};
+use crate::question::Solver;
+use crate::session::Session;
+
+/// Who solves what the layers in front leave over.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum Backend {
+    /// Our bit-blaster for a short while, then Bitwuzla.
+    #[default]
+    Escalate,
+    /// Our bit-blaster alone.
+    BitBlaster,
+    /// Bitwuzla alone.
+    Bitwuzla,
+    /// Both, compared: for tests.
+    Differential,
+    /// A program that reads SMT-LIB 2 from its standard input: for comparison.
+    External {
+        /// The program and its arguments.
+        command: Vec<String>,
+    },
+}
+
+/// Puts together the layers for sessions.
+#[derive(Clone, Debug)]
+pub struct Stack {
+    /// Who solves what the layers in front leave over.
+    pub backend: Backend,
+    /// Whether there are layers in front.
+    pub layered: bool,
+    /// How long the bit-blaster may try before Bitwuzla does.
+    pub share: Share,
+}
+
+impl Default for Stack {
+    fn default() -> Stack {
+        Stack::new(Backend::default())
+    }
+}
+
+impl Stack {
+    /// All layers in front of a back end.
+    pub fn new(backend: Backend) -> Stack {
+        Stack {
+            backend,
+            layered: true,
+            share: Share {
+                conflicts: 20_000,
+                part: 4,
+            },
+        }
+    }
+
+    /// A back end with nothing in front: for measurements and tests.
+    pub fn bare(backend: Backend) -> Stack {
+        Stack {
+            layered: false,
+            ..Stack::new(backend)
+        }
+    }
+
+    /// A session for the path of one recorded run.
+    pub fn session<'a>(&self, recorded: &'a dyn Inputs) -> Session<'a> {
+        Session::new(self.assemble(), recorded)
+    }
+
+    /// The whole of it, from the back to the front.
+    fn assemble(&self) -> Box<dyn Solver> {
+        let mut solver = self.backend();
+        solver = Box::new(Checked::new(solver));
+        if self.layered {
+            solver = Box::new(UnsatCores::new(solver));
+            solver = Box::new(RecentModels::new(solver));
+            solver = Box::new(RangeBounds::new(solver));
+            solver = Box::new(ConstantGoals::new(solver));
+        }
+        solver
+    }
+
+    fn backend(&self) -> Box<dyn Solver> {
+        let bit_blaster = || Box::new(BitBlaster::new());
+        let bitwuzla = || Box::new(BitwuzlaSolver::new());
+        match &self.backend {
+            Backend::BitBlaster => bit_blaster(),
+            Backend::Bitwuzla => bitwuzla(),
+            Backend::Escalate => Box::new(Escalate::new(bit_blaster(), self.share, bitwuzla())),
+            Backend::Differential => Box::new(Differential::new(bit_blaster(), bitwuzla())),
+            Backend::External { command } => Box::new(External::new(command.clone())),
+        }
+    }
+}

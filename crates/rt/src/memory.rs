@@ -229,7 +229,7 @@ mod tests {
             random ^= random << 17;
             random % limit
         };
-        for _ in 0..20_000 {
+        for _ in 0..3_000 {
             let (from, to) = (next(200), next(200));
             let size = next(256 - from.max(to)).min(next(100));
             match next(8) {

@@ -19,6 +19,8 @@ pub const EEXIST: Errno = Errno(17);
 pub const EOPNOTSUPP: Errno = Errno(95);
 /// A system call was interrupted.
 pub const EINTR: Errno = Errno(4);
+/// An argument is not valid, or a flag not known.
+pub const EINVAL: Errno = Errno(22);
 
 const OPEN: usize = 2;
 const CLOSE: usize = 3;
@@ -38,6 +40,8 @@ const READLINK: usize = 89;
 const EXIT_GROUP: usize = 231;
 const FALLOCATE: usize = 285;
 const PRLIMIT: usize = 302;
+const RENAME: usize = 82;
+const RENAMEAT2: usize = 316;
 
 /// # Safety
 /// As the system call `number` asks.
@@ -74,6 +78,24 @@ pub unsafe fn open(path: *const u8, flags: i32, mode: u32) -> Result<i32, Errno>
             [path as usize, flags as usize, mode as usize, 0, 0, 0],
         )
         .map(|fd| fd as i32)
+    }
+}
+
+/// Gives a file another name, unless there is a file of that name.
+///
+/// # Safety
+/// Both paths end with a zero.
+pub unsafe fn rename_new(old: *const u8, new: *const u8) -> Result<(), Errno> {
+    const AT_FDCWD: usize = -100isize as usize;
+    const NOREPLACE: usize = 1;
+    let (old, new) = (old as usize, new as usize);
+    // SAFETY: the kernel reads up to the zeros.
+    let renamed = unsafe { call(RENAMEAT2, [AT_FDCWD, old, AT_FDCWD, new, NOREPLACE, 0]) };
+    match renamed {
+        // Not every file system knows the flag.
+        // SAFETY: as above.
+        Err(EINVAL) => unsafe { call(RENAME, [old, new, 0, 0, 0, 0]).map(|_| ()) },
+        other => other.map(|_| ()),
     }
 }
 

@@ -1,5 +1,8 @@
 //! Making the trace file: its name, its regions, its descriptor; and the small file that is
 //! left behind where a recording is not possible.
+//!
+//! The file gets its name when its header is complete, so that whoever finds a trace finds a
+//! valid one; a process killed before leaves `<pid>.new`.
 
 use nearmiss_abi::ABI_VERSION;
 use nearmiss_abi::note::{NoteKind, NoteRow};
@@ -22,20 +25,22 @@ const LONGEST_NAME: usize = 4096;
 impl Trace {
     /// Creates the trace in `directory`. `None` if nothing can be written there at all.
     pub fn create(directory: &[u8], options: &Options) -> Option<Trace> {
-        let fd = create_file(directory)?;
+        let (fd, mut unfinished) = create_file(directory)?;
         let trace = Trace::over_file(fd, options);
         if trace.is_err() {
             leave_refusal(fd);
             system::close(fd);
         }
+        unfinished.finish(directory)?;
         trace.ok()
     }
 
     /// Leaves a trace in `directory` that says that recording was not possible.
     pub fn refuse(directory: &[u8]) {
-        if let Some(fd) = create_file(directory) {
+        if let Some((fd, mut unfinished)) = create_file(directory) {
             leave_refusal(fd);
             system::close(fd);
+            unfinished.finish(directory);
         }
     }
 
@@ -172,23 +177,21 @@ pub fn reserve_disk(fd: i32, offset: u64, size: u64) -> bool {
     false
 }
 
-/// Creates `<directory>/<pid>.trace`, or the first free `<pid>.<n>.trace`, as a high
-/// descriptor.
-fn create_file(directory: &[u8]) -> Option<i32> {
+/// Creates `<directory>/<pid>.new`, or the first free `<pid>.<n>.new`, as a high descriptor.
+fn create_file(directory: &[u8]) -> Option<(i32, Name)> {
     let mut name = Name::new(directory)?;
     for attempt in 0..MOST_NAMES {
-        let path = name.of(system::process(), attempt);
+        let path = name.set(attempt, b".new\0");
         // SAFETY: the name ends with a zero.
-        let opened =
-            unsafe { system::open(path.as_ptr(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) };
+        let opened = unsafe { system::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) };
         match opened {
             Ok(low) => {
                 let Ok(high) = system::duplicate_above(low, LOWEST_DESCRIPTOR) else {
                     // Fewer descriptors than that are allowed: take what there is.
-                    return Some(low);
+                    return Some((low, name));
                 };
                 system::close(low);
-                return Some(high);
+                return Some((high, name));
             }
             Err(EEXIST) => continue,
             Err(_) => return None,
@@ -218,22 +221,38 @@ impl Name {
         })
     }
 
-    fn of(&mut self, process: u32, attempt: u32) -> &[u8] {
-        let mut end = self.directory;
+    /// Makes it `<directory>/<pid>` or `<directory>/<pid>.<attempt>`, with this end.
+    fn set(&mut self, attempt: u32, end: &[u8]) -> *const u8 {
+        let mut size = self.directory;
         let mut put = |text: &[u8]| {
             for &byte in text {
-                self.bytes[end] = byte;
-                end += 1;
+                self.bytes[size] = byte;
+                size += 1;
             }
         };
         put(b"/");
-        put(Decimal::new(process).digits());
+        put(Decimal::new(system::process()).digits());
         if attempt > 0 {
             put(b".");
             put(Decimal::new(attempt).digits());
         }
-        put(b".trace\0");
-        &self.bytes[..end]
+        put(end);
+        self.bytes.as_ptr()
+    }
+
+    /// Gives the file of this name its final one: the first free.
+    fn finish(&mut self, directory: &[u8]) -> Option<()> {
+        let mut last = Name::new(directory)?;
+        for attempt in 0..MOST_NAMES {
+            let path = last.set(attempt, b".trace\0");
+            // SAFETY: both names end with a zero.
+            match unsafe { system::rename_new(self.bytes.as_ptr(), path) } {
+                Ok(()) => return Some(()),
+                Err(EEXIST) => continue,
+                Err(_) => return None,
+            }
+        }
+        None
     }
 }
 
@@ -271,8 +290,16 @@ mod tests {
     #[test]
     fn names() {
         let mut name = Name::new(b"/some/where").unwrap();
-        assert_eq!(name.of(1234, 0), b"/some/where/1234.trace\0");
-        assert_eq!(name.of(1, 10), b"/some/where/1.10.trace\0");
+        let mut set = |attempt| {
+            // SAFETY: the name ends with a zero.
+            unsafe { system::text(name.set(attempt, b".trace\0")) }.to_vec()
+        };
+        let process = std::process::id();
+        assert_eq!(set(0), format!("/some/where/{process}.trace").as_bytes());
+        assert_eq!(
+            set(10),
+            format!("/some/where/{process}.10.trace").as_bytes()
+        );
         assert!(Name::new(&[b'x'; LONGEST_NAME]).is_none());
     }
 

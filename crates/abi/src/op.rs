@@ -32,6 +32,7 @@ macro_rules! operations {
             pub const ALL: &'static [Op] = &[$(Op::$name,)*];
 
             /// The operation with this code, if there is one.
+            #[inline]
             pub const fn from_code(code: u8) -> Option<Op> {
                 match code { $($code => Some(Op::$name),)* _ => None }
             }
@@ -42,11 +43,13 @@ macro_rules! operations {
             }
 
             /// How many of a term's operand fields are labels of terms.
+            #[inline]
             pub const fn arity(self) -> usize {
                 match self { $(Op::$name => $arity,)* }
             }
 
             /// How wide the result is.
+            #[inline]
             pub const fn result_width(self) -> ResultWidth {
                 match self { $(Op::$name => ResultWidth::$width,)* }
             }
@@ -170,20 +173,14 @@ pub const fn evaluate(op: Op, width: u32, a: u128, b: u128) -> Option<u128> {
         Op::Add => a.wrapping_add(b),
         Op::Sub => a.wrapping_sub(b),
         Op::Mul => a.wrapping_mul(b),
-        Op::UDiv => {
-            if b == 0 {
-                u128::MAX
-            } else {
-                a / b
-            }
-        }
-        Op::URem => {
-            if b == 0 {
-                a
-            } else {
-                a % b
-            }
-        }
+        Op::UDiv => match a.checked_div(b) {
+            Some(quotient) => quotient,
+            None => u128::MAX,
+        },
+        Op::URem => match a.checked_rem(b) {
+            Some(remainder) => remainder,
+            None => a,
+        },
         Op::SDiv => signed_divide(signed(a, width), signed(b, width)) as u128,
         Op::SRem => signed_remainder(signed(a, width), signed(b, width)) as u128,
         Op::Neg => a.wrapping_neg(),
@@ -228,6 +225,7 @@ pub const fn evaluate(op: Op, width: u32, a: u128, b: u128) -> Option<u128> {
 }
 
 /// The operations with a one-bit result.
+#[inline]
 const fn evaluate_predicate(op: Op, width: u32, a: u128, b: u128) -> Option<u128> {
     let (sa, sb) = (signed(a, width), signed(b, width));
     let truth = match op {
@@ -248,6 +246,7 @@ const fn evaluate_predicate(op: Op, width: u32, a: u128, b: u128) -> Option<u128
     Some(truth as u128)
 }
 
+#[inline]
 const fn fits_signed(exact: Option<i128>, width: u32) -> bool {
     match exact {
         Some(value) => signed(value as u128, width) == value,
@@ -255,6 +254,7 @@ const fn fits_signed(exact: Option<i128>, width: u32) -> bool {
     }
 }
 
+#[inline]
 const fn fits_unsigned(exact: Option<u128>, width: u32) -> bool {
     match exact {
         Some(value) => truncate(value, width) == value,
@@ -262,6 +262,7 @@ const fn fits_unsigned(exact: Option<u128>, width: u32) -> bool {
     }
 }
 
+#[inline]
 const fn signed_divide(a: i128, b: i128) -> i128 {
     if b == 0 {
         if a < 0 { 1 } else { -1 }
@@ -270,6 +271,7 @@ const fn signed_divide(a: i128, b: i128) -> i128 {
     }
 }
 
+#[inline]
 const fn signed_remainder(a: i128, b: i128) -> i128 {
     if b == 0 { a } else { a.wrapping_rem(b) }
 }

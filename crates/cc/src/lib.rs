@@ -18,6 +18,7 @@ mod record;
 pub mod response;
 mod run;
 mod signals;
+mod version_script;
 
 use std::ffi::OsString;
 use std::io::{self, Write};

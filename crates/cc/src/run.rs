@@ -8,7 +8,7 @@ use nearmiss_abi::hook::ABI_SYMBOL;
 use crate::config::Config;
 use crate::plan::{Compilation, Instrumented, Link, LinkArgument, Word, temporary};
 use crate::process::{Failure, Tool, trouble};
-use crate::record;
+use crate::{record, version_script};
 
 /// A plan being carried out.
 pub struct Build<'a> {
@@ -137,6 +137,7 @@ impl<'a> Build<'a> {
         if !link.runtime {
             return self.compiler(arguments)?.run();
         }
+        arguments = self.admit_hooks(arguments)?;
         arguments.extend(self.link_additions(link)?);
         let tool = self.compiler(arguments)?;
         let (result, heard) = tool.run_heard(self.messages)?;
@@ -163,6 +164,26 @@ impl<'a> Build<'a> {
             }
         }
         arguments
+    }
+
+    /// Gives the linker version scripts that do not hide our hooks.
+    fn admit_hooks(&self, arguments: Vec<String>) -> Result<Vec<String>, Failure> {
+        let mut result = Ok(());
+        let mut count = 0;
+        let mut replace = |name: &str| {
+            let Ok(script) = std::fs::read_to_string(name) else {
+                // The linker says what is wrong with it.
+                return name.to_string();
+            };
+            count += 1;
+            let path = self.temporary.join(format!("{count}.map"));
+            if let Err(error) = std::fs::write(&path, version_script::admit_hooks(&script)) {
+                result = Err(trouble(&path, &error));
+            }
+            path.to_string_lossy().into_owned()
+        };
+        let arguments = version_script::replace_names(arguments, &mut replace);
+        result.map(|()| arguments)
     }
 
     /// The runtime and the record of the link. Hooks are visible to shared libraries, so that

@@ -42,6 +42,7 @@ cp "$input" "$output"
 "#;
 
 const RUNTIME: &str = "
+int __nm_hook(int x) { return x; }
 #define STUB(name) void __ubsan_handle_##name(void) {}
 STUB(type_mismatch_v1) STUB(out_of_bounds) STUB(shift_out_of_bounds) STUB(divrem_overflow)
 STUB(add_overflow) STUB(sub_overflow) STUB(mul_overflow) STUB(negate_overflow)
@@ -304,7 +305,10 @@ fn shared_libraries_are_linked() {
             "main.c",
             "int f(int);\nint main(void) { return f(1) != 2; }\n",
         ),
-        ("f.c", "int f(int x) { return x + 1; }\n"),
+        (
+            "f.c",
+            "int __nm_hook(int) __attribute__((weak));\nint f(int x) { return x + 1; }\nint h(void) { return __nm_hook ? 1 : 0; }\n",
+        ),
         ("script", "V1 { global: f; local: *; };\n"),
     ]);
     let script = "-Wl,--version-script=script";
@@ -318,6 +322,9 @@ fn shared_libraries_are_linked() {
         script,
         "-Wl,-z,defs",
     ]);
+    let symbols = place.runs("nm -D libf.so");
+    assert!(symbols.contains(" T __nm_hook"), "{symbols}");
+    assert!(!symbols.contains(" h"), "{symbols}");
     place.both(&["main.c", "-L.", "-lf", "-Wl,-rpath,.", "-o", "prog"]);
     place.runs("./prog");
 }

@@ -7,7 +7,7 @@ use nearmiss_abi::site::SiteId;
 
 use crate::runtime::Runtime;
 use crate::system::{self, Status};
-use crate::trace::Decimal;
+use crate::text::Text;
 
 /// The most bytes of one file that are copied into the trace.
 const LARGEST_CONTENT: u64 = 16 << 20;
@@ -53,21 +53,19 @@ impl Runtime {
             return;
         }
         // SAFETY: as promised by the caller.
-        let name_size = unsafe { self.absolute(directory, path) };
-        let Some(name_size) = name_size else {
-            return;
-        };
-        let name = &self.inputs.path[..name_size];
-        if is_system(name) {
+        let path = unsafe { system::text(path) };
+        if !make_absolute(&mut self.inputs.path, directory, path)
+            || is_system(self.inputs.path.text())
+        {
             return;
         }
-        let channel = match self.find_file(name_size) {
+        let channel = match self.find_file() {
             Some(known) if self.is_unchanged(known, &status) => Some(known),
             Some(_) => {
                 self.trace.note(NoteKind::InputChanged, SiteId::NONE, 1);
                 None
             }
-            None => self.add_file(fd, name_size, status),
+            None => self.add_file(fd, status),
         };
         self.inputs.set_descriptor(fd, channel);
     }
@@ -84,37 +82,13 @@ impl Runtime {
         self.inputs.written_count != 0 && self.inputs.written.contains(&identity)
     }
 
-    /// Makes the path absolute, in the buffer for it; says how long it is.
-    ///
-    /// # Safety
-    /// `path` ends with a zero.
-    unsafe fn absolute(&mut self, directory: i32, path: *const u8) -> Option<usize> {
-        // SAFETY: as promised by the caller.
-        let path = unsafe { system::text(path) };
-        let buffer = &mut self.inputs.path;
-        let mut end = 0;
-        if path.first() != Some(&b'/') {
-            end = directory_path(directory, buffer)?;
-        }
-        if path.len() + end + 1 >= buffer.len() {
-            return None;
-        }
-        if end > 0 && buffer[end - 1] != b'/' {
-            buffer[end] = b'/';
-            end += 1;
-        }
-        // SAFETY: the sizes were checked.
-        unsafe { system::copy_bytes(buffer.as_mut_ptr().add(end), path.as_ptr(), path.len()) };
-        Some(end + path.len())
-    }
-
     /// The channel of the file whose name is in the buffer.
-    fn find_file(&self, name_size: usize) -> Option<u32> {
-        let name = &self.inputs.path[..name_size];
+    fn find_file(&self) -> Option<u32> {
+        let name = self.inputs.path.text();
         (0..self.inputs.count()).find(|&number| {
             let row = self.trace.channel(number);
             row.kind == ChannelKind::File as u8
-                && row.name_size == name_size as u64
+                && row.name_size == name.len() as u64
                 && self.trace.blob(row.name_offset, row.name_size) == name
         })
     }
@@ -124,13 +98,11 @@ impl Runtime {
     }
 
     /// A channel for the file whose name is in the buffer, with its content.
-    fn add_file(&mut self, fd: i32, name_size: usize, status: Status) -> Option<u32> {
-        // SAFETY: the buffer is readable.
-        let name = unsafe {
-            self.trace
-                .append_blob(self.inputs.path.as_ptr(), name_size as u64)
-        };
-        let name_offset = match name {
+    fn add_file(&mut self, fd: i32, status: Status) -> Option<u32> {
+        let name = self.inputs.path.text();
+        let name_size = name.len() as u64;
+        // SAFETY: the text is readable.
+        let name_offset = match unsafe { self.trace.append_blob(name.as_ptr(), name_size) } {
             Ok(offset) => offset,
             Err(full) => {
                 self.blob_full(full);
@@ -140,7 +112,7 @@ impl Runtime {
         let (content_offset, content_size) = self.copy_content(fd, status.size);
         let row = ChannelRow {
             name_offset,
-            name_size: name_size as u64,
+            name_size,
             content_offset,
             content_size,
             ..ChannelRow::default()
@@ -178,21 +150,24 @@ impl Runtime {
     }
 }
 
-/// The path of the directory that relative paths start from.
-fn directory_path(directory: i32, buffer: &mut [u8]) -> Option<usize> {
-    if directory == AT_FDCWD {
-        let size = system::current_directory(buffer).ok()?;
-        return size.checked_sub(1);
+/// Makes a path absolute, in `buffer`; `false` if that cannot be done.
+fn make_absolute(buffer: &mut Text<8192>, directory: i32, path: &[u8]) -> bool {
+    buffer.clear();
+    if path.first() == Some(&b'/') {
+        return buffer.push(path);
     }
-    let mut link = [0u8; 32];
-    let prefix = b"/proc/self/fd/";
-    let digits = Decimal::new(directory as u32);
-    let text = prefix.iter().chain(digits.digits());
-    for (place, &byte) in link.iter_mut().zip(text) {
-        *place = byte;
-    }
-    // SAFETY: the link is shorter than its buffer of zeros.
-    unsafe { system::read_link(link.as_ptr(), buffer).ok() }
+    let found = if directory == AT_FDCWD {
+        // The kernel counts the zero.
+        buffer.write(|bytes| system::current_directory(bytes).map(|size| size.max(1) - 1))
+    } else {
+        let mut link = Text::<32>::EMPTY;
+        link.push(b"/proc/self/fd/")
+            && link.push_number(directory as u32)
+            // SAFETY: the link ends with a zero.
+            && buffer.write(|bytes| unsafe { system::read_link(link.as_ptr(), bytes) })
+    };
+    let ends_with_slash = buffer.text().last() == Some(&b'/');
+    found && (ends_with_slash || buffer.push(b"/")) && buffer.push(path)
 }
 
 fn is_system(path: &[u8]) -> bool {

@@ -26,6 +26,14 @@ fn valid_width(width: u32) -> bool {
     (1..=MAX_WIDTH).contains(&width)
 }
 
+pub extern "C" fn begin(slots: u64, count: u32) {
+    for index in 0..count as usize {
+        // SAFETY: instrumented code passes its own stack slots. Volatile, so that it does not
+        // become a call of `memset`.
+        unsafe { (slots as *mut u32).add(index).write_volatile(CONCRETE) };
+    }
+}
+
 pub extern "C" fn binary(op_width: u32, a: u32, b: u32, a_value: u64, b_value: u64) -> Label {
     if a | b == CONCRETE {
         return CONCRETE;

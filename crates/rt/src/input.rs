@@ -12,6 +12,7 @@ use nearmiss_abi::term::{CONCRETE, Label, ShadowWord, Term};
 
 use crate::runtime::Runtime;
 use crate::system::{self, Status};
+use crate::text::Text;
 use crate::trace::Full;
 
 /// Descriptors above this are not followed.
@@ -35,7 +36,7 @@ pub struct Inputs {
     /// By descriptor: the channel's number and one more; 0: none.
     descriptors: [u16; DESCRIPTORS],
     /// Room for a path that is made absolute.
-    pub path: [u8; 8192],
+    pub path: Text<8192>,
     /// Files that this process writes: by place and number.
     pub written: [(u64, u64); 64],
     /// How many were written; the oldest are forgotten.
@@ -72,7 +73,7 @@ impl Inputs {
             channels: [EMPTY; CHANNEL_ROWS],
             count: 0,
             descriptors: [0; DESCRIPTORS],
-            path: [0; 8192],
+            path: Text::EMPTY,
             written: [(0, 0); 64],
             written_count: 0,
         }
@@ -93,6 +94,7 @@ impl Inputs {
 
     /// What is known of a channel.
     pub fn channel(&mut self, number: u32) -> &mut Channel {
+        // Channels have numbers below that: this only tells the compiler.
         &mut self.channels[number as usize % CHANNEL_ROWS]
     }
 

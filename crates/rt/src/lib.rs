@@ -15,6 +15,7 @@
 //! | [`terms`], [`construct`], [`evaluate`] | hash-consed terms and how they are made |
 //! | [`memory`], [`table_read`], [`calls`], [`events`] | what the hooks do |
 //! | [`input`], [`files`], [`streams`] | where input bytes come from |
+//! | [`system`], [`text`] | what the standard library would have been for |
 //! | [`models`] | the libc functions that move labels |
 //! | [`harness`] | `nearmiss_symbolic`, `nearmiss_assume` |
 #![cfg_attr(not(test), no_std)]
@@ -39,6 +40,7 @@ mod streams;
 mod system;
 mod table_read;
 mod terms;
+mod text;
 mod thread;
 mod trace;
 

@@ -20,6 +20,15 @@ pub struct Options {
 }
 
 impl Options {
+    /// Nothing at all.
+    pub const NONE: Options = Options {
+        terms: 0,
+        events: 0,
+        input: 0,
+        blob: 0,
+        channels: 0,
+    };
+
     /// What holds without `NEARMISS_OPTIONS`.
     pub const DEFAULT: Options = Options {
         terms: names::DEFAULT_TERMS,

@@ -59,7 +59,8 @@ pub struct Runtime {
 impl Runtime {
     const fn new() -> Runtime {
         Runtime {
-            options: Options::DEFAULT,
+            // All zero, so that the state is no part of the program's file.
+            options: Options::NONE,
             shadow: Shadow::none(),
             trace: Trace::none(),
             table: TermTable::none(),
@@ -88,7 +89,10 @@ impl Runtime {
         };
         let (start, size) = trace.mapping();
         // SAFETY: a forked child has no business with the trace of its parent.
-        unsafe { system::advise(start, size, advice::DONTFORK) };
+        unsafe {
+            system::advise(start, size, advice::DONTFORK);
+            system::advise(start, size, advice::DONTDUMP);
+        }
         self.shadow = shadow;
         self.table = table;
         self.uppers = uppers.cast();

@@ -14,6 +14,7 @@ use crate::options::Options;
 use crate::replay;
 use crate::runtime::{self, Runtime, recording};
 use crate::system;
+use crate::text::Text;
 use crate::thread::Thread;
 
 static STARTED: AtomicU32 = AtomicU32::new(0);
@@ -129,11 +130,11 @@ unsafe fn value_of(entry: *const u8, name: &str) -> Option<*const u8> {
 
 impl Runtime {
     fn record_program(&mut self) {
-        // SAFETY: the path ends with a zero.
-        let size =
-            unsafe { system::read_link(c"/proc/self/exe".as_ptr().cast(), &mut self.inputs.path) };
-        if let Ok(size) = size {
-            self.trace.set_program(&self.inputs.path[..size]);
+        let link = c"/proc/self/exe".as_ptr().cast();
+        let path = &mut self.inputs.path;
+        // SAFETY: the link ends with a zero.
+        if path.write(|bytes| unsafe { system::read_link(link, bytes) }) {
+            self.trace.set_program(path.text());
         }
     }
 
@@ -151,9 +152,8 @@ impl Runtime {
                     return;
                 }
                 let text = system::text(argument);
-                let mut name = [0u8; 24];
-                let name = argument_name(index as u32, &mut name);
-                let channel = self.add_channel(ChannelKind::Argument, index as u32, name, text);
+                let (index, name) = (index as u32, argument_name(index as u32));
+                let channel = self.add_channel(ChannelKind::Argument, index, name.text(), text);
                 if let Some(channel) = channel {
                     let place = (argument as u64, text.len() as u64);
                     self.label_input(channel, 0, place, SiteId::NONE);
@@ -174,15 +174,10 @@ impl Runtime {
 }
 
 /// `argv[index]`.
-fn argument_name(index: u32, buffer: &mut [u8; 24]) -> &[u8] {
-    let digits = crate::trace::Decimal::new(index);
-    let parts = [b"argv[".as_slice(), digits.digits(), b"]"];
-    let mut size = 0;
-    for &byte in parts.iter().copied().flatten() {
-        buffer[size] = byte;
-        size += 1;
-    }
-    &buffer[..size]
+fn argument_name(index: u32) -> Text<24> {
+    let mut name = Text::EMPTY;
+    let _fits = name.push(b"argv[") && name.push_number(index) && name.push(b"]");
+    name
 }
 
 /// The process exits: glibc passes the status.
@@ -235,8 +230,8 @@ mod tests {
 
     #[test]
     fn names_of_arguments() {
-        assert_eq!(argument_name(1, &mut [0; 24]), b"argv[1]");
-        assert_eq!(argument_name(120, &mut [0; 24]), b"argv[120]");
+        assert_eq!(argument_name(1).text(), b"argv[1]");
+        assert_eq!(argument_name(120).text(), b"argv[120]");
     }
 
     #[test]

@@ -197,6 +197,8 @@ pub mod map {
 
 /// What `madvise` is told.
 pub mod advice {
+    /// Pages are wanted one by one: read nothing ahead.
+    pub const RANDOM: i32 = 1;
     /// Forget the contents: pages read as zero again.
     pub const DONTNEED: i32 = 4;
     /// Not mapped in a forked child.

@@ -1,7 +1,8 @@
 //! Hash-consing: which label a term already has.
 //!
-//! An open hash table of labels, in private memory; the terms themselves lie in the trace. It
-//! starts small, because a table that is large from the start touches a page for nearly every
+//! An open hash table of labels, in private memory; the terms themselves lie in the trace.
+//! The four bits that a label leaves free hold part of the hash, so that a search rarely looks
+//! at a term (and misses the cache) in vain. The table starts small, because a table that is large from the start touches a page for nearly every
 //! term of a short run, and is rebuilt at twice the size when it is two thirds full.
 //!
 //! On `unsafe`: `slots` is a private mapping of `mask + 1` words.
@@ -9,7 +10,7 @@
 use core::ptr;
 
 use nearmiss_abi::op::Op;
-use nearmiss_abi::term::{Label, Term};
+use nearmiss_abi::term::{LABEL_BITS, Label, Term};
 
 use crate::system;
 use crate::trace::Trace;
@@ -26,7 +27,22 @@ pub enum Slot {
     /// It has this label.
     Known(Label),
     /// It would go here.
-    Free(usize),
+    Free(Place),
+}
+
+/// A free slot, and the part of the hash that goes into it.
+#[derive(Clone, Copy)]
+pub struct Place {
+    index: usize,
+    tag: u32,
+}
+
+const LABEL_MASK: u32 = (1 << LABEL_BITS) - 1;
+
+/// The part of the hash that is kept beside a label: from its top, the slot is its bottom.
+#[inline(always)]
+fn tag(hash: u64) -> u32 {
+    (hash >> 32) as u32 & !LABEL_MASK
 }
 
 const FIRST_SLOTS: usize = 8 << 10;
@@ -56,16 +72,19 @@ impl TermTable {
     }
 
     /// Finds a term by everything but its value (a constant: and its value).
-    #[inline]
+    #[inline(always)]
     pub fn find(&self, trace: &Trace, term: &Term) -> Slot {
-        let mut index = hash(term) as usize & self.mask;
+        let hash = hash(term);
+        let tag = tag(hash);
+        let mut index = hash as usize & self.mask;
         loop {
             // SAFETY: the index is masked.
-            let label = unsafe { self.slots.add(index).read() };
-            if label == 0 {
-                return Slot::Free(index);
+            let word = unsafe { self.slots.add(index).read() };
+            if word == 0 {
+                return Slot::Free(Place { index, tag });
             }
-            if same(trace.term(label), term) {
+            let label = word & LABEL_MASK;
+            if word & !LABEL_MASK == tag && same(trace.term(label), term) {
                 return Slot::Known(label);
             }
             index = (index + 1) & self.mask;
@@ -73,10 +92,10 @@ impl TermTable {
     }
 
     /// Enters a new term where [`TermTable::find`] said; `false` if memory is short.
-    #[inline]
-    pub fn insert(&mut self, trace: &Trace, slot: usize, label: Label) -> bool {
-        // SAFETY: the slot is from `find`, with no growth since.
-        unsafe { self.slots.add(slot).write(label) };
+    #[inline(always)]
+    pub fn insert(&mut self, trace: &Trace, place: Place, label: Label) -> bool {
+        // SAFETY: the place is from `find`, with no growth since.
+        unsafe { self.slots.add(place.index).write(label | place.tag) };
         self.used += 1;
         self.used * 3 <= (self.mask + 1) * 2 || self.grow(trace)
     }
@@ -88,7 +107,7 @@ impl TermTable {
         };
         // In the order of labels: the terms are read once, from front to back.
         for label in 1..trace.term_count() as Label {
-            larger.enter(hash(trace.term(label)) as usize, label);
+            larger.enter(hash(trace.term(label)), label);
         }
         larger.used = self.used;
         // SAFETY: nobody else knows the old table.
@@ -97,14 +116,14 @@ impl TermTable {
         true
     }
 
-    fn enter(&mut self, hash: usize, label: Label) {
-        let mut index = hash & self.mask;
+    fn enter(&mut self, hash: u64, label: Label) {
+        let mut index = hash as usize & self.mask;
         // SAFETY: the index is masked; the table is never full.
         unsafe {
             while self.slots.add(index).read() != 0 {
                 index = (index + 1) & self.mask;
             }
-            self.slots.add(index).write(label);
+            self.slots.add(index).write(label | tag(hash));
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::streams::{File, Told, tell};
 unsafe fn flags_of(mode: *const u8) -> i32 {
     // SAFETY: as promised by the caller.
     let mode = unsafe { crate::system::text(mode) };
-    let both = mode.contains(&b'+');
+    let both = mode.iter().any(|&letter| letter == b'+');
     match mode.first() {
         Some(b'r') if both => flags::RDWR,
         Some(b'r') => 0,

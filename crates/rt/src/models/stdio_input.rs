@@ -103,7 +103,7 @@ fn read_items(
     let start = start_of(runtime, source);
     let moved = moved_since(file, source, start);
     let most = size.saturating_mul(count) as u64;
-    let got = moved.map_or(whole, |moved| moved.clamp(whole, most));
+    let got = moved.map_or(whole, |moved| moved.max(whole).min(most));
     received(runtime, call, (file, source), (buffer, got));
 }
 
@@ -123,7 +123,7 @@ fn read_line(
     let most = (size.max(1) - 1) as u64;
     // A line may have zeros in it; a stream that can seek knows better.
     let moved = moved_since(file, source, start);
-    let got = moved.map_or(until_zero, |moved| moved.clamp(until_zero, most));
+    let got = moved.map_or(until_zero, |moved| moved.max(until_zero).min(most));
     received(runtime, call, (file, source), (line, got));
     runtime.shadow.clear(line as u64 + got, 1);
 }

@@ -10,7 +10,8 @@ use nearmiss_abi::trace::{Header, MAGIC, NOTES_OFFSET, REGIONS_OFFSET, STATE_RUN
 
 use super::{PAGE, Region, Trace, region_limits, round_up};
 use crate::options::Options;
-use crate::system::{self, EEXIST, EINTR, EOPNOTSUPP, Errno, map};
+use crate::system::{self, EEXIST, EINTR, EOPNOTSUPP, Errno, advice, map};
+use crate::text::Text;
 
 const O_RDWR: i32 = 2;
 const O_CREAT: i32 = 0o100;
@@ -75,6 +76,8 @@ impl Trace {
         trace.identity = system::status(fd)?;
         let access = map::PROT_READ | map::PROT_WRITE;
         trace.base = system::map(end as usize, access, map::SHARED, fd)?;
+        // SAFETY: the mapping is new. Readahead would fill the cache with megabytes of zeros.
+        unsafe { system::advise(trace.base, end as usize, advice::RANDOM) };
         // SAFETY: the terms' offset lies in the mapping.
         trace.term_start = unsafe { trace.base.add(trace.terms.offset as usize).cast() };
         trace.term_limit = options.terms;
@@ -181,7 +184,7 @@ pub fn reserve_disk(fd: i32, offset: u64, size: u64) -> bool {
 fn create_file(directory: &[u8]) -> Option<(i32, Name)> {
     let mut name = Name::new(directory)?;
     for attempt in 0..MOST_NAMES {
-        let path = name.set(attempt, b".new\0");
+        let path = name.set(attempt, b".new")?;
         // SAFETY: the name ends with a zero.
         let opened = unsafe { system::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) };
         match opened {
@@ -202,84 +205,43 @@ fn create_file(directory: &[u8]) -> Option<(i32, Name)> {
 
 /// A path under construction.
 struct Name {
-    bytes: [u8; LONGEST_NAME],
+    path: Text<LONGEST_NAME>,
     directory: usize,
 }
 
 impl Name {
     fn new(directory: &[u8]) -> Option<Name> {
-        const LONGEST_REST: usize = 40;
-        if directory.len() + LONGEST_REST > LONGEST_NAME {
-            return None;
-        }
-        let mut bytes = [0; LONGEST_NAME];
-        // SAFETY: the length was checked.
-        unsafe { system::copy_bytes(bytes.as_mut_ptr(), directory.as_ptr(), directory.len()) };
-        Some(Name {
-            bytes,
+        let mut path = Text::EMPTY;
+        path.push(directory).then_some(Name {
+            path,
             directory: directory.len(),
         })
     }
 
     /// Makes it `<directory>/<pid>` or `<directory>/<pid>.<attempt>`, with this end.
-    fn set(&mut self, attempt: u32, end: &[u8]) -> *const u8 {
-        let mut size = self.directory;
-        let mut put = |text: &[u8]| {
-            for &byte in text {
-                self.bytes[size] = byte;
-                size += 1;
-            }
-        };
-        put(b"/");
-        put(Decimal::new(system::process()).digits());
-        if attempt > 0 {
-            put(b".");
-            put(Decimal::new(attempt).digits());
-        }
-        put(end);
-        self.bytes.as_ptr()
+    fn set(&mut self, attempt: u32, end: &[u8]) -> Option<*const u8> {
+        let path = &mut self.path;
+        path.shorten(self.directory);
+        let fits = path.push(b"/")
+            && path.push_number(system::process())
+            && (attempt == 0 || path.push(b".") && path.push_number(attempt))
+            && path.push(end);
+        fits.then_some(path.as_ptr())
     }
 
     /// Gives the file of this name its final one: the first free.
     fn finish(&mut self, directory: &[u8]) -> Option<()> {
         let mut last = Name::new(directory)?;
         for attempt in 0..MOST_NAMES {
-            let path = last.set(attempt, b".trace\0");
+            let path = last.set(attempt, b".trace")?;
             // SAFETY: both names end with a zero.
-            match unsafe { system::rename_new(self.bytes.as_ptr(), path) } {
+            match unsafe { system::rename_new(self.path.as_ptr(), path) } {
                 Ok(()) => return Some(()),
                 Err(EEXIST) => continue,
                 Err(_) => return None,
             }
         }
         None
-    }
-}
-
-/// A number in decimal digits.
-pub struct Decimal {
-    bytes: [u8; 10],
-    start: usize,
-}
-
-impl Decimal {
-    /// The digits of `number`.
-    pub fn new(mut number: u32) -> Decimal {
-        let mut bytes = [0; 10];
-        let mut start = bytes.len();
-        loop {
-            start -= 1;
-            bytes[start] = b'0' + (number % 10) as u8;
-            number /= 10;
-            if number == 0 {
-                return Decimal { bytes, start };
-            }
-        }
-    }
-
-    /// Without leading zeros.
-    pub fn digits(&self) -> &[u8] {
-        &self.bytes[self.start..]
     }
 }
 
@@ -291,8 +253,8 @@ mod tests {
     fn names() {
         let mut name = Name::new(b"/some/where").unwrap();
         let mut set = |attempt| {
-            // SAFETY: the name ends with a zero.
-            unsafe { system::text(name.set(attempt, b".trace\0")) }.to_vec()
+            name.set(attempt, b".trace").unwrap();
+            name.path.text().to_vec()
         };
         let process = std::process::id();
         assert_eq!(set(0), format!("/some/where/{process}.trace").as_bytes());
@@ -301,11 +263,5 @@ mod tests {
             format!("/some/where/{process}.10.trace").as_bytes()
         );
         assert!(Name::new(&[b'x'; LONGEST_NAME]).is_none());
-    }
-
-    #[test]
-    fn decimal() {
-        assert_eq!(Decimal::new(0).digits(), b"0");
-        assert_eq!(Decimal::new(u32::MAX).digits(), b"4294967295");
     }
 }

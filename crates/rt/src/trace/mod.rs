@@ -9,7 +9,6 @@
 //! lock), readers in other processes rely on the counts, which are stored last.
 
 mod create;
-pub use create::Decimal;
 mod notes;
 
 use core::ptr;
@@ -84,7 +83,7 @@ impl Trace {
     pub const fn none() -> Trace {
         Trace {
             base: ptr::null_mut(),
-            fd: -1,
+            fd: 0,
             identity: Status {
                 device: 0,
                 inode: 0,

@@ -147,3 +147,51 @@ pub(crate) fn read(bytes: &[u8], index: u128, width: u32) -> u128 {
     };
     (0..width as u128 / 8).fold(0, |value, k| value | (byte(k) as u128) << (8 * k))
 }
+
+#[cfg(test)]
+mod tests {
+    use nearmiss_abi::op::Op;
+
+    use super::*;
+
+    #[test]
+    fn reads_are_zero_outside() {
+        let bytes = [1, 2, 3];
+        let cases = [
+            (0, 16, 0x0201),
+            (2, 16, 0x0003),
+            (3, 8, 0),
+            (u64::MAX as u128, 16, 0),
+        ];
+        for (index, width, expected) in cases {
+            assert_eq!(read(&bytes, index, width), expected, "at {index}");
+        }
+    }
+
+    #[test]
+    fn a_deep_chain_under_two_assignments() {
+        let mut terms = Terms::new();
+        let byte = InputByte {
+            channel: 0,
+            offset: 0,
+        };
+        let input = terms.input(byte);
+        let input = terms.zext(input, 64);
+        let three = terms.constant(64, 3);
+        let mut chain = input;
+        for _ in 0..500_000 {
+            let product = terms.binary(Op::Mul, chain, three);
+            chain = terms.binary(Op::Add, product, input);
+        }
+        let expected =
+            |x: u64| (0..500_000).fold(x, |chain, _| chain.wrapping_mul(3).wrapping_add(x)) as u128;
+        let mut evaluator = Evaluator::new();
+        for x in [7u8, 200] {
+            let bytes = HashMap::from([(byte, x)]);
+            let inputs = Assignment { bytes, default: 0 };
+            let found = evaluator.evaluate(&terms, &inputs, chain);
+            assert_eq!(found, expected(x as u64));
+            evaluator.reset();
+        }
+    }
+}

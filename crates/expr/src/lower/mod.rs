@@ -126,6 +126,7 @@ mod tests {
     use super::*;
     use crate::evaluate::Evaluator;
     use crate::node::InputByte;
+    use crate::print::expression;
     use crate::testing::{Random, random_predicate, random_term};
 
     /// Whether an operation may be left after lowering.
@@ -149,8 +150,7 @@ mod tests {
                 let inputs = |byte: InputByte| Random::new(salt ^ byte.offset as u64).byte();
                 let expected = evaluator.evaluate(&terms, &inputs, root);
                 let found = evaluator.evaluate(&terms, &inputs, lowered);
-                let text = crate::print::expression(&terms, root, 5);
-                assert_eq!(expected, found, "{text}");
+                assert_eq!(expected, found, "{}", expression(&terms, root, 5));
                 evaluator.reset();
             }
             for id in cone(&terms, lowered) {

@@ -5,6 +5,7 @@ use nearmiss_abi::op::Op;
 use super::*;
 use crate::evaluate::Evaluator;
 use crate::node::InputByte;
+use crate::print::expression;
 use crate::testing::{Random, random_predicate, random_term};
 
 /// Every value lies in its range, also after assumptions that hold for it.
@@ -54,10 +55,10 @@ fn check(
         let id = TermId::from_index(index);
         let value = evaluator.evaluate(terms, inputs, id);
         let range = ranges.range(terms, id);
-        let text = crate::print::expression(terms, id, 5);
         assert!(
             range.contains(value),
-            "{value:#x} not in {range:?} of {text}"
+            "{value:#x} not in {range:?} of {}",
+            expression(terms, id, 5)
         );
     }
 }

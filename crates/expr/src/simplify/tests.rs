@@ -7,6 +7,7 @@ use nearmiss_abi::op::{Op, ResultWidth};
 use super::{Draft, all_rules};
 use crate::evaluate::Evaluator;
 use crate::node::{InputByte, TermId};
+use crate::print::expression;
 use crate::terms::Terms;
 use crate::testing::{Random, random_term};
 
@@ -117,9 +118,14 @@ fn every_rule_keeps_the_value() {
                 let mut evaluator = Evaluator::new();
                 let expected = evaluator.evaluate(&terms, &inputs, plain);
                 let found = evaluator.evaluate(&terms, &inputs, simple);
-                let text = crate::print::expression(&terms, plain, 6);
-                let other = crate::print::expression(&terms, simple, 6);
-                assert_eq!(expected, found, "{}: {text} is not {other}", rule.name);
+                assert_eq!(
+                    expected,
+                    found,
+                    "{}: {} is not {}",
+                    rule.name,
+                    expression(&terms, plain, 6),
+                    expression(&terms, simple, 6)
+                );
             }
             if answers >= 300 || round > 10_000 && answers >= 20 {
                 break;

@@ -127,7 +127,7 @@ fn every_rule_keeps_the_value() {
                     expression(&terms, simple, 6)
                 );
             }
-            if answers >= 300 || round > 10_000 && answers >= 20 {
+            if answers >= 100 || round > 5_000 && answers >= 20 {
                 break;
             }
         }

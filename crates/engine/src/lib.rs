@@ -1,1 +1,126 @@
 //! Run, read, choose, solve, confirm.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | [`campaign`] | the directory that holds recorded runs, inputs and findings |
+//! | [`capsule`] | a program with its arguments, directory and inputs: what can be run again |
+//! | [`record`] | the user's own run, recorded |
+//! | [`analyse`](mod@analyse) | which checks of the path can fail, and for which input |
+//! | [`invent`] | a solver's answer as arguments, standard input and files |
+//! | [`confirm`] | the new input replayed: on the program itself, and on its twin |
+//! | [`complaint`] | what sanitizers, `assert` and the kernel say about a failure |
+//! | [`spot`] | a site as a place in the source |
+//!
+//! Nothing here prints or reads the environment: the caller gives a [`Config`] and hears of
+//! progress through a callback.
+
+pub mod analyse;
+pub mod campaign;
+pub mod capsule;
+pub mod complaint;
+pub mod confirm;
+mod error;
+pub mod invent;
+mod program;
+pub mod record;
+mod run;
+pub mod spot;
+mod summary;
+
+use std::collections::BTreeSet;
+use std::ffi::OsString;
+use std::fs::File;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use nearmiss_abi::check::Kind;
+use nearmiss_sandbox::Sandbox;
+
+pub use error::EngineError;
+pub use program::sites_of;
+pub use run::{replay, run};
+
+/// What is wanted, and what may be used up.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The campaign's directory.
+    pub directory: PathBuf,
+    /// The time of the whole analysis, after the recorded run.
+    pub time: Duration,
+    /// The time of one question to the solver.
+    pub question_time: Duration,
+    /// The kinds of failure that are wanted; all if `None`.
+    pub checks: Option<BTreeSet<Kind>>,
+    /// Where invented inputs are run.
+    pub sandbox: Sandbox,
+    /// Another solver: a program that reads SMT-LIB 2 from its standard input.
+    pub solver: Option<Vec<String>>,
+    /// Letters of the channels that are inputs: see [`nearmiss_abi::environment`].
+    pub channels: String,
+    /// What becomes of the recorded program's standard output.
+    pub output: Output,
+    /// The compiler that makes the twin.
+    pub clang: PathBuf,
+    /// Where the archives lie that programs are linked with.
+    pub library_directory: PathBuf,
+    /// Set from outside to stop early and report what is there.
+    pub stop: &'static AtomicBool,
+}
+
+impl Config {
+    fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// What becomes of the recorded program's standard output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Output {
+    /// It goes where it would go without nearmiss.
+    Through,
+    /// It is kept in the campaign's directory.
+    Kept,
+}
+
+/// The program to be run, as the user would run it.
+#[derive(Debug)]
+pub struct Target {
+    /// The program's file.
+    pub program: PathBuf,
+    /// Its arguments, with its name first.
+    pub arguments: Vec<OsString>,
+    /// Its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where it runs.
+    pub directory: PathBuf,
+    /// Its standard input.
+    pub stdin: File,
+}
+
+/// How far the work has come.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Progress {
+    /// The program runs.
+    Recording,
+    /// The trace is being read.
+    Reading,
+    /// Checks are being decided.
+    Deciding {
+        /// Events behind us.
+        done: usize,
+        /// All events.
+        total: usize,
+        /// Checks that can fail, so far.
+        failing: u64,
+    },
+    /// The twin is being built.
+    BuildingTwin,
+    /// New inputs are being replayed.
+    Confirming {
+        /// Places behind us.
+        done: usize,
+        /// All places that can fail.
+        total: usize,
+    },
+}

@@ -33,7 +33,8 @@ impl Channel {
 }
 
 /// The recorded input as an assignment; bytes that no channel has are 0.
-pub(crate) struct Recorded<'a>(pub &'a [Channel]);
+#[derive(Clone, Copy, Debug)]
+pub struct Recorded<'a>(pub &'a [Channel]);
 
 impl Inputs for Recorded<'_> {
     fn byte(&self, byte: InputByte) -> u8 {

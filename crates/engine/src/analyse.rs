@@ -1,0 +1,285 @@
+//! Which checks of a path can fail, and for which input.
+//!
+//! The path is walked once, in order. At each check the session knows the conditions of the
+//! path so far and is asked for an input that follows them and makes the check fail; then the
+//! check is assumed to have gone as it went, and the walk goes on.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::time::Instant;
+
+use nearmiss_abi::channel::ChannelKind;
+use nearmiss_abi::event::EventKind;
+use nearmiss_abi::op::Op;
+use nearmiss_abi::site::SiteId;
+use nearmiss_expr::{InputByte, TermId, Terms};
+use nearmiss_results::Checks;
+use nearmiss_sites::Sites;
+use nearmiss_solve::{Answer, Backend, Layer, Limits, Model, Session, Stack, Statistics};
+use nearmiss_trace::{Channel, Event, Path, Recorded};
+
+use crate::spot::{self, Check, Spot};
+use crate::{Config, Progress};
+
+/// An input that is predicted to make a check fail.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The number of the check among the path's events.
+    pub event: usize,
+    /// Its site.
+    pub site: SiteId,
+    /// The check.
+    pub check: Check,
+    /// The bytes that differ from the recorded input; none if that fails by itself.
+    pub changes: Model,
+}
+
+/// What the walk found out.
+#[derive(Debug, Default)]
+pub struct Analysis {
+    /// For each place that can fail, inputs that show it: the nearest first. In the order of
+    /// the path.
+    pub places: Vec<Vec<Candidate>>,
+    /// How the checks were decided.
+    pub checks: Checks,
+    /// What the solver's layers did.
+    pub statistics: Statistics,
+    /// Whether it was stopped before the end of the path.
+    pub stopped: bool,
+}
+
+/// Different conditions at one place that are tried for a nearer input, or one that can be
+/// confirmed.
+const CANDIDATES_PER_PLACE: usize = 4;
+/// After so many questions without an answer, a place is not asked about any more.
+const TIMEOUTS_PER_SITE: u32 = 3;
+/// How the count of checks is called that were asked before, word for word.
+const REPEATED: &str = "repeated";
+/// Events between two words about progress.
+const PROGRESS_STEP: usize = 256;
+
+/// Walks a path.
+pub fn analyse(
+    path: &mut Path,
+    sites: &Sites,
+    config: &Config,
+    deadline: Instant,
+    progress: &mut dyn FnMut(Progress),
+) -> Analysis {
+    let Path {
+        terms,
+        channels,
+        events,
+        ..
+    } = path;
+    let recorded = Recorded(channels);
+    let backend = match &config.solver {
+        Some(command) => Backend::External {
+            command: command.clone(),
+        },
+        None => Backend::default(),
+    };
+    let mut walk = Walk {
+        session: Stack::new(backend).session(&recorded),
+        terms,
+        sites,
+        config,
+        deadline,
+        checks: Checks::default(),
+        places: BTreeMap::new(),
+        decided: HashSet::new(),
+        timeouts: HashMap::new(),
+    };
+    walk.assume_arguments_are_strings(channels);
+    let mut stopped = false;
+    for (number, event) in events.iter().enumerate() {
+        if number % PROGRESS_STEP == 0 {
+            progress(Progress::Deciding {
+                done: number,
+                total: events.len(),
+                failing: walk.checks.failing,
+            });
+        }
+        if !stopped && (Instant::now() >= deadline || config.is_stopped()) {
+            stopped = true;
+        }
+        if stopped {
+            walk.pass_by(event);
+        } else {
+            walk.step(number, event);
+        }
+    }
+    walk.finish(stopped)
+}
+
+/// How many bytes of arguments are kept from becoming zero: as many as can be symbolic.
+const MAX_ARGUMENT: usize = nearmiss_abi::environment::DEFAULT_INPUT as usize;
+
+struct Walk<'a> {
+    session: Session<'a>,
+    terms: &'a mut Terms,
+    sites: &'a Sites,
+    config: &'a Config,
+    deadline: Instant,
+    checks: Checks,
+    places: BTreeMap<Spot, Vec<Candidate>>,
+    /// Checks that were asked about, by site and condition.
+    decided: HashSet<(SiteId, TermId)>,
+    timeouts: HashMap<SiteId, u32>,
+}
+
+impl Walk<'_> {
+    /// No byte of an argument can be zero: the kernel would end the argument there.
+    fn assume_arguments_are_strings(&mut self, channels: &[Channel]) {
+        let zero = self.terms.constant(8, 0);
+        for (number, channel) in channels.iter().enumerate() {
+            if channel.kind != ChannelKind::Argument {
+                continue;
+            }
+            for offset in 0..channel.content.len().min(MAX_ARGUMENT) {
+                let byte = self.terms.input(InputByte {
+                    channel: number as u32,
+                    offset: offset as u32,
+                });
+                let is_not_zero = self.terms.binary(Op::Ne, byte, zero);
+                self.session.assume(self.terms, is_not_zero);
+            }
+        }
+    }
+
+    fn step(&mut self, number: usize, event: &Event) {
+        match event.kind {
+            EventKind::Check | EventKind::CheckFailed => self.check(number, event),
+            _ => {}
+        }
+        if let Some(condition) = event.condition {
+            self.session.assume(self.terms, condition);
+        }
+    }
+
+    /// An event after the end of our time.
+    fn pass_by(&mut self, event: &Event) {
+        if event.kind == EventKind::Check {
+            self.checks.met += 1;
+            self.checks.undecided += 1;
+        }
+    }
+
+    fn check(&mut self, number: usize, event: &Event) {
+        let check = spot::check(self.sites, event.site);
+        let wanted = check.as_ref().is_some_and(|check| self.is_wanted(check));
+        let Some(check) = check.filter(|_| wanted) else {
+            self.checks.met += 1;
+            self.checks.skipped += 1;
+            return;
+        };
+        if event.is_failure() {
+            return self.failed(number, event, check);
+        }
+        self.checks.met += 1;
+        let Some(condition) = event.condition else {
+            return;
+        };
+        let known = self.places.get(&check.spot).map_or(0, Vec::len);
+        if !self.decided.insert((event.site, condition)) {
+            // It was assumed when it was met first, so it holds.
+            *self.checks.without_solver.entry(REPEATED.into()).or_default() += 1;
+        } else if known >= CANDIDATES_PER_PLACE || self.recorded_fails(&check.spot) {
+            self.checks.skipped += 1;
+        } else if self.timeouts.get(&event.site) >= Some(&TIMEOUTS_PER_SITE) {
+            self.checks.undecided += 1;
+        } else {
+            self.ask(number, event.site, check, condition);
+        }
+    }
+
+    fn is_wanted(&self, check: &Check) -> bool {
+        let wanted = self.config.checks.as_ref();
+        wanted.is_none_or(|kinds| kinds.contains(&check.spot.kind))
+    }
+
+    /// Whether the recorded input itself fails at a place: no other input is nearer.
+    fn recorded_fails(&self, spot: &Spot) -> bool {
+        let candidates = self.places.get(spot);
+        candidates.is_some_and(|known| known.iter().any(|one| one.changes.is_empty()))
+    }
+
+    /// The check failed in the recorded run. A failure on concrete data follows one on input
+    /// data at the same place: that is one failure.
+    fn failed(&mut self, number: usize, event: &Event, check: Check) {
+        if self.recorded_fails(&check.spot) {
+            if event.kind == EventKind::Check {
+                self.checks.met += 1;
+                self.checks.skipped += 1;
+            }
+            return;
+        }
+        self.checks.met += 1;
+        self.add(number, event.site, check, Model::new());
+    }
+
+    fn add(&mut self, event: usize, site: SiteId, check: Check, changes: Model) {
+        self.checks.failing += 1;
+        let candidates = self.places.entry(check.spot.clone()).or_default();
+        candidates.push(Candidate {
+            event,
+            site,
+            check,
+            changes,
+        });
+    }
+
+    fn limits(&self) -> Limits {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        Limits::time(self.config.question_time.min(left))
+    }
+
+    fn ask(&mut self, number: usize, site: SiteId, check: Check, condition: TermId) {
+        let goal = self.terms.not(condition);
+        let limits = self.limits();
+        let before = self.session.statistics().clone();
+        match self.session.ask(self.terms, goal, &limits) {
+            Answer::Unsat => self.holds(&before),
+            Answer::Unknown(_) => {
+                self.checks.undecided += 1;
+                *self.timeouts.entry(site).or_default() += 1;
+            }
+            Answer::Sat(model) => {
+                let limits = self.limits();
+                let nearest = match self.session.ask_nearest(self.terms, goal, &limits) {
+                    Answer::Sat(nearest) => nearest,
+                    _ => model,
+                };
+                self.add(number, site, check, nearest);
+            }
+        }
+    }
+
+    /// Counts a check that holds for the layer that said so.
+    fn holds(&mut self, before: &Statistics) {
+        let after = self.session.statistics();
+        let decided_by = |layer: &&Layer| after.layer(**layer).unsat > before.layer(**layer).unsat;
+        match Layer::ALL.iter().find(decided_by) {
+            Some(Layer::BitBlaster | Layer::Bitwuzla | Layer::External) | None => {
+                self.checks.by_solver += 1;
+            }
+            Some(layer) => {
+                let name = layer.name().to_string();
+                *self.checks.without_solver.entry(name).or_default() += 1;
+            }
+        }
+    }
+
+    fn finish(self, stopped: bool) -> Analysis {
+        let mut places: Vec<Vec<Candidate>> = self.places.into_values().collect();
+        places.sort_by_key(|candidates| candidates.iter().map(|one| one.event).min());
+        for candidates in &mut places {
+            candidates.sort_by_key(|one| (one.changes.len(), one.event));
+        }
+        Analysis {
+            places,
+            checks: self.checks,
+            statistics: self.session.statistics().clone(),
+            stopped,
+        }
+    }
+}

@@ -1,0 +1,194 @@
+//! The campaign's directory: what nearmiss remembers between two commands.
+//!
+//! ```text
+//!  .nearmiss/
+//!    lock                 held while a nearmiss works here
+//!    report.json          the findings of the last run
+//!    runs/1/              the recorded run that they are of
+//!      capsule.json         the program, its arguments, environment, directory and inputs
+//!      stdin, stdout        what it was fed, what it said (if that was not to be seen)
+//!      traces/PID.trace     what it recorded
+//!      inputs/NM-1/         a new input: capsule.json and its files
+//!    twins/               the sanitizer twins of programs
+//! ```
+//!
+//! Files appear by being renamed, so a kill at any moment leaves whole files only. A run gets a
+//! directory of its own; the one before it is removed when its report has been replaced.
+
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use nearmiss_results::Report;
+
+use crate::error::EngineError;
+
+/// An open campaign.
+#[derive(Debug)]
+pub struct Campaign {
+    root: PathBuf,
+    /// Locked as long as it is open.
+    _lock: File,
+}
+
+impl Campaign {
+    /// Opens a campaign's directory, which is made if it is not there.
+    pub fn open(directory: &Path) -> Result<Campaign, EngineError> {
+        let failed = |error| EngineError::Campaign(directory.to_path_buf(), error);
+        fs::create_dir_all(directory).map_err(failed)?;
+        let root = directory.canonicalize().map_err(failed)?;
+        let lock = File::create(root.join("lock")).map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => Ok(Campaign { root, _lock: lock }),
+            Err(TryLockError::WouldBlock) => Err(EngineError::Busy(root)),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
+        }
+    }
+
+    /// The directory.
+    pub fn root(&self) -> &Path {
+        &self.root
+    }
+
+    /// Turns an error of a file in here into one that names this directory.
+    pub fn failed(&self, error: io::Error) -> EngineError {
+        EngineError::Campaign(self.root.clone(), error)
+    }
+
+    /// A directory for a new run.
+    pub fn new_run(&self) -> Result<RunDirectory, EngineError> {
+        let runs = self.root.join("runs");
+        let make = || -> io::Result<PathBuf> {
+            fs::create_dir_all(&runs)?;
+            let last = numbers(&runs)?.into_iter().max().unwrap_or(0);
+            let path = runs.join((last + 1).to_string());
+            fs::create_dir(&path)?;
+            fs::create_dir(path.join("traces"))?;
+            fs::create_dir(path.join("inputs"))?;
+            Ok(path)
+        };
+        make()
+            .map(|path| RunDirectory { path })
+            .map_err(|error| self.failed(error))
+    }
+
+    /// Removes all runs but this one.
+    pub fn keep_only(&self, run: &RunDirectory) -> Result<(), EngineError> {
+        let runs = self.root.join("runs");
+        let clean = || -> io::Result<()> {
+            for number in numbers(&runs)? {
+                let path = runs.join(number.to_string());
+                if path != run.path {
+                    fs::remove_dir_all(path)?;
+                }
+            }
+            Ok(())
+        };
+        clean().map_err(|error| self.failed(error))
+    }
+
+    /// Replaces the report.
+    pub fn write_report(&self, report: &Report) -> Result<(), EngineError> {
+        write_atomically(&self.root.join("report.json"), report.to_json().as_bytes())
+            .map_err(|error| self.failed(error))
+    }
+}
+
+/// Reads the report of a campaign.
+pub fn read_report(directory: &Path) -> Result<Report, EngineError> {
+    let path = directory.join("report.json");
+    match fs::read_to_string(&path) {
+        Ok(text) => {
+            Report::from_json(&text).map_err(|error| EngineError::Report(path, error.to_string()))
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            Err(EngineError::NoReport(directory.to_path_buf()))
+        }
+        Err(error) => Err(EngineError::Report(path, error.to_string())),
+    }
+}
+
+/// The directory of one run.
+#[derive(Clone, Debug)]
+pub struct RunDirectory {
+    path: PathBuf,
+}
+
+impl RunDirectory {
+    /// A file or directory in it.
+    pub fn join(&self, name: &str) -> PathBuf {
+        self.path.join(name)
+    }
+
+    /// Where the run is recorded.
+    pub fn traces(&self) -> PathBuf {
+        self.join("traces")
+    }
+
+    /// The directory of a new input.
+    pub fn input(&self, id: &str) -> PathBuf {
+        self.join("inputs").join(id)
+    }
+}
+
+fn numbers(directory: &Path) -> io::Result<Vec<u64>> {
+    let mut numbers = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        numbers.extend(entry?.file_name().to_str().and_then(|name| name.parse::<u64>().ok()));
+    }
+    Ok(numbers)
+}
+
+/// Writes a file so that it is there as a whole or as it was before.
+pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    let mut name = path.file_name().unwrap_or_default().to_os_string();
+    name.push(".new");
+    let temporary = path.with_file_name(name);
+    let written = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    if written.is_err() {
+        // Whatever is left of it is of no use to anybody.
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nearmiss_results::Summary;
+
+    #[test]
+    fn runs_are_numbered_and_cleaned_up() {
+        let directory = tempfile::tempdir().unwrap();
+        let campaign = Campaign::open(&directory.path().join("a/b")).unwrap();
+        let first = campaign.new_run().unwrap();
+        let second = campaign.new_run().unwrap();
+        assert!(first.traces().is_dir() && second.traces().ends_with("runs/2/traces"));
+        campaign.keep_only(&second).unwrap();
+        assert!(!first.traces().exists() && second.traces().is_dir());
+    }
+
+    #[test]
+    fn one_nearmiss_at_a_time() {
+        let directory = tempfile::tempdir().unwrap();
+        let campaign = Campaign::open(directory.path()).unwrap();
+        assert!(matches!(Campaign::open(directory.path()), Err(EngineError::Busy(_))));
+        drop(campaign);
+        assert!(Campaign::open(directory.path()).is_ok());
+    }
+
+    #[test]
+    fn reports_are_kept() {
+        let directory = tempfile::tempdir().unwrap();
+        assert!(matches!(read_report(directory.path()), Err(EngineError::NoReport(_))));
+        let report = Report::new(Vec::new(), Summary::default());
+        Campaign::open(directory.path()).unwrap().write_report(&report).unwrap();
+        assert_eq!(read_report(directory.path()).unwrap(), report);
+    }
+
+    #[test]
+    fn a_place_that_cannot_be_written_is_named() {
+        let error = Campaign::open(Path::new("/proc/nearmiss")).unwrap_err().to_string();
+        assert!(error.starts_with("/proc/nearmiss: ") && error.contains("--dir"), "{error}");
+    }
+}

@@ -1,0 +1,221 @@
+//! The new input replayed: on the program itself (does it do what was predicted?) and on its
+//! sanitizer twin (does it fail?).
+
+use std::ffi::OsString;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use nearmiss_abi::event::EventKind;
+use nearmiss_sandbox::{Limits, Outcome, Sandbox, SandboxError};
+use nearmiss_sites::Sites;
+use nearmiss_trace::{Event, RawTrace};
+use nearmiss_twin::TwinProgram;
+
+use crate::analyse::Candidate;
+use crate::capsule::Capsule;
+use crate::complaint::{Complaint, complaints};
+use crate::spot;
+
+/// What a replay needs besides the input.
+pub struct Replayer<'a> {
+    /// Where runs happen.
+    pub sandbox: &'a Sandbox,
+    /// What a run may use up.
+    pub limits: Limits,
+    /// The site maps of the program.
+    pub sites: &'a Sites,
+    /// The recorded path.
+    pub events: &'a [Event],
+    /// The twin, or why there is none.
+    pub twin: Result<TwinProgram, String>,
+    /// A directory for traces of replays.
+    pub scratch: PathBuf,
+}
+
+/// What became of a predicted failure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// What the twin said, if it failed as predicted.
+    pub confirmed: Option<String>,
+    /// Whether the program left the predicted path, or did not fail where it should have.
+    pub diverged: bool,
+    /// Why it is not confirmed.
+    pub doubt: String,
+}
+
+impl Replayer<'_> {
+    /// Replays an input.
+    pub fn judge(&self, candidate: &Candidate, capsule: &Capsule) -> Verdict {
+        let followed = self.follow(candidate, capsule);
+        let (fails, diverged, mut doubt) = match followed {
+            Ok(replayed) => (replayed.fails, !replayed.as_predicted(), replayed.words()),
+            Err(error) => (false, false, error),
+        };
+        let confirmed = match self.try_twin(capsule) {
+            Ok(complaints) => {
+                let found = complaints.iter().find(|one| matches(one, candidate, fails));
+                if found.is_none() && fails {
+                    doubt = "its sanitizer twin does not fail there".into();
+                }
+                found.map(|complaint| complaint.text.clone())
+            }
+            Err(why) => {
+                doubt = why;
+                None
+            }
+        };
+        Verdict {
+            confirmed,
+            diverged,
+            doubt,
+        }
+    }
+
+    /// Runs the instrumented program on the input and compares its path with the recorded one.
+    fn follow(&self, candidate: &Candidate, capsule: &Capsule) -> Result<Replayed, String> {
+        let unreadable = |error: io::Error| format!("its replay left no trace: {error}");
+        if self.scratch.exists() {
+            fs::remove_dir_all(&self.scratch).map_err(unreadable)?;
+        }
+        fs::create_dir_all(&self.scratch).map_err(unreadable)?;
+        let variables = capsule.recording(&self.scratch);
+        let mut spec = capsule.spec(&capsule.program, &variables, &self.limits);
+        spec.writable.push(self.scratch.clone());
+        self.sandbox.run(&spec).map_err(|error| error.to_string())?;
+        let path = trace_of(&self.scratch, &capsule.program).map_err(unreadable)?;
+        let raw = RawTrace::open(&path).map_err(|error| error.to_string())?;
+        let stdin = capsule.stdin_content().map_err(unreadable)?;
+        let replay = nearmiss_trace::Path::read(&raw, self.sites, stdin.as_deref());
+        Ok(compare(self.sites, self.events, candidate, &replay.events))
+    }
+
+    /// Runs the twin on the input.
+    fn try_twin(&self, capsule: &Capsule) -> Result<Vec<Complaint>, String> {
+        let twin = self.twin.as_ref().map_err(Clone::clone)?;
+        let outcome = run_twin(self.sandbox, twin, capsule, &self.limits)
+            .map_err(|error| error.to_string())?;
+        Ok(complaints(&outcome.stderr, outcome.ended))
+    }
+}
+
+/// Runs a twin with its sanitizers set to tell all and go on.
+pub fn run_twin(
+    sandbox: &Sandbox,
+    twin: &TwinProgram,
+    capsule: &Capsule,
+    limits: &Limits,
+) -> Result<Outcome, SandboxError> {
+    let mut variables: Vec<(&str, OsString)> = vec![
+        (
+            "ASAN_OPTIONS",
+            "detect_leaks=0:abort_on_error=0:handle_abort=0:allocator_may_return_null=1:color=never"
+                .into(),
+        ),
+        (
+            "UBSAN_OPTIONS",
+            "print_stacktrace=0:halt_on_error=0:color=never".into(),
+        ),
+    ];
+    if let Some(symbolizer) = SYMBOLIZERS.iter().find(|path| Path::new(path).exists()) {
+        variables.push(("ASAN_SYMBOLIZER_PATH", symbolizer.into()));
+    }
+    if let Some(directory) = &twin.library_path {
+        variables.push(("LD_LIBRARY_PATH", library_path(directory, capsule)));
+    }
+    sandbox.run(&capsule.spec(&twin.program, &variables, limits))
+}
+
+/// What turns addresses into source lines for AddressSanitizer.
+const SYMBOLIZERS: [&str; 3] = [
+    "/usr/bin/llvm-symbolizer-19",
+    "/usr/lib/llvm-19/bin/llvm-symbolizer",
+    "/usr/bin/llvm-symbolizer",
+];
+
+/// The twin's libraries before those that the program's environment names.
+fn library_path(directory: &Path, capsule: &Capsule) -> OsString {
+    let mut path: OsString = directory.into();
+    let known = capsule.environment.iter().find(|(name, _)| name == "LD_LIBRARY_PATH");
+    if let Some((_, value)) = known {
+        path.push(":");
+        path.push(value);
+    }
+    path
+}
+
+/// Whether a complaint of the twin is the predicted failure. One without a place counts only
+/// if the instrumented program failed where it was to fail.
+fn matches(complaint: &Complaint, candidate: &Candidate, fails: bool) -> bool {
+    let spot = &candidate.check.spot;
+    let about = complaint.is_about(spot.kind, &spot.file, spot.line);
+    about && (fails || !complaint.places.is_empty())
+}
+
+/// The trace of the program among those in a directory: a program may start others.
+fn trace_of(directory: &Path, program: &Path) -> io::Result<PathBuf> {
+    let mut traces: Vec<(u64, PathBuf)> = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let number = path.file_stem().and_then(|name| name.to_str()?.parse().ok());
+        traces.extend(number.map(|number| (number, path)));
+    }
+    traces.sort();
+    let is_of_program = |path: &PathBuf| {
+        RawTrace::open(path).is_ok_and(|raw| {
+            let name = String::from_utf8_lossy(raw.program()).into_owned();
+            Path::new(&name).file_name() == program.file_name()
+        })
+    };
+    let own = traces.iter().find(|(_, path)| is_of_program(path));
+    own.or(traces.first())
+        .map(|(_, path)| path.clone())
+        .ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+/// How a replay went.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Replayed {
+    /// It failed at the predicted place.
+    fails: bool,
+    /// The number of the first event that was not as predicted.
+    left_at: Option<usize>,
+}
+
+impl Replayed {
+    fn as_predicted(&self) -> bool {
+        self.fails && self.left_at.is_none()
+    }
+
+    fn words(&self) -> String {
+        match (self.fails, self.left_at) {
+            (true, _) => String::new(),
+            (false, Some(number)) => format!("its replay left the predicted path at event {number}"),
+            (false, None) => "its replay did not fail there".into(),
+        }
+    }
+}
+
+/// Compares a replay with the recorded path up to the predicted failure. Failures on concrete
+/// data are not compared: they have no place of their own in the order. A replay may be
+/// shorter: what a program does between its last call and its death is recorded only if the
+/// death comes after.
+fn compare(
+    sites: &Sites,
+    recorded: &[Event],
+    candidate: &Candidate,
+    replay: &[Event],
+) -> Replayed {
+    let is_compared = |event: &&Event| event.kind != EventKind::CheckFailed;
+    let step = |event: &Event| (event.kind, event.site, event.choice);
+    let predicted = recorded[..candidate.event].iter().filter(is_compared).map(step);
+    let taken = replay.iter().filter(is_compared).map(step);
+    let left_at = predicted.zip(taken).position(|(predicted, taken)| predicted != taken);
+    let place = |site| spot::check(sites, site).map(|check| (check.spot.file, check.spot.line, check.spot.column));
+    let expected = place(candidate.site);
+    let is_here = |event: &Event| event.site == candidate.site || place(event.site) == expected;
+    Replayed {
+        fails: replay.iter().any(|event| event.is_failure() && is_here(event)),
+        left_at,
+    }
+}

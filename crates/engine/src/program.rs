@@ -1,0 +1,131 @@
+//! What a program says about itself, and the shared libraries that it loads.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use nearmiss_sites::Sites;
+use nearmiss_twin::TwinError;
+
+use crate::error::EngineError;
+
+/// An instrumented program.
+#[derive(Debug)]
+pub struct Program {
+    /// The site maps of all its units and libraries.
+    pub sites: Sites,
+    /// Its shared libraries that are not part of the system.
+    pub libraries: Vec<PathBuf>,
+}
+
+/// Looks at a program and its libraries without running it.
+pub fn inspect(
+    program: &Path,
+    environment: &[(OsString, OsString)],
+) -> Result<Program, EngineError> {
+    if !program.is_file() {
+        return Err(EngineError::NoSuchProgram(program.to_path_buf()));
+    }
+    let libraries = libraries(program, environment);
+    let info = nearmiss_twin::inspect(program, &libraries).map_err(|error| match error {
+        TwinError::NotInstrumented(_) => EngineError::NotInstrumented(program.to_path_buf()),
+        TwinError::NotElf(_) => EngineError::Program(
+            program.to_path_buf(),
+            "not a 64-bit ELF program: give the program itself, not a script around it".into(),
+        ),
+        TwinError::Frame(path, error) => EngineError::Program(path, error.to_string()),
+        other => EngineError::Program(program.to_path_buf(), other.to_string()),
+    })?;
+    Ok(Program {
+        sites: info.sites,
+        libraries: info.libraries,
+    })
+}
+
+/// The site maps of a program, for tools that can do without.
+pub fn sites_of(program: &Path) -> Sites {
+    nearmiss_twin::inspect(program, &[])
+        .map(|info| info.sites)
+        .unwrap_or_default()
+}
+
+/// Directories of the system's own libraries.
+const SYSTEM_LIBRARIES: [&str; 4] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
+
+/// Asks the dynamic loader what it would load. A program without a loader has no libraries,
+/// and must not be asked: it would simply run.
+fn libraries(program: &Path, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
+    if !has_loader(program) {
+        return Vec::new();
+    }
+    let output = Command::new(program)
+        .env_clear()
+        .envs(environment.iter().map(|(name, value)| (name, value)))
+        .env("LD_TRACE_LOADED_OBJECTS", "1")
+        .stdin(Stdio::null())
+        .output();
+    let Ok(output) = output else {
+        return Vec::new();
+    };
+    String::from_utf8_lossy(&output.stdout)
+        .lines()
+        .filter_map(library_of_line)
+        .filter(|path| !SYSTEM_LIBRARIES.iter().any(|prefix| path.starts_with(prefix)))
+        .map(PathBuf::from)
+        .collect()
+}
+
+/// `	libx.so => /home/me/libx.so (0x00007f…)`.
+fn library_of_line(line: &str) -> Option<&str> {
+    let (_, place) = line.split_once("=> ")?;
+    let (path, _) = place.rsplit_once(" (0x")?;
+    path.starts_with('/').then_some(path)
+}
+
+/// Whether an ELF file has a program header of type `PT_INTERP`.
+fn has_loader(program: &Path) -> bool {
+    const PT_INTERP: u32 = 3;
+    let Ok(bytes) = fs::read(program) else {
+        return false;
+    };
+    let number = |at: usize, size: usize| -> Option<u64> {
+        let digits = bytes.get(at..at.checked_add(size)?)?;
+        Some(digits.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
+    };
+    let headers = || -> Option<bool> {
+        let (start, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
+        let is_interpreter = |index: u64| {
+            let at = usize::try_from(start.checked_add(index * size)?).ok()?;
+            Some(number(at, 4)? == u64::from(PT_INTERP))
+        };
+        Some((0..count).any(|index| is_interpreter(index) == Some(true)))
+    };
+    bytes.starts_with(b"\x7fELF\x02\x01") && headers().unwrap_or(false)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_of_the_loader() {
+        let cases = [
+            ("\tlinux-vdso.so.1 (0x00007ffd)", None),
+            ("\tlibx.so => /home/me/a b/libx.so (0x00007f2a)", Some("/home/me/a b/libx.so")),
+            ("\tlibx.so => not found", None),
+        ];
+        for (line, expected) in cases {
+            assert_eq!(library_of_line(line), expected);
+        }
+    }
+
+    #[test]
+    fn programs_that_are_none_of_ours() {
+        let refusal = |path: &str| inspect(Path::new(path), &[]).unwrap_err().to_string();
+        assert_eq!(refusal("/no/such"), "/no/such: no such program");
+        assert!(refusal("/bin/ls").contains("rebuild it with CC"), "{}", refusal("/bin/ls"));
+        assert!(refusal("/etc/passwd").contains("not a 64-bit ELF"));
+        assert!(has_loader(Path::new("/bin/ls")) && !has_loader(Path::new("/etc/passwd")));
+    }
+}

@@ -1,0 +1,188 @@
+//! The user's own run, recorded: what it does and shows is what it would do without nearmiss.
+
+use std::fs::{self, File};
+use std::io::{self, IsTerminal, Read, Seek, Write};
+use std::os::unix::fs::FileExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use nearmiss_abi::environment;
+use nearmiss_sandbox::Stdin;
+
+use crate::campaign::{Campaign, RunDirectory};
+use crate::capsule::Capsule;
+use crate::error::EngineError;
+use crate::{Config, Output, Target};
+
+/// A run that has ended.
+#[derive(Debug)]
+pub struct Recording {
+    /// What it was made of.
+    pub capsule: Capsule,
+    /// What it recorded.
+    pub trace: PathBuf,
+    /// How it ended.
+    pub ended: String,
+    /// How long it took.
+    pub time: Duration,
+}
+
+/// Runs the program once and keeps all that is needed to run it again.
+pub fn record(
+    target: Target,
+    config: &Config,
+    campaign: &Campaign,
+    run: &RunDirectory,
+) -> Result<Recording, EngineError> {
+    let copy = run.join("stdin");
+    let stdin = spool(target.stdin, &copy, config)?;
+    let mut channels = config.channels.clone();
+    if stdin.is_terminal() {
+        // What a person types cannot be fed again.
+        channels.retain(|letter| letter != 'i');
+    }
+    let capsule = Capsule {
+        program: target.program,
+        arguments: target.arguments,
+        environment: without_our_variables(target.environment),
+        directory: target.directory,
+        terminal: stdin.is_terminal(),
+        stdin: match &stdin {
+            Spooled::Terminal(_) => Stdin::Null,
+            Spooled::File(_) => Stdin::File(copy.clone()),
+            Spooled::Stream => Stdin::Pipe(copy.clone()),
+        },
+        files: Vec::new(),
+        named: None,
+        channels,
+    };
+    capsule
+        .write(&run.join(""))
+        .map_err(|error| campaign.failed(error))?;
+    let start = Instant::now();
+    let child = start_child(&capsule, stdin, config.output, run)
+        .map_err(|error| EngineError::Start(capsule.program.clone(), error))?;
+    let trace = run.traces().join(format!("{}.trace", child.id()));
+    let status = finish(child, &capsule)
+        .map_err(|error| EngineError::Start(capsule.program.clone(), error))?;
+    if !trace.exists() {
+        return Err(EngineError::NoTrace(capsule.program));
+    }
+    Ok(Recording {
+        capsule,
+        trace,
+        ended: describe(status),
+        time: start.elapsed(),
+    })
+}
+
+/// The program's standard input, copied where that can be done.
+enum Spooled {
+    /// It goes through.
+    Terminal(File),
+    /// The program gets the very file.
+    File(File),
+    /// The program gets a pipe with the same content.
+    Stream,
+}
+
+impl Spooled {
+    fn is_terminal(&self) -> bool {
+        matches!(self, Spooled::Terminal(_))
+    }
+}
+
+fn spool(mut stdin: File, copy: &PathBuf, config: &Config) -> Result<Spooled, EngineError> {
+    if stdin.is_terminal() {
+        return Ok(Spooled::Terminal(stdin));
+    }
+    let metadata = stdin.metadata().map_err(EngineError::Stdin)?;
+    let failed = |error| EngineError::Campaign(copy.clone(), error);
+    if metadata.is_file() {
+        let content = rest_of(&mut stdin).map_err(EngineError::Stdin)?;
+        fs::write(copy, content).map_err(failed)?;
+        return Ok(Spooled::File(stdin));
+    }
+    let mut file = File::create(copy).map_err(failed)?;
+    let mut buffer = vec![0; 1 << 16];
+    loop {
+        match stdin.read(&mut buffer) {
+            Ok(0) => return Ok(Spooled::Stream),
+            Ok(count) => file.write_all(&buffer[..count]).map_err(failed)?,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {
+                if config.is_stopped() {
+                    return Err(EngineError::Stopped);
+                }
+            }
+            Err(error) => return Err(EngineError::Stdin(error)),
+        }
+    }
+}
+
+/// What is left of a file, without moving the position that the program will start from.
+fn rest_of(file: &mut File) -> io::Result<Vec<u8>> {
+    let start = file.stream_position()?;
+    let size = file.metadata()?.len().saturating_sub(start);
+    let mut content = vec![0; size as usize];
+    let mut filled = 0;
+    while filled < content.len() {
+        match file.read_at(&mut content[filled..], start + filled as u64)? {
+            0 => break,
+            count => filled += count,
+        }
+    }
+    content.truncate(filled);
+    Ok(content)
+}
+
+fn without_our_variables(
+    variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
+    let ours = [environment::RECORD, environment::OPTIONS, environment::REPLAY];
+    let keep = |name: &std::ffi::OsString| !ours.iter().any(|known| name == *known);
+    variables.into_iter().filter(|(name, _)| keep(name)).collect()
+}
+
+fn start_child(
+    capsule: &Capsule,
+    stdin: Spooled,
+    output: Output,
+    run: &RunDirectory,
+) -> io::Result<Child> {
+    let mut command = Command::new(&capsule.program);
+    command
+        .args(capsule.arguments.iter().skip(1))
+        .env_clear()
+        .envs(capsule.environment.iter().map(|(name, value)| (name, value)))
+        .envs(capsule.recording(&run.traces()))
+        .current_dir(&capsule.directory);
+    if let Some(name) = capsule.arguments.first() {
+        command.arg0(name);
+    }
+    command.stdin(match stdin {
+        Spooled::Terminal(file) | Spooled::File(file) => Stdio::from(file),
+        Spooled::Stream => Stdio::piped(),
+    });
+    if output == Output::Kept {
+        command.stdout(File::create(run.join("stdout"))?);
+    }
+    command.spawn()
+}
+
+fn finish(mut child: Child, capsule: &Capsule) -> io::Result<ExitStatus> {
+    if let (Some(mut pipe), Stdin::Pipe(path)) = (child.stdin.take(), &capsule.stdin) {
+        let mut content = File::open(path)?;
+        // A program need not read all of its input: what it leaves is not an error.
+        std::thread::spawn(move || io::copy(&mut content, &mut pipe));
+    }
+    child.wait()
+}
+
+fn describe(status: ExitStatus) -> String {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exit {code}"),
+        (None, signal) => format!("signal {}", signal.unwrap_or(0)),
+    }
+}

@@ -47,8 +47,14 @@ impl Runtime {
     }
 
     /// The label of this term, old or new; 0 if it cannot be recorded.
-    #[inline]
-    pub fn intern(&mut self, mut term: Term, value: u128) -> Label {
+    #[inline(never)]
+    pub fn intern(&mut self, term: Term, value: u128) -> Label {
+        self.intern_here(term, value)
+    }
+
+    /// As [`Runtime::intern`], expanded in place: the term stays in registers.
+    #[inline(always)]
+    fn intern_here(&mut self, mut term: Term, value: u128) -> Label {
         term.value = value as u64;
         let slot = match self.table.find(&self.trace, &term) {
             Slot::Known(label) => return label,
@@ -75,7 +81,7 @@ impl Runtime {
     /// A constant.
     pub fn constant(&mut self, width: u32, value: u128) -> Label {
         let value = truncate(value, width);
-        self.intern(Term::constant(width, value), value)
+        self.intern_here(Term::constant(width, value), value)
     }
 
     /// The label, if it is what the program has: of this width and value. A label that does
@@ -140,7 +146,7 @@ impl Runtime {
         let Some(value) = evaluate(op, width, a.value, b.value) else {
             return self.no_such_operation();
         };
-        if let Some(simple) = self.simplify(op, width, a, b) {
+        if let Some(simple) = self.simplify(op, a, b) {
             return simple;
         }
         let a = self.term_of(a, width);
@@ -149,7 +155,7 @@ impl Runtime {
             ResultWidth::Bit => 1,
             _ => width,
         };
-        self.intern(Term::new(op, result, a, b, 0), value)
+        self.intern_here(Term::new(op, result, a, b, 0), value)
     }
 
     #[cold]
@@ -161,8 +167,7 @@ impl Runtime {
     /// match: `x & 0`, `x * 0`; both operands constant → result: concrete
     /// match: `x + 0`, `x - 0`, `x | 0`, `x ^ 0`, shifts by 0 → result: `x`
     #[inline(always)]
-    fn simplify(&self, op: Op, width: u32, a: Operand, b: Operand) -> Option<Label> {
-        let _ = width;
+    fn simplify(&self, op: Op, a: Operand, b: Operand) -> Option<Label> {
         let constant =
             |operand: Operand| operand.label == CONCRETE || self.is_constant(operand.label);
         let (a_constant, b_constant) = (constant(a), constant(b));

@@ -53,7 +53,21 @@ pub struct Runtime {
     /// Labels that were fixed, by their lowest bits.
     pub fixed: [Label; FIXED_CACHE],
     stopped: bool,
-    registered: [*mut SummaryWords; MOST_REGISTERED],
+    registered: [Registered; MOST_REGISTERED],
+}
+
+/// The summary words of a program or library, and the base that they had before.
+#[derive(Clone, Copy)]
+struct Registered {
+    words: *mut SummaryWords,
+    first_base: *const u8,
+}
+
+impl Registered {
+    const FREE: Registered = Registered {
+        words: ptr::null_mut(),
+        first_base: ptr::null(),
+    };
 }
 
 impl Runtime {
@@ -70,7 +84,7 @@ impl Runtime {
             snapshots: KnownSnapshots::none(),
             fixed: [0; FIXED_CACHE],
             stopped: false,
-            registered: [ptr::null_mut(); MOST_REGISTERED],
+            registered: [Registered::FREE; MOST_REGISTERED],
         }
     }
 
@@ -102,14 +116,17 @@ impl Runtime {
 
     /// Instrumented code of this program or library looks at the summary from now on.
     pub fn register(&mut self, words: *mut SummaryWords) {
-        let free = self.registered.iter_mut().find(|place| place.is_null());
-        let Some(place) = free else {
+        let mut places = self.registered.iter_mut();
+        let Some(place) = places.find(|place| place.words.is_null()) else {
             return;
         };
-        *place = words;
-        // SAFETY: `words` is the variable of the library that registers. The base is good
+        // SAFETY: `words` is the variable of the library that registers. The new base is good
         // with the old mask, 0, but the mask not with the old base.
         unsafe {
+            *place = Registered {
+                words,
+                first_base: (*words).base,
+            };
             (&raw mut (*words).base).write_volatile(self.shadow.summary_base());
             (&raw mut (*words).mask).write_volatile(SUMMARY_MASK);
         }
@@ -118,10 +135,35 @@ impl Runtime {
     /// The library is about to go away.
     pub fn unregister(&mut self, words: *mut SummaryWords) {
         for place in &mut self.registered {
-            if *place == words {
-                *place = ptr::null_mut();
+            if place.words == words {
+                // SAFETY: the words are still there. Code of the library that runs on in
+                // another thread may have read the mask already: then the base must stay.
+                unsafe {
+                    (&raw mut (*words).mask).write_volatile(0);
+                    if is_alone() {
+                        (&raw mut (*words).base).write_volatile(place.first_base);
+                    }
+                }
+                *place = Registered::FREE;
             }
         }
+    }
+
+    /// The library that this runtime is part of is unloaded. Its address space is given back,
+    /// or the library could not record when it is loaded again; but not while anybody might
+    /// look at it.
+    pub fn dissolve(&mut self) {
+        set_active(0);
+        self.stopped = true;
+        let used = self.registered.iter().any(|place| !place.words.is_null());
+        if used || !is_alone() {
+            return;
+        }
+        self.shadow.destroy();
+        self.table.destroy();
+        self.trace.destroy();
+        // SAFETY: nothing is recorded any more.
+        unsafe { system::unmap(self.uppers.cast(), self.options.terms as usize * 8) };
     }
 
     /// Something cannot be recorded any more: nothing will.
@@ -145,10 +187,10 @@ impl Runtime {
         // Other threads may have read one of the two words already. With the mask 0 every
         // summary byte is the first one, which is made zero; the base stays.
         self.shadow.clear(0, 64);
-        for &words in &self.registered {
-            if !words.is_null() {
+        for place in &self.registered {
+            if !place.words.is_null() {
                 // SAFETY: registered words live until they are unregistered.
-                unsafe { (&raw mut (*words).mask).write_volatile(0) };
+                unsafe { (&raw mut (*place.words).mask).write_volatile(0) };
             }
         }
     }
@@ -226,6 +268,22 @@ pub fn with<R>(otherwise: R, work: impl FnOnce(&mut Runtime) -> R) -> R {
     result
 }
 
+/// Whether there is one thread only, by libc's own account.
+#[inline(always)]
+fn is_alone() -> bool {
+    let word: *const u8;
+    // SAFETY: takes the address of glibc's variable, null where there is none.
+    unsafe {
+        core::arch::asm!(
+            ".weak __libc_single_threaded",
+            "mov {word}, qword ptr [rip + __libc_single_threaded@GOTPCREL]",
+            word = out(reg) word,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+        !word.is_null() && word.read_volatile() != 0
+    }
+}
+
 /// As [`with`], before the process records.
 pub fn with_unprepared<R>(work: impl FnOnce(&mut Runtime) -> R) -> Option<R> {
     let thread = Thread::current();
@@ -245,7 +303,9 @@ pub fn with_unprepared<R>(work: impl FnOnce(&mut Runtime) -> R) -> Option<R> {
 /// Takes the lock; `false` if the recording ended meanwhile.
 #[inline(always)]
 fn acquire() -> bool {
-    LOCK.swap(1, Ordering::Acquire) == 0 || acquire_slowly()
+    // An atomic exchange would be a third of a hook's time. A second thread cannot appear
+    // while the only one is in here.
+    is_alone() || LOCK.swap(1, Ordering::Acquire) == 0 || acquire_slowly()
 }
 
 #[cold]

@@ -65,10 +65,9 @@ impl Shadow {
         })
     }
 
-    /// Gives the mappings back.
-    #[cfg(test)]
+    /// Gives the mappings back; nobody may use them afterwards.
     pub fn destroy(&mut self) {
-        // SAFETY: the tests own them.
+        // SAFETY: as the caller promises.
         unsafe {
             system::unmap(self.labels.cast(), LABELS_SIZE);
             system::unmap(self.summary, SUMMARY_SIZE);

@@ -49,9 +49,10 @@ pub unsafe extern "C" fn __nm_register(
 pub extern "C" fn __nm_unregister(words: *mut SummaryWords) {
     runtime::with((), |runtime| {
         runtime.unregister(words);
-        // Without `on_exit` (see below) this is the last that is heard of the process.
-        if core::ptr::eq(words, own_words()) && !runtime.trace.has_exited() {
+        if core::ptr::eq(words, own_words()) && !is_in_program() {
+            // Without `on_exit` this is the last that is heard of the process.
             runtime.trace.set_exited(0);
+            runtime.dissolve();
         }
     });
 }

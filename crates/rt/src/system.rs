@@ -203,6 +203,8 @@ pub mod advice {
     pub const DONTNEED: i32 = 4;
     /// Not mapped in a forked child.
     pub const DONTFORK: i32 = 10;
+    /// Transparent huge pages.
+    pub const HUGEPAGE: i32 = 14;
     /// No transparent huge pages.
     pub const NOHUGEPAGE: i32 = 15;
     /// Not part of a core dump.

@@ -12,7 +12,7 @@ use core::ptr;
 use nearmiss_abi::op::Op;
 use nearmiss_abi::term::{LABEL_BITS, Label, Term};
 
-use crate::system;
+use crate::system::{self, advice};
 use crate::trace::Trace;
 
 /// The table.
@@ -46,6 +46,8 @@ fn tag(hash: u64) -> u32 {
 }
 
 const FIRST_SLOTS: usize = 8 << 10;
+/// From this size on a table is worth huge pages.
+const LARGE: usize = 4 << 20;
 
 impl TermTable {
     /// No table yet.
@@ -63,7 +65,12 @@ impl TermTable {
     }
 
     fn with_slots(count: usize) -> Option<TermTable> {
-        let slots = system::map_private(count * 4).ok()?.cast();
+        let slots = system::map_private(count * 4).ok()?;
+        if count * 4 >= LARGE {
+            // SAFETY: nothing is there yet. Nearly every page of it will be used, at random.
+            unsafe { system::advise(slots, count * 4, advice::HUGEPAGE) };
+        }
+        let slots = slots.cast();
         Some(TermTable {
             slots,
             mask: count - 1,
@@ -110,10 +117,15 @@ impl TermTable {
             larger.enter(hash(trace.term(label)), label);
         }
         larger.used = self.used;
-        // SAFETY: nobody else knows the old table.
-        unsafe { system::unmap(self.slots.cast(), (self.mask + 1) * 4) };
+        self.destroy();
         *self = larger;
         true
+    }
+
+    /// Gives the mapping back; nobody may use it afterwards.
+    pub fn destroy(&mut self) {
+        // SAFETY: as the caller promises.
+        unsafe { system::unmap(self.slots.cast(), (self.mask + 1) * 4) };
     }
 
     fn enter(&mut self, hash: u64, label: Label) {

@@ -138,11 +138,15 @@ impl Trace {
     }
 
     fn allocate(&self, offset: u64, size: u64) -> bool {
-        // The program may have closed the descriptor and have another file there by now.
-        let ours = system::status(self.fd).is_ok_and(|status| {
+        self.has_own_descriptor() && create::reserve_disk(self.fd, offset, size)
+    }
+
+    /// Whether the descriptor is still the trace's: the program may have closed it and have
+    /// another file there by now.
+    fn has_own_descriptor(&self) -> bool {
+        system::status(self.fd).is_ok_and(|status| {
             status.device == self.identity.device && status.inode == self.identity.inode
-        });
-        ours && create::reserve_disk(self.fd, offset, size)
+        })
     }
 
     /// How many terms there are, with term 0.
@@ -331,12 +335,6 @@ impl Trace {
         }
     }
 
-    /// Whether the end of the process was recorded.
-    pub fn has_exited(&self) -> bool {
-        // SAFETY: the header is mapped.
-        unsafe { (&raw const (*self.header()).state).read() == STATE_EXITED }
-    }
-
     /// Removes the file of a test, which stays mapped.
     #[cfg(test)]
     pub fn remove_file(&self) {
@@ -344,13 +342,14 @@ impl Trace {
         std::fs::remove_file(std::fs::read_link(link).unwrap()).unwrap();
     }
 
-    /// Gives everything back.
-    #[cfg(test)]
+    /// Gives the mapping and the descriptor back; nobody may use them afterwards.
     pub fn destroy(&mut self) {
         let (start, size) = self.mapping();
-        // SAFETY: the tests own it.
+        // SAFETY: as the caller promises.
         unsafe { system::unmap(start, size) };
-        system::close(self.fd);
+        if self.has_own_descriptor() {
+            system::close(self.fd);
+        }
     }
 
     /// The mapping, to advise the kernel about it.

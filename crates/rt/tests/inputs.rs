@@ -1,0 +1,228 @@
+//! Where labels come from and how they move: streams, descriptors, memory, calls, the harness.
+
+mod support;
+
+use nearmiss_abi::event::EventKind;
+use nearmiss_abi::note::NoteKind;
+use support::{Run, Runner, compile, directory};
+
+const CONTENT: &[u8] = b"first line\nsecond\n\0zero\nrest";
+
+fn check(run: &Run, expected: &[(&str, &str)]) {
+    for (name, drawn) in expected {
+        assert_eq!(run.term(name), *drawn, "{name}\n{}", run.text);
+    }
+}
+
+#[test]
+fn streams_know_where_they_stand() {
+    let place = directory("streams");
+    let program = compile(&place, "streams.c", "streams", true, &[]);
+    let file = place.join("f");
+    std::fs::write(&file, CONTENT).unwrap();
+    let args = [file.to_str().unwrap(), "/tmp/nearmiss-written"];
+    Runner::new(&program)
+        .args(&args)
+        .stdin(CONTENT)
+        .run()
+        .succeeded();
+    let run = Runner::new(&program)
+        .args(&args)
+        .stdin(CONTENT)
+        .env("NEARMISS_OPTIONS", "channels=if")
+        .record(&place)
+        .run()
+        .succeeded();
+    check(
+        &run,
+        &[
+            ("getc", "zext(f[0])"),
+            ("again", "zext(f[1])"),
+            ("own", "concrete"),
+            ("after-own", "zext(f[2])"),
+            ("fgets", "f[3]"),
+            ("fgets-end", "f[10]"),
+            ("fgets-zero", "concrete"),
+            ("after-scanf", "zext(f[14])"),
+            ("getline", "f[15]"),
+            ("getline-zero", "f[19]"),
+            ("fread", "f[9]"),
+            ("rewind", "zext(f[0])"),
+            ("partial", "f[21]"),
+            ("fdopen", "f[2]"),
+            ("getchar", "zext(stdin[0])"),
+            ("pipe-fgets", "stdin[2]"),
+            ("pipe-after-scanf", "stdin[14]"),
+            ("written-here", "concrete"),
+        ],
+    );
+    let trace = run.trace();
+    assert_eq!(trace.channels.len(), 2);
+    assert_eq!(trace.channel_name(1), args[0]);
+    assert_eq!(trace.channel_content(1), CONTENT);
+    assert_eq!(trace.noted(NoteKind::InputChanged), 0);
+}
+
+#[test]
+fn only_the_first_part_of_a_large_input_is_symbolic() {
+    let place = directory("first-part");
+    let program = compile(&place, "streams.c", "streams", true, &[]);
+    let file = place.join("f");
+    std::fs::write(&file, CONTENT).unwrap();
+    let run = Runner::new(&program)
+        .args(&[file.to_str().unwrap(), "/tmp/nearmiss-written"])
+        .stdin(CONTENT)
+        .env("NEARMISS_OPTIONS", "input=5,channels=if")
+        .record(&place)
+        .run()
+        .succeeded();
+    check(
+        &run,
+        &[
+            ("getc", "zext(f[0])"),
+            ("fgets", "f[3]"),
+            ("fgets-end", "concrete"),
+            ("after-scanf", "concrete"),
+            ("rewind", "zext(f[0])"),
+        ],
+    );
+    assert!(run.trace().noted(NoteKind::InputLimit) > 3);
+}
+
+#[test]
+fn descriptors_and_memory() {
+    let place = directory("models");
+    let program = compile(&place, "models.c", "models", true, &[]);
+    let file = place.join("f");
+    std::fs::write(&file, CONTENT).unwrap();
+    let args = [file.to_str().unwrap()];
+    let input = b"0123456789abcdef";
+    let run = Runner::new(&program)
+        .args(&args)
+        .stdin(input)
+        .record(&place)
+        .run()
+        .succeeded();
+    check(
+        &run,
+        &[
+            ("read", "f[3]"),
+            ("seek-dup", "f[10]"),
+            ("pread", "f[2]"),
+            ("readv", "f[17]"),
+            ("mmap", "f[5]"),
+            ("mmap-end", "concrete"),
+            ("zero", "concrete"),
+            ("memcpy", "stdin[1]"),
+            ("memmove", "stdin[1]"),
+            ("memmove-last", "stdin[9]"),
+            ("realloc", "stdin[1]"),
+            ("memset", "stdin[1]"),
+            ("memset-zero", "concrete"),
+        ],
+    );
+    let trace = run.trace();
+    assert_eq!(trace.noted(NoteKind::Size), 1);
+    assert_eq!(trace.drawn(EventKind::Fixed), ["zext(stdin[0]) 1"]);
+    assert_eq!(trace.events[0].site, 4711);
+}
+
+#[test]
+fn calls_tables_and_the_harness() {
+    let place = directory("calls");
+    let program = compile(&place, "calls.c", "calls", true, &[]);
+    let run = Runner::new(&program).record(&place).run();
+    assert_eq!(run.output.status.code(), Some(5), "{}", run.text);
+    check(
+        &run,
+        &[
+            ("first", "name[0]"),
+            ("va3", "concrete"),
+            ("va4", "zext(name[0])"),
+            ("va5", "concrete"),
+            ("va7", "concrete"),
+            ("va9", "zext(name[0])"),
+            ("va10", "concrete"),
+        ],
+    );
+    let trace = run.trace();
+    assert!(run.term("table").starts_with("read0(sub(add(zext(name[0])"));
+    assert_eq!(run.labels["table"], run.labels["table-again"]);
+    assert!(run.term("ctype").starts_with("read1(sub(add("));
+    assert_eq!(trace.snapshots.len(), 2);
+    assert_eq!(trace.snapshots[1].size, 768);
+    assert_eq!(trace.noted(NoteKind::Address), 2);
+    assert_eq!(trace.noted(NoteKind::Call), 1);
+    assert_eq!(trace.drawn(EventKind::Fixed).len(), 1);
+    assert_eq!(trace.drawn(EventKind::Assume), ["ult(name[0], 10) 1"]);
+    assert_eq!(trace.channels[1].index, 0);
+    assert_eq!(trace.channels[2].index, 1);
+    assert_eq!(trace.channel_content(1), [7, 2, 3, 4]);
+}
+
+#[test]
+fn named_input_is_replayed_with_and_without_a_recording() {
+    let place = directory("replay");
+    let program = compile(&place, "calls.c", "calls", true, &[]);
+    let mut rows = Vec::new();
+    for (index, content) in [(0u32, &[9u8][..]), (1, &[5, 0, 0, 0, 77])] {
+        rows.extend(4u32.to_le_bytes());
+        rows.extend(index.to_le_bytes());
+        rows.extend((content.len() as u32).to_le_bytes());
+        rows.extend(b"name");
+        rows.extend(content);
+    }
+    let file = place.join("replay");
+    std::fs::write(&file, &rows).unwrap();
+    let plain = Runner::new(&program).env("NEARMISS_REPLAY", &file).run();
+    assert!(plain.text.contains("content=9\n") && plain.text.contains("second=5\n"));
+    let run = Runner::new(&program)
+        .env("NEARMISS_REPLAY", &file)
+        .record(&place)
+        .run();
+    assert!(run.text.contains("content=9\n") && run.text.contains("second=5\n"));
+    assert_eq!(run.trace().channel_content(1), [9, 2, 3, 4]);
+
+    // An assumption that does not hold ends the run, without a word.
+    rows[16] = 200;
+    std::fs::write(&file, &rows).unwrap();
+    let run = Runner::new(&program)
+        .env("NEARMISS_REPLAY", &file)
+        .record(&place)
+        .run()
+        .succeeded();
+    assert!(!run.text.contains("after"));
+    assert_eq!(run.trace().drawn(EventKind::Assume), ["ult(name[0], 10) 0"]);
+}
+
+#[test]
+fn libraries_share_the_runtime_of_the_program() {
+    let place = directory("library");
+    let library = compile(&place, "library.c", "lib.so", true, &["-shared", "-fPIC"]);
+    let args = [library.to_str().unwrap(), "xyz"];
+    let plain = compile(&place, "host.c", "plain", false, &[]);
+    let shared = &["-DINSTRUMENTED", "-rdynamic"][..];
+    let instrumented = compile(&place, "host.c", "instrumented", true, shared);
+    for program in [&plain, &instrumented] {
+        Runner::new(program).args(&args).run().succeeded();
+        let run = Runner::new(program)
+            .args(&args)
+            .record(&place)
+            .run()
+            .succeeded();
+        let branches: Vec<_> = run
+            .traces
+            .iter()
+            .flat_map(|trace| trace.drawn(EventKind::Branch))
+            .collect();
+        let from_library = "eq(argv[2][0], 120) 1";
+        if program == &plain {
+            // The library's runtime comes and goes with the library.
+            assert_eq!(branches, [from_library, from_library]);
+        } else {
+            run.trace();
+            let own = "eq(argv[2][1], 121) 1";
+            assert_eq!(branches, [from_library, from_library, own]);
+        }
+    }
+}

@@ -7,8 +7,8 @@
 //!
 //! `a`, `b`, `c` are the operation's operands (see [`crate::op`]: labels, or numbers for
 //! leaves, `Extract` and `Read`). `value` is what the term was in the recorded run (the low 64
-//! bits of a wide one). Terms are hash-consed: no two have the same first 16 bytes. Operands
-//! have smaller labels than the terms made of them.
+//! bits of a wide one). Terms are hash-consed: no two have the same first 16 bytes (constants:
+//! and the same value). Operands have smaller labels than the terms made of them.
 
 use crate::op::Op;
 

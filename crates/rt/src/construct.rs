@@ -158,8 +158,9 @@ impl Runtime {
         self.intern_here(Term::new(op, result, a, b, 0), value)
     }
 
+    /// Notes that something has no term.
     #[cold]
-    fn no_such_operation(&mut self) -> Label {
+    pub fn no_such_operation(&mut self) -> Label {
         self.trace.note(NoteKind::Operation, SiteId::NONE, 1);
         CONCRETE
     }

@@ -26,6 +26,166 @@ fn valid_width(width: u32) -> bool {
     (1..=MAX_WIDTH).contains(&width)
 }
 
+pub extern "C" fn binary(op_width: u32, a: u32, b: u32, a_value: u64, b_value: u64) -> Label {
+    if a | b == CONCRETE {
+        return CONCRETE;
+    }
+    let width = op_width >> 8;
+    let Some(op) = Op::from_code(op_width as u8) else {
+        return CONCRETE;
+    };
+    if !valid_width(width) {
+        return CONCRETE;
+    }
+    hook(CONCRETE, |runtime| {
+        if op == Op::Concat {
+            runtime.concatenate_operands(width, [a, b], [a_value, b_value])
+        } else {
+            runtime.operate(op, width, [a, b], [a_value, b_value])
+        }
+    })
+}
+
+pub extern "C" fn cast(cast: u32, a: u32) -> Label {
+    let (from, to) = (cast >> 8 & 0xff, cast >> 16 & 0xff);
+    if a == CONCRETE || !valid_width(from) || !valid_width(to) {
+        return CONCRETE;
+    }
+    hook(CONCRETE, |runtime| {
+        if runtime.width(a) != from {
+            return runtime.no_such_operation();
+        }
+        match Op::from_code(cast as u8) {
+            Some(Op::ZExt) if from <= to => runtime.zero_extend(a, to),
+            Some(Op::SExt) if from <= to => runtime.sign_extend(a, to),
+            Some(Op::Extract) if to <= from => runtime.extract(a, 0, to),
+            _ => runtime.no_such_operation(),
+        }
+    })
+}
+
+pub extern "C" fn extract(a: u32, low: u32, width: u32) -> Label {
+    if a == CONCRETE || !valid_width(width) || low >= MAX_WIDTH {
+        return CONCRETE;
+    }
+    hook(CONCRETE, |runtime| runtime.extract(a, low, width))
+}
+
+pub extern "C" fn constant(width: u32, low: u64, high: u64) -> Label {
+    if !valid_width(width) {
+        return CONCRETE;
+    }
+    let value = low as u128 | (high as u128) << 64;
+    hook(CONCRETE, |runtime| runtime.constant(width, value))
+}
+
+pub extern "C" fn select(
+    width_truth: u32,
+    condition: u32,
+    a: u32,
+    b: u32,
+    a_value: u64,
+    b_value: u64,
+) -> Label {
+    let (width, truth) = (width_truth & 0xff, width_truth >> 8 & 1 != 0);
+    if condition | a | b == CONCRETE || !valid_width(width) {
+        return CONCRETE;
+    }
+    hook(CONCRETE, |runtime| {
+        runtime.choose(width, (condition, truth), [a, b], [a_value, b_value])
+    })
+}
+
+pub extern "C" fn load(address: u64, size: u32, value: u64) -> Label {
+    hook(CONCRETE, |runtime| runtime.load(address, size, value))
+}
+
+pub extern "C" fn load_symbolic(
+    label: u32,
+    address_size: u64,
+    value: u64,
+    object: u64,
+    object_size: u64,
+    site: u64,
+) -> Label {
+    const ADDRESS_BITS: u32 = 56;
+    let access = Access {
+        address: address_size & ((1 << ADDRESS_BITS) - 1),
+        size: (address_size >> ADDRESS_BITS) as u32,
+        value,
+    };
+    hook(CONCRETE, |runtime| {
+        runtime.load_symbolic(label, access, (object, object_size), SiteId(site))
+    })
+}
+
+pub extern "C" fn store(address: u64, size: u32, label: u32) {
+    hook((), |runtime| runtime.store(address, size, label));
+}
+
+pub extern "C" fn clear(address: u64, size: u64) {
+    hook((), |runtime| runtime.shadow.clear(address, size));
+}
+
+pub extern "C" fn opaque(address: u64, size: u64, kind: u32, site: u64) {
+    hook((), |runtime| {
+        runtime.opaque(address, size, note_kind(kind), SiteId(site));
+    });
+}
+
+pub extern "C" fn copy(to: u64, from: u64, size: u64) {
+    hook((), |runtime| runtime.shadow.copy(to, from, size));
+}
+
+pub extern "C" fn fill(to: u64, size: u64, label: u32) {
+    hook((), |runtime| runtime.fill(to, size, label));
+}
+
+pub extern "C" fn branch(label: u32, truth: u32, site: u64) {
+    hook((), |runtime| {
+        runtime.decided(EventKind::Branch, label, truth & 1 != 0, SiteId(site));
+    });
+}
+
+pub extern "C" fn check(label: u32, truth: u32, site: u64) {
+    hook((), |runtime| {
+        runtime.decided(EventKind::Check, label, truth & 1 != 0, SiteId(site));
+    });
+}
+
+pub extern "C" fn check_failed(site: u64) {
+    hook((), |runtime| runtime.check_failed(SiteId(site)));
+}
+
+pub extern "C" fn switch(label: u32, site: u64) {
+    hook((), |runtime| runtime.switched(label, SiteId(site)));
+}
+
+pub extern "C" fn fix(label: u32, kind: u32, site: u64) {
+    hook((), |runtime| {
+        runtime.fix(label, note_kind(kind), SiteId(site))
+    });
+}
+
+pub extern "C" fn lost(label: u32, kind: u32, site: u64) {
+    hook((), |runtime| {
+        runtime.lost(label, note_kind(kind), SiteId(site));
+    });
+}
+
+pub extern "C" fn enter(function: u64) {
+    calls::enter(function);
+}
+
+pub extern "C" fn returned(callee: u64, value: u64, width: u32, index: u32) -> Label {
+    if !valid_width(width) {
+        return CONCRETE;
+    }
+    hook(CONCRETE, |runtime| {
+        runtime.returned(callee, value, width, index)
+    })
+}
+
 pub extern "C" fn keep_arguments(buffer: u64) {
     // SAFETY: instrumented code passes its own buffer of that size.
     unsafe { calls::keep_arguments(buffer as *mut u32) };

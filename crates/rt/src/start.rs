@@ -62,7 +62,8 @@ pub extern "C" fn __nm_unregister(words: *mut SummaryWords) {
 unsafe fn start(argc: i32, argv: *const *mut u8, envp: *const *const u8) {
     // SAFETY: as promised by the caller.
     let environment = unsafe { read_environment(envp) };
-    if environment.record.is_null() {
+    // A program with more rights than its caller must not write where the caller says.
+    if environment.record.is_null() || is_privileged() {
         return;
     }
     // SAFETY: values of the environment end with a zero.
@@ -189,6 +190,12 @@ extern "C" fn finish(status: i32, _: *mut c_void) {
             runtime.trace.set_exited(status);
         });
     }
+}
+
+fn is_privileged() -> bool {
+    const AT_SECURE: u64 = 23;
+    // SAFETY: reads the auxiliary vector.
+    unsafe { real::getauxval(AT_SECURE) != 0 }
 }
 
 /// The summary words of this copy of the runtime.

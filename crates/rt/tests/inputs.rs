@@ -201,7 +201,8 @@ fn libraries_share_the_runtime_of_the_program() {
     let library = compile(&place, "library.c", "lib.so", true, &["-shared", "-fPIC"]);
     let args = [library.to_str().unwrap(), "xyz"];
     let plain = compile(&place, "host.c", "plain", false, &[]);
-    let shared = &["-DINSTRUMENTED", "-rdynamic"][..];
+    let export = "-Wl,--export-dynamic-symbol=__nm_*";
+    let shared = &["-DINSTRUMENTED", export][..];
     let instrumented = compile(&place, "host.c", "instrumented", true, shared);
     for program in [&plain, &instrumented] {
         Runner::new(program).args(&args).run().succeeded();
@@ -223,6 +224,27 @@ fn libraries_share_the_runtime_of_the_program() {
             run.trace();
             let own = "eq(argv[2][1], 121) 1";
             assert_eq!(branches, [from_library, from_library, own]);
+        }
+    }
+}
+
+#[test]
+fn a_library_on_the_command_line_needs_no_option() {
+    let place = directory("linked");
+    let library = compile(&place, "library.c", "lib.so", true, &["-shared", "-fPIC"]);
+    let library = library.to_str().unwrap();
+    for linker in ["-fuse-ld=bfd", "-fuse-ld=lld-19"] {
+        for pie in ["-pie", "-no-pie"] {
+            let options = [library, "-Wl,-rpath,$ORIGIN", linker, pie];
+            let program = compile(&place, "linked.c", "linked", true, &options);
+            Runner::new(&program).args(&["xyz"]).run().succeeded();
+            let run = Runner::new(&program)
+                .args(&["xyz"])
+                .record(&place)
+                .run()
+                .succeeded();
+            let expected = ["eq(argv[1][0], 120) 1", "eq(argv[1][1], 121) 1"];
+            assert_eq!(run.trace().drawn(EventKind::Branch), expected);
         }
     }
 }

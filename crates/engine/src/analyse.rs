@@ -182,7 +182,11 @@ impl Walk<'_> {
         let known = self.places.get(&check.spot).map_or(0, Vec::len);
         if !self.decided.insert((event.site, condition)) {
             // It was assumed when it was met first, so it holds.
-            *self.checks.without_solver.entry(REPEATED.into()).or_default() += 1;
+            *self
+                .checks
+                .without_solver
+                .entry(REPEATED.into())
+                .or_default() += 1;
         } else if known >= CANDIDATES_PER_PLACE || self.recorded_fails(&check.spot) {
             self.checks.skipped += 1;
         } else if self.timeouts.get(&event.site) >= Some(&TIMEOUTS_PER_SITE) {

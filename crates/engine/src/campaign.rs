@@ -134,7 +134,12 @@ impl RunDirectory {
 fn numbers(directory: &Path) -> io::Result<Vec<u64>> {
     let mut numbers = Vec::new();
     for entry in fs::read_dir(directory)? {
-        numbers.extend(entry?.file_name().to_str().and_then(|name| name.parse::<u64>().ok()));
+        numbers.extend(
+            entry?
+                .file_name()
+                .to_str()
+                .and_then(|name| name.parse::<u64>().ok()),
+        );
     }
     Ok(numbers)
 }
@@ -172,7 +177,10 @@ mod tests {
     fn one_nearmiss_at_a_time() {
         let directory = tempfile::tempdir().unwrap();
         let campaign = Campaign::open(directory.path()).unwrap();
-        assert!(matches!(Campaign::open(directory.path()), Err(EngineError::Busy(_))));
+        assert!(matches!(
+            Campaign::open(directory.path()),
+            Err(EngineError::Busy(_))
+        ));
         drop(campaign);
         assert!(Campaign::open(directory.path()).is_ok());
     }
@@ -180,15 +188,26 @@ mod tests {
     #[test]
     fn reports_are_kept() {
         let directory = tempfile::tempdir().unwrap();
-        assert!(matches!(read_report(directory.path()), Err(EngineError::NoReport(_))));
+        assert!(matches!(
+            read_report(directory.path()),
+            Err(EngineError::NoReport(_))
+        ));
         let report = Report::new(Vec::new(), Summary::default());
-        Campaign::open(directory.path()).unwrap().write_report(&report).unwrap();
+        Campaign::open(directory.path())
+            .unwrap()
+            .write_report(&report)
+            .unwrap();
         assert_eq!(read_report(directory.path()).unwrap(), report);
     }
 
     #[test]
     fn a_place_that_cannot_be_written_is_named() {
-        let error = Campaign::open(Path::new("/proc/nearmiss")).unwrap_err().to_string();
-        assert!(error.starts_with("/proc/nearmiss: ") && error.contains("--dir"), "{error}");
+        let error = Campaign::open(Path::new("/proc/nearmiss"))
+            .unwrap_err()
+            .to_string();
+        assert!(
+            error.starts_with("/proc/nearmiss: ") && error.contains("--dir"),
+            "{error}"
+        );
     }
 }

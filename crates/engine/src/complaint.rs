@@ -44,8 +44,16 @@ fn same_file(one: &str, other: &str) -> bool {
     };
     let (one, other) = (parts(one), parts(other));
     // What leads up and down again in the longer one does not matter.
-    let common = one.iter().rev().zip(other.iter().rev()).take_while(|(a, b)| a == b).count();
-    common >= 1 && (common == one.len().min(other.len()) || one.contains(&"..".into()) || other.contains(&"..".into()))
+    let common = one
+        .iter()
+        .rev()
+        .zip(other.iter().rev())
+        .take_while(|(a, b)| a == b)
+        .count();
+    common >= 1
+        && (common == one.len().min(other.len())
+            || one.contains(&"..".into())
+            || other.contains(&"..".into()))
 }
 
 /// All complaints of a program that has ended.
@@ -69,27 +77,58 @@ const UNDEFINED: &[(&str, &[Kind])] = &[
     ("unsigned integer overflow", &[Kind::UnsignedOverflow]),
     ("division by zero", &[Kind::DivisionByZero]),
     ("division of", &[Kind::SignedOverflow, Kind::DivisionByZero]),
-    ("negation of", &[Kind::SignedOverflow, Kind::UnsignedOverflow]),
+    (
+        "negation of",
+        &[Kind::SignedOverflow, Kind::UnsignedOverflow],
+    ),
     ("shift exponent", &[Kind::Shift]),
     ("left shift of", &[Kind::Shift]),
     ("right shift of", &[Kind::Shift]),
     ("implicit conversion", &[Kind::Truncation]),
     ("index", &[Kind::OutOfBoundsRead, Kind::OutOfBoundsWrite]),
-    ("addition of unsigned offset", &[Kind::OutOfBoundsRead, Kind::OutOfBoundsWrite]),
-    ("subtraction of unsigned offset", &[Kind::OutOfBoundsRead, Kind::OutOfBoundsWrite]),
-    ("pointer index expression", &[Kind::OutOfBoundsRead, Kind::OutOfBoundsWrite]),
-    ("applying", &[Kind::NullDereference, Kind::OutOfBoundsRead, Kind::OutOfBoundsWrite]),
-    ("variable length array bound", &[Kind::OutOfBoundsRead, Kind::OutOfBoundsWrite]),
+    (
+        "addition of unsigned offset",
+        &[Kind::OutOfBoundsRead, Kind::OutOfBoundsWrite],
+    ),
+    (
+        "subtraction of unsigned offset",
+        &[Kind::OutOfBoundsRead, Kind::OutOfBoundsWrite],
+    ),
+    (
+        "pointer index expression",
+        &[Kind::OutOfBoundsRead, Kind::OutOfBoundsWrite],
+    ),
+    (
+        "applying",
+        &[
+            Kind::NullDereference,
+            Kind::OutOfBoundsRead,
+            Kind::OutOfBoundsWrite,
+        ],
+    ),
+    (
+        "variable length array bound",
+        &[Kind::OutOfBoundsRead, Kind::OutOfBoundsWrite],
+    ),
     ("null pointer", &[Kind::NullDereference]),
     ("load of null pointer", &[Kind::NullDereference]),
     ("store to null pointer", &[Kind::NullDereference]),
-    ("member access within null pointer", &[Kind::NullDereference]),
-    ("reference binding to null pointer", &[Kind::NullDereference]),
+    (
+        "member access within null pointer",
+        &[Kind::NullDereference],
+    ),
+    (
+        "reference binding to null pointer",
+        &[Kind::NullDereference],
+    ),
     ("member call on null pointer", &[Kind::NullDereference]),
     ("load of address", &[Kind::OutOfBoundsRead]),
     ("store to address", &[Kind::OutOfBoundsWrite]),
     ("execution reached an unreachable", &[Kind::Abort]),
-    ("execution reached the end of a value-returning function", &[Kind::Abort]),
+    (
+        "execution reached the end of a value-returning function",
+        &[Kind::Abort],
+    ),
     ("passing zero to", &[Kind::Abort]),
 ];
 
@@ -132,7 +171,11 @@ fn address_sanitizer(line: &str, rest: &[&str]) -> Option<Complaint> {
     let writes = rest.iter().take(4).any(|line| {
         line.starts_with("WRITE of size") || line.contains("caused by a WRITE memory access")
     });
-    let access = if writes { Kind::OutOfBoundsWrite } else { Kind::OutOfBoundsRead };
+    let access = if writes {
+        Kind::OutOfBoundsWrite
+    } else {
+        Kind::OutOfBoundsRead
+    };
     let name = words.split([' ', ':']).next().unwrap_or_default();
     let kinds = match name {
         "heap-use-after-free" | "stack-use-after-return" | "stack-use-after-scope" => {
@@ -159,7 +202,10 @@ fn address_sanitizer(line: &str, rest: &[&str]) -> Option<Complaint> {
         .take_while(|line| line.trim_start().starts_with('#'));
     Some(Complaint {
         kinds,
-        places: frames.take(FRAMES).filter_map(|frame| place_of_frame(frame)).collect(),
+        places: frames
+            .take(FRAMES)
+            .filter_map(|frame| place_of_frame(frame))
+            .collect(),
         text: format!("AddressSanitizer: {words}"),
     })
 }
@@ -189,7 +235,10 @@ fn death(ended: Ended) -> Option<Complaint> {
         5 => (vec![Kind::Abort, Kind::Crash], "SIGTRAP"),
         6 => (vec![Kind::Abort, Kind::Assertion], "SIGABRT"),
         7 => (vec![Kind::Crash], "SIGBUS"),
-        8 => (vec![Kind::DivisionByZero, Kind::SignedOverflow, Kind::Crash], "SIGFPE"),
+        8 => (
+            vec![Kind::DivisionByZero, Kind::SignedOverflow, Kind::Crash],
+            "SIGFPE",
+        ),
         11 => (vec![Kind::NullDereference, Kind::Crash], "SIGSEGV"),
         _ => return None,
     };
@@ -212,22 +261,39 @@ mod tests {
 
     #[test]
     fn undefined_behaviour_is_understood() {
-        let found = one("src/a.c:12:7: runtime error: signed integer overflow: 2147483647 + 1 cannot be represented in type 'int'\n");
+        let found = one(
+            "src/a.c:12:7: runtime error: signed integer overflow: 2147483647 + 1 cannot be represented in type 'int'\n",
+        );
         assert!(found.is_about(Kind::SignedOverflow, "src/a.c", 12));
         assert!(found.is_about(Kind::SignedOverflow, "/home/me/src/a.c", 12));
         assert!(!found.is_about(Kind::SignedOverflow, "src/a.c", 13));
         assert!(!found.is_about(Kind::Shift, "src/a.c", 12));
         assert!(!found.is_about(Kind::SignedOverflow, "src/ba.c", 12));
         let cases = [
-            ("index 12 out of bounds for type 'int[10]'", Kind::OutOfBoundsWrite),
-            ("shift exponent 32 is too large for 32-bit type 'int'", Kind::Shift),
+            (
+                "index 12 out of bounds for type 'int[10]'",
+                Kind::OutOfBoundsWrite,
+            ),
+            (
+                "shift exponent 32 is too large for 32-bit type 'int'",
+                Kind::Shift,
+            ),
             ("division by zero", Kind::DivisionByZero),
-            ("division of -2147483648 by -1 cannot be represented in type 'int'", Kind::SignedOverflow),
+            (
+                "division of -2147483648 by -1 cannot be represented in type 'int'",
+                Kind::SignedOverflow,
+            ),
             ("load of null pointer of type 'int'", Kind::NullDereference),
-            ("execution reached an unreachable program point", Kind::Abort),
+            (
+                "execution reached an unreachable program point",
+                Kind::Abort,
+            ),
         ];
         for (words, kind) in cases {
-            assert!(one(&format!("a.c:1:1: runtime error: {words}")).is_about(kind, "a.c", 1), "{words}");
+            assert!(
+                one(&format!("a.c:1:1: runtime error: {words}")).is_about(kind, "a.c", 1),
+                "{words}"
+            );
         }
     }
 
@@ -273,7 +339,12 @@ allocated by thread T0 here:
 
     #[test]
     fn garbage_is_no_complaint() {
-        for line in [": runtime error: ", "x: runtime error: y", ": Assertion `' failed.", "#0  in "] {
+        for line in [
+            ": runtime error: ",
+            "x: runtime error: y",
+            ": Assertion `' failed.",
+            "#0  in ",
+        ] {
             complaints(line.as_bytes(), Ended::Exited(0));
         }
         assert_eq!(place_of_frame("#0 0x1 in f a.c:x"), None);

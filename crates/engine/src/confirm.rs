@@ -136,7 +136,10 @@ const SYMBOLIZERS: [&str; 3] = [
 /// The twin's libraries before those that the program's environment names.
 fn library_path(directory: &Path, capsule: &Capsule) -> OsString {
     let mut path: OsString = directory.into();
-    let known = capsule.environment.iter().find(|(name, _)| name == "LD_LIBRARY_PATH");
+    let known = capsule
+        .environment
+        .iter()
+        .find(|(name, _)| name == "LD_LIBRARY_PATH");
     if let Some((_, value)) = known {
         path.push(":");
         path.push(value);
@@ -157,7 +160,9 @@ fn trace_of(directory: &Path, program: &Path) -> io::Result<PathBuf> {
     let mut traces: Vec<(u64, PathBuf)> = Vec::new();
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();
-        let number = path.file_stem().and_then(|name| name.to_str()?.parse().ok());
+        let number = path
+            .file_stem()
+            .and_then(|name| name.to_str()?.parse().ok());
         traces.extend(number.map(|number| (number, path)));
     }
     traces.sort();
@@ -190,7 +195,9 @@ impl Replayed {
     fn words(&self) -> String {
         match (self.fails, self.left_at) {
             (true, _) => String::new(),
-            (false, Some(number)) => format!("its replay left the predicted path at event {number}"),
+            (false, Some(number)) => {
+                format!("its replay left the predicted path at event {number}")
+            }
             (false, None) => "its replay did not fail there".into(),
         }
     }
@@ -200,22 +207,26 @@ impl Replayed {
 /// data are not compared: they have no place of their own in the order. A replay may be
 /// shorter: what a program does between its last call and its death is recorded only if the
 /// death comes after.
-fn compare(
-    sites: &Sites,
-    recorded: &[Event],
-    candidate: &Candidate,
-    replay: &[Event],
-) -> Replayed {
+fn compare(sites: &Sites, recorded: &[Event], candidate: &Candidate, replay: &[Event]) -> Replayed {
     let is_compared = |event: &&Event| event.kind != EventKind::CheckFailed;
     let step = |event: &Event| (event.kind, event.site, event.choice);
-    let predicted = recorded[..candidate.event].iter().filter(is_compared).map(step);
+    let predicted = recorded[..candidate.event]
+        .iter()
+        .filter(is_compared)
+        .map(step);
     let taken = replay.iter().filter(is_compared).map(step);
-    let left_at = predicted.zip(taken).position(|(predicted, taken)| predicted != taken);
-    let place = |site| spot::check(sites, site).map(|check| (check.spot.file, check.spot.line, check.spot.column));
+    let left_at = predicted
+        .zip(taken)
+        .position(|(predicted, taken)| predicted != taken);
+    let place = |site| {
+        spot::check(sites, site).map(|check| (check.spot.file, check.spot.line, check.spot.column))
+    };
     let expected = place(candidate.site);
     let is_here = |event: &Event| event.site == candidate.site || place(event.site) == expected;
     Replayed {
-        fails: replay.iter().any(|event| event.is_failure() && is_here(event)),
+        fails: replay
+            .iter()
+            .any(|event| event.is_failure() && is_here(event)),
         left_at,
     }
 }

@@ -150,7 +150,11 @@ fn replace_file(
 /// A row of the file that `NEARMISS_REPLAY` names: see [`nearmiss_abi::environment`].
 fn named_row(channel: &Channel, content: &[u8]) -> Vec<u8> {
     let mut row = Vec::new();
-    for number in [channel.name.len() as u32, channel.index, content.len() as u32] {
+    for number in [
+        channel.name.len() as u32,
+        channel.index,
+        content.len() as u32,
+    ] {
         row.extend(number.to_le_bytes());
     }
     row.extend(&channel.name);
@@ -209,27 +213,43 @@ mod tests {
             channel(ChannelKind::File, 0, large.to_str().unwrap(), b"abcd"),
             channel(ChannelKind::Named, 2, "n", &[1, 2]),
         ];
-        let model: Model = [(0, 1, b'8'), (1, 1, b'a'), (1, 2, b'b'), (2, 0, b'X'), (3, 1, 9)]
-            .map(|(channel, offset, value)| (InputByte { channel, offset }, value))
-            .into_iter()
-            .collect();
+        let model: Model = [
+            (0, 1, b'8'),
+            (1, 1, b'a'),
+            (1, 2, b'b'),
+            (2, 0, b'X'),
+            (3, 1, 9),
+        ]
+        .map(|(channel, offset, value)| (InputByte { channel, offset }, value))
+        .into_iter()
+        .collect();
         let new = directory.path().join("new");
         let invented = invent(&capsule, &channels, &model, &new).unwrap();
         assert_eq!(invented.capsule.arguments, ["prog", "18", "x"]);
         assert_eq!(invented.capsule.stdin, Stdin::Pipe(new.join("stdin")));
         assert_eq!(fs::read(new.join("stdin")).unwrap(), b"hablo");
         assert_eq!(fs::read(new.join("file-2")).unwrap(), b"Xbcdefgh");
-        assert_eq!(fs::read(new.join("named")).unwrap(), b"\x01\0\0\0\x02\0\0\0\x02\0\0\0n\x01\x09");
+        assert_eq!(
+            fs::read(new.join("named")).unwrap(),
+            b"\x01\0\0\0\x02\0\0\0\x02\0\0\0n\x01\x09"
+        );
         let places: Vec<(&str, u64, &[u8])> = invented
             .changes
             .iter()
             .map(|change| (change.channel.as_str(), change.offset, change.to.as_slice()))
             .collect();
         let file = channels[2].label();
-        let expected: [(&str, u64, &[u8]); 4] =
-            [("argv[1]", 1, b"8"), ("stdin", 1, b"ab"), (&file, 0, b"X"), ("name:n[2]", 1, &[9])];
+        let expected: [(&str, u64, &[u8]); 4] = [
+            ("argv[1]", 1, b"8"),
+            ("stdin", 1, b"ab"),
+            (&file, 0, b"X"),
+            ("name:n[2]", 1, &[9]),
+        ];
         assert_eq!(places, expected);
         assert_eq!(invented.input["stdin"], Input::bytes(b"hablo"));
-        assert_eq!(Capsule::read(&new).unwrap().arguments, invented.capsule.arguments);
+        assert_eq!(
+            Capsule::read(&new).unwrap().arguments,
+            invented.capsule.arguments
+        );
     }
 }

@@ -71,7 +71,11 @@ fn libraries(program: &Path, environment: &[(OsString, OsString)]) -> Vec<PathBu
     String::from_utf8_lossy(&output.stdout)
         .lines()
         .filter_map(library_of_line)
-        .filter(|path| !SYSTEM_LIBRARIES.iter().any(|prefix| path.starts_with(prefix)))
+        .filter(|path| {
+            !SYSTEM_LIBRARIES
+                .iter()
+                .any(|prefix| path.starts_with(prefix))
+        })
         .map(PathBuf::from)
         .collect()
 }
@@ -91,7 +95,12 @@ fn has_loader(program: &Path) -> bool {
     };
     let number = |at: usize, size: usize| -> Option<u64> {
         let digits = bytes.get(at..at.checked_add(size)?)?;
-        Some(digits.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte)))
+        Some(
+            digits
+                .iter()
+                .rev()
+                .fold(0, |value, byte| value << 8 | u64::from(*byte)),
+        )
     };
     let headers = || -> Option<bool> {
         let (start, size, count) = (number(32, 8)?, number(54, 2)?, number(56, 2)?);
@@ -112,7 +121,10 @@ mod tests {
     fn lines_of_the_loader() {
         let cases = [
             ("\tlinux-vdso.so.1 (0x00007ffd)", None),
-            ("\tlibx.so => /home/me/a b/libx.so (0x00007f2a)", Some("/home/me/a b/libx.so")),
+            (
+                "\tlibx.so => /home/me/a b/libx.so (0x00007f2a)",
+                Some("/home/me/a b/libx.so"),
+            ),
             ("\tlibx.so => not found", None),
         ];
         for (line, expected) in cases {
@@ -124,7 +136,11 @@ mod tests {
     fn programs_that_are_none_of_ours() {
         let refusal = |path: &str| inspect(Path::new(path), &[]).unwrap_err().to_string();
         assert_eq!(refusal("/no/such"), "/no/such: no such program");
-        assert!(refusal("/bin/ls").contains("rebuild it with CC"), "{}", refusal("/bin/ls"));
+        assert!(
+            refusal("/bin/ls").contains("rebuild it with CC"),
+            "{}",
+            refusal("/bin/ls")
+        );
         assert!(refusal("/etc/passwd").contains("not a 64-bit ELF"));
         assert!(has_loader(Path::new("/bin/ls")) && !has_loader(Path::new("/etc/passwd")));
     }

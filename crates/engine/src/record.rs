@@ -140,9 +140,16 @@ fn rest_of(file: &mut File) -> io::Result<Vec<u8>> {
 fn without_our_variables(
     variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
 ) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
-    let ours = [environment::RECORD, environment::OPTIONS, environment::REPLAY];
+    let ours = [
+        environment::RECORD,
+        environment::OPTIONS,
+        environment::REPLAY,
+    ];
     let keep = |name: &std::ffi::OsString| !ours.iter().any(|known| name == *known);
-    variables.into_iter().filter(|(name, _)| keep(name)).collect()
+    variables
+        .into_iter()
+        .filter(|(name, _)| keep(name))
+        .collect()
 }
 
 fn start_child(
@@ -155,7 +162,12 @@ fn start_child(
     command
         .args(capsule.arguments.iter().skip(1))
         .env_clear()
-        .envs(capsule.environment.iter().map(|(name, value)| (name, value)))
+        .envs(
+            capsule
+                .environment
+                .iter()
+                .map(|(name, value)| (name, value)),
+        )
         .envs(capsule.recording(&run.traces()))
         .current_dir(&capsule.directory);
     if let Some(name) = capsule.arguments.first() {

@@ -122,7 +122,12 @@ impl<'a> Hunt<'a> {
 
     fn replayer(&mut self) -> Replayer<'a> {
         let capsule = &self.recording.capsule;
-        let twin = build_twin(self.config, self.campaign, &capsule.program, &self.program.libraries);
+        let twin = build_twin(
+            self.config,
+            self.campaign,
+            &capsule.program,
+            &self.program.libraries,
+        );
         self.unconfirmable = twin.as_ref().err().cloned();
         Replayer {
             sandbox: &self.config.sandbox,
@@ -184,7 +189,13 @@ impl<'a> Hunt<'a> {
             std::fs::remove_dir_all(&directory).map_err(failed)?;
         }
         let channels = &self.path.channels;
-        invent(&self.recording.capsule, channels, &candidate.changes, &directory).map_err(failed)
+        invent(
+            &self.recording.capsule,
+            channels,
+            &candidate.changes,
+            &directory,
+        )
+        .map_err(failed)
     }
 
     fn finding(
@@ -275,8 +286,15 @@ pub fn replay(id: &str, twin: bool, config: &Config) -> Result<Outcome, EngineEr
         .finding(id)
         .ok_or_else(|| EngineError::NoFinding(id.to_string()))?;
     let campaign = Campaign::open(&config.directory)?;
-    let run = finding.test.trace.parent().and_then(|traces| traces.parent());
-    let directory = run.unwrap_or(campaign.root()).join("inputs").join(&finding.id);
+    let run = finding
+        .test
+        .trace
+        .parent()
+        .and_then(|traces| traces.parent());
+    let directory = run
+        .unwrap_or(campaign.root())
+        .join("inputs")
+        .join(&finding.id);
     let capsule = Capsule::read(&directory).map_err(|error| campaign.failed(error))?;
     let limits = limits(Duration::from_secs(1));
     let outcome = if twin {

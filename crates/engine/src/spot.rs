@@ -37,12 +37,20 @@ pub fn check(sites: &Sites, id: SiteId) -> Option<Check> {
     Some(Check {
         spot: Spot {
             kind,
-            file: unit.files.get(site.file as usize).cloned().unwrap_or_default(),
+            file: unit
+                .files
+                .get(site.file as usize)
+                .cloned()
+                .unwrap_or_default(),
             line: site.line,
             column: site.column,
             number: (site.line == 0).then_some(id.0),
         },
-        function: unit.functions.get(site.function as usize).cloned().unwrap_or_default(),
+        function: unit
+            .functions
+            .get(site.function as usize)
+            .cloned()
+            .unwrap_or_default(),
         message: message.to_string(),
     })
 }
@@ -52,7 +60,11 @@ pub fn place(sites: &Sites, id: SiteId) -> (String, u32, String) {
     let Some((unit, site)) = sites.get(id) else {
         return Default::default();
     };
-    let file = unit.files.get(site.file as usize).cloned().unwrap_or_default();
+    let file = unit
+        .files
+        .get(site.file as usize)
+        .cloned()
+        .unwrap_or_default();
     let callee = match &site.kind {
         SiteKind::Call(name) => name.clone(),
         _ => String::new(),

@@ -1,0 +1,32 @@
+//! One file per command.
+
+pub mod replay;
+pub mod run;
+pub mod sandbox;
+pub mod show;
+pub mod trace;
+
+use crate::NOTHING;
+use crate::arguments::{Command, TraceCommand};
+
+/// Does what the command line says; gives the exit status, or what went wrong.
+pub fn carry_out(command: Command) -> Result<u8, String> {
+    match command {
+        // Normally taken before the words are looked at.
+        Command::Cc { .. } => Err("the first word must be cc: nearmiss cc …".into()),
+        Command::Run(arguments) => run::run(arguments),
+        Command::Show { id, campaign } => {
+            show::show(id.as_deref(), &campaign.dir).map(|()| NOTHING)
+        }
+        Command::Replay {
+            id,
+            twin,
+            no_sandbox,
+            campaign,
+        } => replay::replay(&id, twin, no_sandbox, &campaign.dir),
+        Command::Report { format, campaign } => {
+            show::report(format, &campaign.dir).map(|()| NOTHING)
+        }
+        Command::Trace(TraceCommand::Dump { file }) => trace::dump(&file).map(|()| NOTHING),
+    }
+}

@@ -1,0 +1,70 @@
+//! `nearmiss run`.
+
+use nearmiss_engine::{Config, EngineError, Output, Target};
+
+use crate::arguments::{Format, RunArguments};
+use crate::progress::Line;
+use crate::{FOUND, NOTHING, environment, output, signals};
+
+/// Runs a program and reports what was found.
+pub fn run(arguments: RunArguments) -> Result<u8, String> {
+    let words = |error: EngineError| error.to_string();
+    let config = config(&arguments)?;
+    let target = target(arguments.command)?;
+    signals::install();
+    let mut line = Line::new();
+    let report = nearmiss_engine::run(target, &config, &mut |progress| line.show(&progress));
+    line.clear();
+    let report = report.map_err(words)?;
+    match arguments.format {
+        Format::Json => output::result(nearmiss_report::json(&report).as_bytes())?,
+        Format::Text => {
+            let text = nearmiss_report::text::report(&report, &super::show::source_line);
+            output::message(text.as_bytes());
+        }
+    }
+    Ok(if report.findings.is_empty() {
+        NOTHING
+    } else {
+        FOUND
+    })
+}
+
+fn target(command: Vec<std::ffi::OsString>) -> Result<Target, String> {
+    let name = command.first().ok_or("no program given")?;
+    Ok(Target {
+        program: environment::find_program(name).map_err(|error| error.to_string())?,
+        environment: environment::variables(),
+        directory: environment::directory()?,
+        stdin: environment::stdin()?,
+        arguments: command,
+    })
+}
+
+fn config(arguments: &RunArguments) -> Result<Config, String> {
+    let compiler = environment::compiler_config()?;
+    let solver = arguments.solver.as_ref();
+    Ok(Config {
+        directory: arguments.campaign.dir.clone(),
+        time: arguments.time,
+        question_time: arguments.query_time,
+        checks: arguments
+            .checks
+            .as_ref()
+            .map(|kinds| kinds.iter().copied().collect()),
+        sandbox: environment::sandbox(arguments.no_sandbox)?,
+        solver: solver.map(|command| command.split_whitespace().map(str::to_string).collect()),
+        channels: arguments
+            .channels
+            .iter()
+            .map(|channel| channel.letter())
+            .collect(),
+        output: match arguments.format {
+            Format::Text => Output::Through,
+            Format::Json => Output::Kept,
+        },
+        clang: compiler.clang,
+        library_directory: compiler.library_directory,
+        stop: &signals::STOP,
+    })
+}

@@ -1,0 +1,27 @@
+//! Writing to the two standard streams.
+
+use std::io::{self, Write};
+
+/// Says in one line what is wrong.
+pub fn complain(trouble: &str) {
+    let line = nearmiss_report::escape::text(trouble);
+    // Nobody could be told that this failed.
+    let _ = writeln!(io::stderr(), "nearmiss: {line}");
+}
+
+/// Writes a result to standard output. A reader that has seen enough is no trouble.
+pub fn result(text: &[u8]) -> Result<(), String> {
+    let mut stdout = io::stdout().lock();
+    match stdout.write_all(text).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("standard output: {error}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a report for people to standard error.
+pub fn message(text: &[u8]) {
+    // Nobody could be told that this failed.
+    let _ = io::stderr().lock().write_all(text);
+}

@@ -22,7 +22,7 @@ PACKAGES = [
     {
         "name": "gzip",
         "source": "gzip",
-        "build": "./configure --quiet CC=\"$CC\" CFLAGS=\"$CFLAGS\" > /dev/null && make -s gzip > /dev/null"
+        "build": "./configure --quiet CC=\"$CC\" CFLAGS=\"$CFLAGS\" > /dev/null && make -s version.c version.h gzip > /dev/null"
         " && cp gzip measured",
         "workloads": {
             "compress": "./measured -c {big} > /dev/null",
@@ -49,6 +49,8 @@ PACKAGES = [
     {
         "name": "lua5.4",
         "source": "lua5.4",
+        # Debian's luaconf.h asks for a header with the multiarch directory.
+        "before": "echo '#define DEB_HOST_MULTIARCH \"none\"' > src/lua5.4-deb-multiarch.h",
         "build": "cd src && $CC $CFLAGS -DLUA_USE_POSIX -DLUA_COMPAT_5_3"
         " $(ls *.c | grep -v '^luac.c$') -lm -o ../measured",
         "workloads": {
@@ -79,7 +81,7 @@ PACKAGES = [
     {
         "name": "bc",
         "source": "bc",
-        "build": "./configure --quiet CC=\"$CC\" CFLAGS=\"$CFLAGS\" > /dev/null && make -s > /dev/null"
+        "build": "./configure --quiet CC=\"$CC\" CFLAGS=\"$CFLAGS\" > /dev/null && make -s -C lib > /dev/null && make -s -C bc > /dev/null"
         " && cp bc/bc measured",
         "workloads": {"pi": "echo 'scale=700; 4*a(1)' | ./measured -l > /dev/null"},
         "small": "echo '2^20 + 7/3' | ./measured > /dev/null",

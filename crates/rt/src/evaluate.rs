@@ -81,7 +81,7 @@ mod tests {
             let mut operand = || match next() % 4 {
                 0 => next() & 3,
                 1 => mask(width) - (next() & 3 & mask(width)),
-                2 => (1 << (width - 1)) + (next() & 3) & mask(width),
+                2 => (1 << (width - 1)) + (next() & 3),
                 _ => next(),
             };
             let (a, b) = (operand() & mask(width), operand() & mask(width));

@@ -248,3 +248,21 @@ fn a_library_on_the_command_line_needs_no_option() {
         }
     }
 }
+
+#[test]
+fn a_library_shows_the_interface_and_nothing_else() {
+    let place = directory("symbols");
+    let library = compile(&place, "library.c", "lib.so", true, &["-shared", "-fPIC"]);
+    let output = std::process::Command::new("nm")
+        .args(["-D", "--defined-only", "--format=just-symbols"])
+        .arg(&library)
+        .output()
+        .unwrap();
+    let symbols = String::from_utf8(output.stdout).unwrap();
+    let known = |name: &str| {
+        name.starts_with("__nm_") || name.starts_with("nearmiss_") || name == "library_work"
+    };
+    let others: Vec<_> = symbols.lines().filter(|name| !known(name)).collect();
+    assert!(others.is_empty(), "{others:?}");
+    assert!(symbols.lines().count() > 80);
+}

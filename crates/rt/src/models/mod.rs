@@ -19,11 +19,12 @@ mod unistd;
 /// ```text
 /// model! {
 ///     fn name(argument: type, …) -> result;
-///     before |runtime, call| …;            // optional: what must be known before the call
+///     before |runtime, call| …;            // what must be known before the call
 ///     after |runtime, call, before, result| …
 /// }
 /// ```
 ///
+/// Either may be left out (`after` then has no argument `before`).
 /// `before` and `after` run on the runtime's state; between them the real function runs
 /// without any lock of the runtime's.
 macro_rules! model {
@@ -67,6 +68,16 @@ macro_rules! model {
             fn $name($($argument: $type),*) $(-> $result)?;
             before |_, _| ();
             after |$runtime, $call, (), $returned| $after
+        }
+    };
+    (
+        fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;
+        before |$runtime:pat_param, $call:pat_param| $before:expr
+    ) => {
+        $crate::models::model! {
+            fn $name($($argument: $type),*) $(-> $result)?;
+            before |$runtime, $call| $before;
+            after |_, _, (), _| {}
         }
     };
 }

@@ -12,7 +12,7 @@ use crate::streams::{File, Told, tell};
 unsafe fn flags_of(mode: *const u8) -> i32 {
     // SAFETY: as promised by the caller.
     let mode = unsafe { crate::system::text(mode) };
-    let both = mode.iter().any(|&letter| letter == b'+');
+    let both = mode.iter().skip(1).any(|&letter| letter == b'+');
     match mode.first() {
         Some(b'r') if both => flags::RDWR,
         Some(b'r') => 0,
@@ -108,8 +108,7 @@ model! {
             let fd = unsafe { quiet_fileno(file) };
             runtime.inputs.set_descriptor(fd, None);
         }
-    };
-    after |_, _, (), _| ()
+    }
 }
 
 /// `fileno` without its effect on `errno` (a stream over memory has no descriptor).

@@ -22,8 +22,8 @@ pub fn source_of(runtime: &mut Runtime, file: *mut File) -> Option<Source> {
     }
     let stream = runtime.streams.find(file)?;
     if !stream.is_in_step() {
-        // SAFETY: as above.
         let told = if stream.seekable {
+            // SAFETY: as above.
             unsafe { tell(file) }
         } else {
             Told::Nothing

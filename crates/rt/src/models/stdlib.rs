@@ -67,6 +67,5 @@ model! {
         if !memory.is_null() {
             runtime.shadow.clear(memory as u64, usable(memory));
         }
-    };
-    after |_, _, (), ()| ()
+    }
 }

@@ -42,7 +42,10 @@ pub fn locate(mut ty: Type, indices: &[u32]) -> (usize, usize) {
     for &index in indices {
         if ty.is_struct() {
             let fields = ty.fields();
-            first += fields[..index as usize].iter().map(|field| leaves_or_one(*field)).sum::<usize>();
+            first += fields[..index as usize]
+                .iter()
+                .map(|field| leaves_or_one(*field))
+                .sum::<usize>();
             ty = fields[index as usize];
         } else {
             ty = ty.element();

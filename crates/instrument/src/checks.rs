@@ -49,7 +49,9 @@ impl Failures {
     /// Finds the failure blocks of `function`.
     pub fn find(function: Value, sites: &mut SiteMap) -> Failures {
         let blocks = function.blocks();
-        let found = blocks.into_iter().filter_map(|block| Some((block, failure(block, sites)?)));
+        let found = blocks
+            .into_iter()
+            .filter_map(|block| Some((block, failure(block, sites)?)));
         Failures(found.collect())
     }
 
@@ -70,8 +72,18 @@ impl Failures {
         let successors = terminator.successors();
         let (when_true, when_false) = (self.get(successors[0]), self.get(successors[1]));
         match (when_true, when_false) {
-            (None, Some(failure)) => Some(Check { condition, ok_when: true, failure, next: successors[0] }),
-            (Some(failure), None) => Some(Check { condition, ok_when: false, failure, next: successors[1] }),
+            (None, Some(failure)) => Some(Check {
+                condition,
+                ok_when: true,
+                failure,
+                next: successors[0],
+            }),
+            (Some(failure), None) => Some(Check {
+                condition,
+                ok_when: false,
+                failure,
+                next: successors[1],
+            }),
             _ => None,
         }
     }
@@ -93,7 +105,10 @@ pub struct Check<'a> {
 fn failure(block: Block, sites: &mut SiteMap) -> Option<Failure> {
     let instructions = block.instructions();
     let terminator = *instructions.last()?;
-    let calls = instructions.iter().copied().filter(|i| i.opcode() == Opcode::LLVMCall);
+    let calls = instructions
+        .iter()
+        .copied()
+        .filter(|i| i.opcode() == Opcode::LLVMCall);
     for call in calls {
         let callee = call.called();
         if !callee.is_function() {
@@ -117,14 +132,21 @@ fn report(call: Value, handler: &str, terminator: Value, sites: &mut SiteMap) ->
     let described = ubsan::describe(call, handler)?;
     let back = match terminator.opcode() {
         Opcode::LLVMUnreachable => None,
-        Opcode::LLVMBr if terminator.branch_condition().is_none() => Some(terminator.successors()[0]),
+        Opcode::LLVMBr if terminator.branch_condition().is_none() => {
+            Some(terminator.successors()[0])
+        }
         _ => return None,
     };
     let site = sites.add_check(described.kind, &described.message, &described.place);
     let second_site = described
         .second
         .map(|(kind, message)| sites.add_check(kind, &message, &described.place));
-    Some(Failure { site, second_site, back, call })
+    Some(Failure {
+        site,
+        second_site,
+        back,
+        call,
+    })
 }
 
 fn sink(call: Value, kind: Kind, name: &str, sites: &mut SiteMap) -> Failure {
@@ -133,7 +155,12 @@ fn sink(call: Value, kind: Kind, name: &str, sites: &mut SiteMap) -> Failure {
         _ => format!("{}()", name.trim_start_matches("llvm.")),
     };
     let site = sites.add_check(kind, &message, &Place::of(call));
-    Failure { site, second_site: None, back: None, call }
+    Failure {
+        site,
+        second_site: None,
+        back: None,
+        call,
+    }
 }
 
 /// The text of an assertion: the first argument of `__assert_fail`.

@@ -29,17 +29,34 @@ impl Context {
         let builder = Builder::new(&module);
         let byte = builder.integer_type(8);
         let words = builder.integer_type(128);
-        let hooks = HOOKS.iter().map(|hook| (hook.symbol, declare_hook(&module, &builder, hook))).collect();
+        let hooks = HOOKS
+            .iter()
+            .map(|hook| (hook.symbol, declare_hook(&module, &builder, hook)))
+            .collect();
         // Both are opaque blocks of bytes here; their layout is in `abi::shadow`.
         let summary = module.declare_variable(SUMMARY_SYMBOL, words, Linkage::Hidden);
-        let thread = module.declare_variable(THREAD_SYMBOL, array_of(byte, THREAD_SIZE), Linkage::ThreadLocal);
+        let thread = module.declare_variable(
+            THREAD_SYMBOL,
+            array_of(byte, THREAD_SIZE),
+            Linkage::ThreadLocal,
+        );
         module.require_symbol(ABI_SYMBOL);
-        Context { module, builder, sites, hooks, summary, thread }
+        Context {
+            module,
+            builder,
+            sites,
+            hooks,
+            summary,
+            thread,
+        }
     }
 
     /// Calls the hook `name` (without its prefix).
     pub fn hook(&self, name: &str, arguments: &[Value]) -> Value {
-        let function = self.hooks.iter().find(|(symbol, _)| symbol.strip_prefix("__nm_") == Some(name));
+        let function = self
+            .hooks
+            .iter()
+            .find(|(symbol, _)| symbol.strip_prefix("__nm_") == Some(name));
         let (_, function) = function.unwrap_or_else(|| panic!("no hook named {name}"));
         self.builder.call_hook(*function, arguments)
     }
@@ -57,7 +74,8 @@ impl Context {
 
     /// The address of a word of the thread's block.
     pub fn thread_word(&self, offset: usize) -> Value {
-        self.builder.offset(self.thread, self.builder.u64(offset as u64))
+        self.builder
+            .offset(self.thread, self.builder.u64(offset as u64))
     }
 
     /// Adds a site at `instruction`; its number as a constant.
@@ -81,7 +99,11 @@ fn declare_hook(module: &Module, builder: &Builder, hook: &nearmiss_abi::hook::H
             Word::U64 => builder.integer_type(64),
         })
         .collect();
-    let result = if hook.returns_label { builder.integer_type(32) } else { module.void_type() };
+    let result = if hook.returns_label {
+        builder.integer_type(32)
+    } else {
+        module.void_type()
+    };
     let function = module.declare_function(hook.symbol, result, &parameters, false);
     module.set_preserve_most(function);
     function

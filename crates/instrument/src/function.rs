@@ -16,7 +16,7 @@ use crate::aggregate;
 use crate::checks::Failures;
 use crate::context::Context;
 use crate::guard::Sources;
-use crate::llvm::{Block, Opcode, Value};
+use crate::llvm::{Block, Value};
 use crate::may::MayBeLabelled;
 use crate::regions::{self, Region};
 use crate::transfer;
@@ -49,13 +49,23 @@ pub fn instrument(context: &mut Context, function: Value) {
     let may = MayBeLabelled::analyse(function);
     let regions = regions::plan(function, &failures);
     let is_variadic = function.global_value_type().is_variadic();
-    let entry = function.blocks()[0].first().expect("a block has a terminator");
+    let entry = function.blocks()[0]
+        .first()
+        .expect("a block has a terminator");
     context.builder.before(entry);
     let summary = context.load_summary_words();
     let kept_arguments = is_variadic.then(|| make_room_for_arguments(context));
     let (labels, fresh) = Default::default();
-    let mut rewriter =
-        Rewriter { context, function, failures: &failures, may: &may, kept_arguments, summary, labels, fresh };
+    let mut rewriter = Rewriter {
+        context,
+        function,
+        failures: &failures,
+        may: &may,
+        kept_arguments,
+        summary,
+        labels,
+        fresh,
+    };
     let phis = rewriter.add_label_phis();
     for region in &regions {
         rewriter.rewrite(region);
@@ -66,7 +76,9 @@ pub fn instrument(context: &mut Context, function: Value) {
 
 fn make_room_for_arguments(context: &Context) -> Value {
     let word = context.builder.integer_type(32);
-    let room = context.builder.alloca(word, 1 + words::MAX_ARGUMENTS as u64);
+    let room = context
+        .builder
+        .alloca(word, 1 + words::MAX_ARGUMENTS as u64);
     context.builder.store(context.builder.u32(0), room);
     room
 }
@@ -75,7 +87,9 @@ impl Rewriter<'_> {
     /// The labels of a value where the region in work uses it.
     pub fn labels_of(&self, value: Value) -> Vec<Label> {
         let known = self.fresh.get(&value).or_else(|| self.labels.get(&value));
-        known.cloned().unwrap_or_else(|| vec![None; aggregate::label_count(value.ty()).max(1)])
+        known
+            .cloned()
+            .unwrap_or_else(|| vec![None; aggregate::label_count(value.ty()).max(1)])
     }
 
     /// The label of a scalar.
@@ -95,12 +109,17 @@ impl Rewriter<'_> {
         let mut phis = Vec::new();
         for block in self.function.blocks() {
             let first = block.first().expect("a block has a terminator");
-            let here = block.instructions().into_iter().take_while(|i| i.opcode() == Opcode::LLVMPHI);
-            for phi in here.filter(|phi| self.may.contains(*phi)) {
+            for phi in block
+                .phis()
+                .into_iter()
+                .filter(|phi| self.may.contains(*phi))
+            {
                 self.context.builder.before(first);
                 let word = self.context.builder.integer_type(32);
                 let count = aggregate::label_count(phi.ty());
-                let labels = (0..count).map(|_| Some(self.context.builder.phi(word))).collect();
+                let labels = (0..count)
+                    .map(|_| Some(self.context.builder.phi(word)))
+                    .collect();
                 self.labels.insert(phi, labels);
                 phis.push(phi);
             }
@@ -163,15 +182,26 @@ impl Rewriter<'_> {
     /// Carries the labels made in the cold block to where they are used later.
     fn merge_labels(&mut self, region: &Region, head: Block, slow: Block, tail: Block) {
         let fresh = std::mem::take(&mut self.fresh);
-        let inside: FxHashSet<Value> = region.instructions.iter().copied().chain([region.end]).collect();
+        let inside: FxHashSet<Value> = region
+            .instructions
+            .iter()
+            .copied()
+            .chain([region.end])
+            .collect();
         let first = tail.first().expect("the tail starts with the region's end");
         self.context.builder.before(first);
         let word = self.context.builder.integer_type(32);
         let zero = self.context.builder.u32(0);
         // The order of a hash map must not show in the output.
-        let order = self.function.parameters().into_iter().chain(region.instructions.iter().copied());
+        let order = self
+            .function
+            .parameters()
+            .into_iter()
+            .chain(region.instructions.iter().copied());
         for value in order {
-            let Some(labels) = fresh.get(&value) else { continue };
+            let Some(labels) = fresh.get(&value) else {
+                continue;
+            };
             if value.users().into_iter().all(|user| inside.contains(&user)) {
                 continue;
             }

@@ -34,7 +34,11 @@ pub const MOST_BYTES_SUMMARISED: u64 = 50;
 impl Sources {
     /// Whether there is nothing to look at, so that the region needs no guard.
     pub fn is_empty(&self) -> bool {
-        self.labels.is_empty() && self.memory.is_empty() && !self.arrival && self.returned == 0 && !self.recording
+        self.labels.is_empty()
+            && self.memory.is_empty()
+            && !self.arrival
+            && self.returned == 0
+            && !self.recording
     }
 
     /// Looks at a label.
@@ -50,8 +54,16 @@ impl Sources {
     pub fn add_memory(&mut self, address: Value, size: u64, alignment: u64) {
         if size > MOST_BYTES_SUMMARISED {
             self.recording = true;
-        } else if !self.memory.iter().any(|known| known.address == address && known.size >= size) {
-            self.memory.push(Memory { address, size, aligned: alignment >= size });
+        } else if !self
+            .memory
+            .iter()
+            .any(|known| known.address == address && known.size >= size)
+        {
+            self.memory.push(Memory {
+                address,
+                size,
+                aligned: alignment >= size,
+            });
         }
     }
 
@@ -59,22 +71,38 @@ impl Sources {
     pub fn emit(&self, rewriter: &Rewriter<'_>) -> Value {
         let builder = &rewriter.context.builder;
         let mut words: Vec<Value> = self.labels.clone();
-        words.extend(self.memory.iter().map(|memory| emit_summary(rewriter, memory)));
-        for offset in [RETURNED_OFFSET, RETURNED_SECOND_OFFSET].into_iter().take(self.returned as usize) {
-            words.push(builder.load(builder.integer_type(32), rewriter.context.thread_word(offset)));
+        words.extend(
+            self.memory
+                .iter()
+                .map(|memory| emit_summary(rewriter, memory)),
+        );
+        for offset in [RETURNED_OFFSET, RETURNED_SECOND_OFFSET]
+            .into_iter()
+            .take(self.returned as usize)
+        {
+            words.push(builder.load(
+                builder.integer_type(32),
+                rewriter.context.thread_word(offset),
+            ));
         }
         let mut conditions = Vec::new();
         if let Some(any) = words.into_iter().reduce(|a, b| builder.or(a, b)) {
             conditions.push(builder.is_not_zero(any));
         }
         if self.arrival {
-            let callee = builder.load(builder.integer_type(64), rewriter.context.thread_word(CALLEE_OFFSET));
+            let callee = builder.load(
+                builder.integer_type(64),
+                rewriter.context.thread_word(CALLEE_OFFSET),
+            );
             conditions.push(builder.is_not_zero(callee));
         }
         if self.recording {
             conditions.push(builder.is_not_zero(rewriter.summary.1));
         }
-        conditions.into_iter().reduce(|a, b| builder.or(a, b)).expect("sources are not empty")
+        conditions
+            .into_iter()
+            .reduce(|a, b| builder.or(a, b))
+            .expect("sources are not empty")
     }
 }
 

@@ -18,13 +18,28 @@ impl MayBeLabelled {
     pub fn analyse(function: Value) -> MayBeLabelled {
         let mut labelled = MayBeLabelled::default();
         let mut work: Vec<Value> = Vec::new();
-        work.extend(function.parameters().into_iter().filter(|value| aggregate::can_carry(value.ty())));
+        work.extend(
+            function
+                .parameters()
+                .into_iter()
+                .filter(|value| aggregate::can_carry(value.ty())),
+        );
         for block in function.blocks() {
-            work.extend(block.instructions().into_iter().filter(|instruction| is_source(*instruction)));
+            work.extend(
+                block
+                    .instructions()
+                    .into_iter()
+                    .filter(|instruction| is_source(*instruction)),
+            );
         }
         while let Some(value) = work.pop() {
             if labelled.0.insert(value) {
-                work.extend(value.users().into_iter().filter(|user| passes_on(*user, value)));
+                work.extend(
+                    value
+                        .users()
+                        .into_iter()
+                        .filter(|user| passes_on(*user, value)),
+                );
             }
         }
         labelled
@@ -43,7 +58,7 @@ fn is_source(instruction: Value) -> bool {
     }
     match instruction.opcode() {
         Opcode::LLVMLoad => !is_constant_memory(instruction.operand(0)),
-        Opcode::LLVMCall | Opcode::LLVMInvoke => !crate::transfer::is_pure_intrinsic(instruction),
+        Opcode::LLVMCall => crate::transfer::is_barrier(instruction),
         Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => true,
         _ => false,
     }
@@ -55,7 +70,9 @@ fn passes_on(user: Value, value: Value) -> bool {
         return false;
     }
     match user.opcode() {
-        Opcode::LLVMFPToSI | Opcode::LLVMFPToUI | Opcode::LLVMFCmp | Opcode::LLVMExtractElement => false,
+        Opcode::LLVMFPToSI | Opcode::LLVMFPToUI | Opcode::LLVMFCmp | Opcode::LLVMExtractElement => {
+            false
+        }
         Opcode::LLVMLoad => user.operand(0) == value,
         Opcode::LLVMCall => crate::transfer::is_pure_intrinsic(user),
         _ => true,

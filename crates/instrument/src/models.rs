@@ -8,14 +8,20 @@ use crate::llvm::{Module, Opcode, Type, Value};
 /// Functions that the module defines itself, and taken addresses, are left alone.
 pub fn redirect(module: &Module) {
     for model in MODELS {
-        let Some(function) = module.function(model.name) else { continue };
+        let Some(function) = module.function(model.name) else {
+            continue;
+        };
         let ty = function.global_value_type();
         // glibc defines some as inline functions; those bodies are only hints.
         let is_defined_here = !function.is_declaration() && !function.is_elsewhere();
         if is_defined_here || !matches(model, ty) {
             continue;
         }
-        let calls: Vec<Value> = function.users().into_iter().filter(|user| calls(*user, function)).collect();
+        let calls: Vec<Value> = function
+            .users()
+            .into_iter()
+            .filter(|user| calls(*user, function))
+            .collect();
         if calls.is_empty() {
             continue;
         }

@@ -81,7 +81,11 @@ impl Planner<'_> {
     fn close(&mut self, end: Value) {
         let instructions = std::mem::take(&mut self.open);
         let is_entry = std::mem::take(&mut self.is_entry);
-        self.regions.push(Region { instructions, end, is_entry });
+        self.regions.push(Region {
+            instructions,
+            end,
+            is_entry,
+        });
     }
 
     /// Where straight-line code goes on after `block`.
@@ -94,9 +98,15 @@ impl Planner<'_> {
             return None;
         };
         let comes_from_here = |from: &Block| {
-            *from == block || self.failures.get(*from).is_some_and(|failure| self.reports_for(failure.back, *from, block))
+            *from == block
+                || self
+                    .failures
+                    .get(*from)
+                    .is_some_and(|failure| self.reports_for(failure.back, *from, block))
         };
-        let has_phi = next.first().is_some_and(|first| first.opcode() == Opcode::LLVMPHI);
+        let has_phi = next
+            .first()
+            .is_some_and(|first| first.opcode() == Opcode::LLVMPHI);
         let alone = self.predecessors[&next].iter().all(comes_from_here);
         (!has_phi && alone && !self.seen.contains(&next)).then_some(next)
     }

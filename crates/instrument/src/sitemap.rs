@@ -22,7 +22,11 @@ impl Place {
     /// The place of an instruction.
     pub fn of(instruction: Value) -> Place {
         let (line, column) = instruction.place();
-        Place { file: instruction.source_file(), line, column }
+        Place {
+            file: instruction.source_file(),
+            line,
+            column,
+        }
     }
 }
 
@@ -37,8 +41,17 @@ pub struct SiteMap {
 impl SiteMap {
     /// An empty map of the unit with this hash.
     pub fn new(hash: u64, source: &str, directory: &str) -> SiteMap {
-        let unit = Unit { hash, source: source.into(), directory: directory.into(), ..Unit::default() };
-        let mut map = SiteMap { unit, files: FxHashMap::default(), function: 0 };
+        let unit = Unit {
+            hash,
+            source: source.into(),
+            directory: directory.into(),
+            ..Unit::default()
+        };
+        let mut map = SiteMap {
+            unit,
+            files: FxHashMap::default(),
+            function: 0,
+        };
         map.file(source);
         map
     }
@@ -60,13 +73,25 @@ impl SiteMap {
             None => 0,
         };
         let (line, column) = (place.line, place.column);
-        self.unit.sites.push(Site { kind, file, function: self.function, line, column });
+        self.unit.sites.push(Site {
+            kind,
+            file,
+            function: self.function,
+            line,
+            column,
+        });
         SiteId::new(self.unit.hash, local)
     }
 
     /// Adds a check.
     pub fn add_check(&mut self, kind: Kind, message: &str, place: &Place) -> SiteId {
-        self.add(SiteKind::Check { kind: kind as u8, message: message.into() }, place)
+        self.add(
+            SiteKind::Check {
+                kind: kind as u8,
+                message: message.into(),
+            },
+            place,
+        )
     }
 
     fn file(&mut self, name: &str) -> u32 {

@@ -22,7 +22,9 @@ pub struct Described {
 pub fn describe(call: Value, handler: &str) -> Option<Described> {
     let data = static_data(call)?;
     let place = place(data.operand(0));
-    let handler = handler.strip_prefix("__ubsan_handle_")?.trim_end_matches("_abort");
+    let handler = handler
+        .strip_prefix("__ubsan_handle_")?
+        .trim_end_matches("_abort");
     let ty = |index: u32| type_name(data, index);
     let mut second = None;
     let (kind, message) = match handler {
@@ -31,20 +33,43 @@ pub fn describe(call: Value, handler: &str) -> Option<Described> {
         "mul_overflow" => overflow("multiplication", data),
         "negate_overflow" => overflow("negation", data),
         "divrem_overflow" => {
-            second = Some((Kind::SignedOverflow, format!("division overflow in type {}", ty(1))));
-            (Kind::DivisionByZero, format!("division by zero in type {}", ty(1)))
+            second = Some((
+                Kind::SignedOverflow,
+                format!("division overflow in type {}", ty(1)),
+            ));
+            (
+                Kind::DivisionByZero,
+                format!("division by zero in type {}", ty(1)),
+            )
         }
         "shift_out_of_bounds" => (Kind::Shift, format!("invalid shift of type {}", ty(1))),
-        "out_of_bounds" => (access_kind(call), format!("index out of bounds for type {}", ty(1))),
-        "type_mismatch_v1" => (Kind::NullDereference, format!("null pointer of type {}", ty(1))),
+        "out_of_bounds" => (
+            access_kind(call),
+            format!("index out of bounds for type {}", ty(1)),
+        ),
+        "type_mismatch_v1" => (
+            Kind::NullDereference,
+            format!("null pointer of type {}", ty(1)),
+        ),
         "nonnull_arg" | "nullability_arg" => (Kind::NullDereference, "null argument".into()),
-        "implicit_conversion" => (Kind::Truncation, format!("implicit conversion from {} to {}", ty(1), ty(2))),
+        "implicit_conversion" => (
+            Kind::Truncation,
+            format!("implicit conversion from {} to {}", ty(1), ty(2)),
+        ),
         "builtin_unreachable" => (Kind::Abort, "code marked unreachable".into()),
         "missing_return" => (Kind::Abort, "end of a function without return".into()),
-        "vla_bound_not_positive" => (Kind::OutOfBoundsWrite, "size of an array is not positive".into()),
+        "vla_bound_not_positive" => (
+            Kind::OutOfBoundsWrite,
+            "size of an array is not positive".into(),
+        ),
         _ => return None,
     };
-    Some(Described { kind, message, place, second })
+    Some(Described {
+        kind,
+        message,
+        place,
+        second,
+    })
 }
 
 fn static_data(call: Value) -> Option<Value> {
@@ -57,8 +82,17 @@ fn static_data(call: Value) -> Option<Value> {
 
 fn overflow(operation: &str, data: Value) -> (Kind, String) {
     match is_signed(data.operand(1)) {
-        true => (Kind::SignedOverflow, format!("signed {operation} overflow in type {}", type_name(data, 1))),
-        false => (Kind::UnsignedOverflow, format!("unsigned {operation} wraps around in type {}", type_name(data, 1))),
+        true => (
+            Kind::SignedOverflow,
+            format!("signed {operation} overflow in type {}", type_name(data, 1)),
+        ),
+        false => (
+            Kind::UnsignedOverflow,
+            format!(
+                "unsigned {operation} wraps around in type {}",
+                type_name(data, 1)
+            ),
+        ),
     }
 }
 
@@ -68,9 +102,17 @@ fn place(location: Value) -> Place {
         return Place::default();
     }
     let file = location.operand(0);
-    let file = if file.is_global_variable() { file.initializer().and_then(Value::constant_string) } else { None };
+    let file = if file.is_global_variable() {
+        file.initializer().and_then(Value::constant_string)
+    } else {
+        None
+    };
     let number = |index: u32| location.operand(index).constant_integer().unwrap_or(0) as u32;
-    Place { file, line: number(1), column: number(2) }
+    Place {
+        file,
+        line: number(1),
+        column: number(2),
+    }
 }
 
 /// `TypeDesc = { i16 kind, i16 info, name }`.
@@ -79,7 +121,11 @@ fn type_descriptor(data: Value, index: u32) -> Option<Value> {
         return None;
     }
     let descriptor = data.operand(index);
-    if descriptor.is_global_variable() { descriptor.initializer() } else { None }
+    if descriptor.is_global_variable() {
+        descriptor.initializer()
+    } else {
+        None
+    }
 }
 
 fn type_name(data: Value, index: u32) -> String {
@@ -89,7 +135,11 @@ fn type_name(data: Value, index: u32) -> String {
 }
 
 fn is_signed(descriptor: Value) -> bool {
-    let descriptor = if descriptor.is_global_variable() { descriptor.initializer() } else { None };
+    let descriptor = if descriptor.is_global_variable() {
+        descriptor.initializer()
+    } else {
+        None
+    };
     let info = descriptor.and_then(|descriptor| descriptor.operand(1).constant_integer());
     info.is_none_or(|info| info & 1 == 1)
 }
@@ -101,7 +151,8 @@ fn access_kind(report: Value) -> Kind {
         return Kind::OutOfBoundsRead;
     };
     let mut instructions = next.instructions().into_iter();
-    let address = instructions.find(|instruction| instruction.opcode() == Opcode::LLVMGetElementPtr);
+    let address =
+        instructions.find(|instruction| instruction.opcode() == Opcode::LLVMGetElementPtr);
     match address {
         Some(address) if is_written(address, 3) => Kind::OutOfBoundsWrite,
         _ => Kind::OutOfBoundsRead,

@@ -34,17 +34,22 @@ pub struct Request {
     pub keep_debug: bool,
 }
 
-/// Before instrumentation: variables into registers, and what is plain to see. Nothing that
-/// turns branches into selections or moves checks (see docs/architecture.md).
-const BEFORE: &str = "function(sroa<preserve-cfg>,early-cse,lower-constant-intrinsics,early-cse)";
+/// Before instrumentation: variables into registers, small functions into their callers (an
+/// instrumented call costs more than a plain one), and what is plain to see. Nothing that turns
+/// branches into selections or moves checks (see docs/architecture.md).
+const BEFORE: &str = "function(sroa<preserve-cfg>,early-cse),cgscc(inline),\
+                      function(sroa<preserve-cfg>,early-cse<memssa>,lower-constant-intrinsics,gvn,early-cse)";
 
 /// After it: cheap clean-up; most of the work is code generation.
-const AFTER: &str = "function(simplifycfg,instcombine<no-verify-fixpoint>,early-cse<memssa>,simplifycfg)";
+const AFTER: &str = "function(simplifycfg,instcombine<no-verify-fixpoint>,early-cse<memssa>,jump-threading,simplifycfg)";
 
 /// Instruments one unit.
 pub fn instrument(request: &Request) -> Result<(), String> {
     let module = Module::read(&request.input)?;
-    let hash = unit_hash(&std::fs::read(&request.input).map_err(|error| error.to_string())?, &request.directory);
+    let hash = unit_hash(
+        &std::fs::read(&request.input).map_err(|error| error.to_string())?,
+        &request.directory,
+    );
     for defined in defined_functions(&module) {
         module.mark_for_address_sanitizer(defined);
     }
@@ -60,20 +65,29 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         function::instrument(&mut context, defined);
     }
     let Context { module, sites, .. } = context;
-    module.verify().map_err(|message| format!("instrumentation broke the module: {message}"))?;
+    module
+        .verify()
+        .map_err(|message| format!("instrumentation broke the module: {message}"))?;
     module.run_passes(AFTER)?;
     if !request.keep_debug {
         module.strip_debug();
     }
     write_file(&request.sites, &frame::write(&sites.finish()))?;
-    for (section, path) in [(SITES_SECTION, &request.sites), (TWIN_SECTION, &request.twin)] {
+    for (section, path) in [
+        (SITES_SECTION, &request.sites),
+        (TWIN_SECTION, &request.twin),
+    ] {
         module.append_assembly(&include_section(section, path));
     }
     module.write(&request.output)
 }
 
 fn defined_functions(module: &Module) -> Vec<Value> {
-    module.functions().into_iter().filter(|function| !function.is_declaration()).collect()
+    module
+        .functions()
+        .into_iter()
+        .filter(|function| !function.is_declaration())
+        .collect()
 }
 
 fn functions_to_instrument(module: &Module) -> Vec<Value> {
@@ -82,7 +96,9 @@ fn functions_to_instrument(module: &Module) -> Vec<Value> {
     let mut functions = defined_functions(module);
     // `available_externally` bodies are copies that never become code.
     functions.retain(|function| {
-        !function.has_attribute(FUNCTION, "naked") && !resolvers.contains(function) && !function.is_elsewhere()
+        !function.has_attribute(FUNCTION, "naked")
+            && !resolvers.contains(function)
+            && !function.is_elsewhere()
     });
     for function in &functions {
         for attribute in ["memory", "speculatable", "nosync"] {
@@ -101,7 +117,11 @@ fn unit_hash(bitcode: &[u8], directory: &str) -> u64 {
 }
 
 fn write_twin(module: &Module, unit: u64, request: &Request) -> Result<(), String> {
-    let twin = Twin { unit, bitcode: module.bitcode(), options: request.options.clone() };
+    let twin = Twin {
+        unit,
+        bitcode: module.bitcode(),
+        options: request.options.clone(),
+    };
     write_file(&request.twin, &frame::write(&twin))
 }
 
@@ -111,6 +131,9 @@ fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
 
 /// Assembly that puts a file into a section of its own that is not loaded.
 fn include_section(section: &str, path: &Path) -> String {
-    let path = path.to_string_lossy().replace('\\', "\\\\").replace('"', "\\\"");
+    let path = path
+        .to_string_lossy()
+        .replace('\\', "\\\\")
+        .replace('"', "\\\"");
     format!(".pushsection {section},\"\",@progbits\n.incbin \"{path}\"\n.popsection\n")
 }

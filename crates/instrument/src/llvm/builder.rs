@@ -23,7 +23,10 @@ impl Builder {
     /// A builder for the context of `module`.
     pub fn new(module: &Module) -> Builder {
         let context = module.context();
-        Builder { builder: unsafe { LLVMCreateBuilderInContext(context) }, context }
+        Builder {
+            builder: unsafe { LLVMCreateBuilderInContext(context) },
+            context,
+        }
     }
 
     /// Writes from now on at the end of `block`, without debug location.
@@ -126,14 +129,21 @@ impl Builder {
         let target = self.integer_type(width).0;
         Value(unsafe {
             if value.ty().is_pointer() {
-                let address = LLVMBuildPtrToInt(self.builder, value.0, self.integer_type(64).0, UNNAMED);
-                return if width == 64 { Value(address) } else { self.unsigned(Value(address), width) };
+                let address =
+                    LLVMBuildPtrToInt(self.builder, value.0, self.integer_type(64).0, UNNAMED);
+                return if width == 64 {
+                    Value(address)
+                } else {
+                    self.unsigned(Value(address), width)
+                };
             }
             let from = LLVMGetIntTypeWidth(LLVMTypeOf(value.0));
             match from.cmp(&width) {
                 std::cmp::Ordering::Less => LLVMBuildZExt(self.builder, value.0, target, UNNAMED),
                 std::cmp::Ordering::Equal => value.0,
-                std::cmp::Ordering::Greater => LLVMBuildTrunc(self.builder, value.0, target, UNNAMED),
+                std::cmp::Ordering::Greater => {
+                    LLVMBuildTrunc(self.builder, value.0, target, UNNAMED)
+                }
             }
         })
     }
@@ -147,7 +157,16 @@ impl Builder {
     /// The address `offset` bytes after `pointer`.
     pub fn offset(&self, pointer: Value, offset: Value) -> Value {
         let byte = self.integer_type(8).0;
-        Value(unsafe { LLVMBuildGEP2(self.builder, byte, pointer.0, [offset.0].as_mut_ptr(), 1, UNNAMED) })
+        Value(unsafe {
+            LLVMBuildGEP2(
+                self.builder,
+                byte,
+                pointer.0,
+                [offset.0].as_mut_ptr(),
+                1,
+                UNNAMED,
+            )
+        })
     }
 
     /// A load with alignment 1.
@@ -161,7 +180,11 @@ impl Builder {
     pub fn mark_invariant(&self, load: Value) {
         const INVARIANT: &str = "invariant.load";
         unsafe {
-            let kind = LLVMGetMDKindIDInContext(self.context, INVARIANT.as_ptr().cast(), INVARIANT.len() as u32);
+            let kind = LLVMGetMDKindIDInContext(
+                self.context,
+                INVARIANT.as_ptr().cast(),
+                INVARIANT.len() as u32,
+            );
             let empty = LLVMMDNodeInContext2(self.context, std::ptr::null_mut(), 0);
             LLVMSetMetadata(load.0, kind, LLVMMetadataAsValue(self.context, empty));
             LLVMSetAlignment(load.0, 8);
@@ -184,7 +207,14 @@ impl Builder {
         unsafe {
             let ty = LLVMGlobalGetValueType(function.0);
             let count = arguments.len() as u32;
-            let call = LLVMBuildCall2(self.builder, ty, function.0, arguments.as_mut_ptr(), count, UNNAMED);
+            let call = LLVMBuildCall2(
+                self.builder,
+                ty,
+                function.0,
+                arguments.as_mut_ptr(),
+                count,
+                UNNAMED,
+            );
             LLVMSetInstructionCallConv(call, PRESERVE_MOST);
             Value(call)
         }
@@ -211,7 +241,11 @@ impl Builder {
         const WEIGHTS: &str = "branch_weights";
         unsafe {
             let branch = LLVMBuildCondBr(self.builder, condition.0, taken.0, other.0);
-            let kind = LLVMGetMDKindIDInContext(self.context, PROFILE.as_ptr().cast(), PROFILE.len() as u32);
+            let kind = LLVMGetMDKindIDInContext(
+                self.context,
+                PROFILE.as_ptr().cast(),
+                PROFILE.len() as u32,
+            );
             let weight = |value| LLVMValueAsMetadata(self.u32(value).0);
             let mut parts = [
                 LLVMMDStringInContext2(self.context, WEIGHTS.as_ptr().cast(), WEIGHTS.len()),

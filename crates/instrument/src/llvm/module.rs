@@ -41,7 +41,9 @@ impl Module {
             let context = LLVMContextCreate();
             let mut buffer = std::ptr::null_mut();
             let name = c_string(&path.to_string_lossy());
-            if LLVMCreateMemoryBufferWithContentsOfFile(name.as_ptr(), &mut buffer, &mut message) != 0 {
+            if LLVMCreateMemoryBufferWithContentsOfFile(name.as_ptr(), &mut buffer, &mut message)
+                != 0
+            {
                 return Err(CStr::from_ptr(message).to_string_lossy().into_owned());
             }
             let mut module = std::ptr::null_mut();
@@ -87,7 +89,13 @@ impl Module {
     }
 
     /// Declares a function.
-    pub fn declare_function(&self, name: &str, result: Type, parameters: &[Type], variadic: bool) -> Value {
+    pub fn declare_function(
+        &self,
+        name: &str,
+        result: Type,
+        parameters: &[Type],
+        variadic: bool,
+    ) -> Value {
         let mut parameters: Vec<_> = parameters.iter().map(|ty| ty.0).collect();
         let count = parameters.len() as u32;
         unsafe {
@@ -112,9 +120,14 @@ impl Module {
             let variable = LLVMAddGlobal(self.module, ty.0, c_string(name).as_ptr());
             LLVMSetLinkage(variable, LLVMLinkage::LLVMExternalLinkage);
             match linkage {
-                Linkage::Hidden => LLVMSetVisibility(variable, llvm_sys::LLVMVisibility::LLVMHiddenVisibility),
+                Linkage::Hidden => {
+                    LLVMSetVisibility(variable, llvm_sys::LLVMVisibility::LLVMHiddenVisibility)
+                }
                 Linkage::ThreadLocal => {
-                    LLVMSetThreadLocalMode(variable, llvm_sys::LLVMThreadLocalMode::LLVMInitialExecTLSModel);
+                    LLVMSetThreadLocalMode(
+                        variable,
+                        llvm_sys::LLVMThreadLocalMode::LLVMInitialExecTLSModel,
+                    );
                 }
             }
             Value(variable)
@@ -171,7 +184,12 @@ impl Module {
     pub fn run_passes(&self, pipeline: &str) -> Result<(), String> {
         unsafe {
             let options = LLVMCreatePassBuilderOptions();
-            let error = LLVMRunPasses(self.module, c_string(pipeline).as_ptr(), std::ptr::null_mut(), options);
+            let error = LLVMRunPasses(
+                self.module,
+                c_string(pipeline).as_ptr(),
+                std::ptr::null_mut(),
+                options,
+            );
             LLVMDisposePassBuilderOptions(options);
             if error.is_null() {
                 return Ok(());

@@ -70,7 +70,9 @@ impl Type {
     /// The fields of a struct.
     pub fn fields(self) -> Vec<Type> {
         let count = unsafe { LLVMCountStructElementTypes(self.0) };
-        (0..count).map(|index| Type(unsafe { LLVMStructGetTypeAtIndex(self.0, index) })).collect()
+        (0..count)
+            .map(|index| Type(unsafe { LLVMStructGetTypeAtIndex(self.0, index) }))
+            .collect()
     }
 
     /// Element type of an array or vector.

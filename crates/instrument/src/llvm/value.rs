@@ -110,7 +110,9 @@ impl Value {
 
     /// The bytes of a constant string without its final zero.
     pub fn constant_string(self) -> Option<String> {
-        if unsafe { LLVMIsAConstantDataSequential(self.0).is_null() || LLVMIsConstantString(self.0) == 0 } {
+        if unsafe {
+            LLVMIsAConstantDataSequential(self.0).is_null() || LLVMIsConstantString(self.0) == 0
+        } {
             return None;
         }
         let mut size = 0;
@@ -152,7 +154,9 @@ impl Value {
     /// The parameters of a function.
     pub fn parameters(self) -> Vec<Value> {
         let count = unsafe { LLVMCountParams(self.0) };
-        (0..count).map(|index| Value(unsafe { LLVMGetParam(self.0, index) })).collect()
+        (0..count)
+            .map(|index| Value(unsafe { LLVMGetParam(self.0, index) }))
+            .collect()
     }
 
     /// The blocks of a function in their order.
@@ -193,7 +197,9 @@ impl Value {
 
     /// The arguments of a call.
     pub fn arguments(self) -> Vec<Value> {
-        (0..self.argument_count()).map(|index| self.operand(index)).collect()
+        (0..self.argument_count())
+            .map(|index| self.operand(index))
+            .collect()
     }
 
     /// Makes a call go to another function.
@@ -204,7 +210,9 @@ impl Value {
 
     /// Whether a call must be a tail call.
     pub fn is_must_tail(self) -> bool {
-        unsafe { LLVMGetTailCallKind(self.0) == llvm_sys::LLVMTailCallKind::LLVMTailCallKindMustTail }
+        unsafe {
+            LLVMGetTailCallKind(self.0) == llvm_sys::LLVMTailCallKind::LLVMTailCallKindMustTail
+        }
     }
 
     /// The predicate of an integer comparison.
@@ -237,7 +245,10 @@ impl Value {
     pub fn incoming(self) -> Vec<(Value, Block)> {
         let count = unsafe { LLVMCountIncoming(self.0) };
         let entry = |index| unsafe {
-            (Value(LLVMGetIncomingValue(self.0, index)), Block(LLVMGetIncomingBlock(self.0, index)))
+            (
+                Value(LLVMGetIncomingValue(self.0, index)),
+                Block(LLVMGetIncomingBlock(self.0, index)),
+            )
         };
         (0..count).map(entry).collect()
     }
@@ -250,7 +261,9 @@ impl Value {
     /// The successors of a terminator.
     pub fn successors(self) -> Vec<Block> {
         let count = unsafe { LLVMGetNumSuccessors(self.0) };
-        (0..count).map(|index| Block(unsafe { LLVMGetSuccessor(self.0, index) })).collect()
+        (0..count)
+            .map(|index| Block(unsafe { LLVMGetSuccessor(self.0, index) }))
+            .collect()
     }
 
     /// The condition, if this is a branch with two ways.
@@ -339,6 +352,14 @@ impl Block {
             next = instruction.next();
         }
         instructions
+    }
+
+    /// The phis.
+    pub fn phis(self) -> Vec<Value> {
+        let is_phi = |instruction: &Value| instruction.opcode() == Opcode::LLVMPHI;
+        std::iter::successors(self.first(), |instruction| instruction.next())
+            .take_while(is_phi)
+            .collect()
     }
 
     /// The first instruction.

@@ -25,7 +25,10 @@ impl Operand {
 
     /// Its width.
     pub fn width(self) -> u32 {
-        self.value.ty().scalar_width().expect("operands are scalars")
+        self.value
+            .ty()
+            .scalar_width()
+            .expect("operands are scalars")
     }
 }
 
@@ -68,17 +71,35 @@ fn comparison(predicate: Predicate) -> (Op, bool) {
 /// The labels of the result of `instruction`.
 pub fn transfer(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
     use Opcode::*;
-    if !instruction.operands().all(|operand| operand.ty().scalar_width().is_some()) {
+    if !instruction
+        .operands()
+        .all(|operand| operand.ty().scalar_width().is_some())
+    {
         return lose_operands(rewriter, instruction, NoteKind::Operation);
     }
     let label = match instruction.opcode() {
         LLVMICmp => {
             let (op, swapped) = comparison(instruction.predicate());
-            let (a, b) = (rewriter.operand(instruction, 0), rewriter.operand(instruction, 1));
-            if swapped { rewriter.apply(op, b, a) } else { rewriter.apply(op, a, b) }
+            let (a, b) = (
+                rewriter.operand(instruction, 0),
+                rewriter.operand(instruction, 1),
+            );
+            if swapped {
+                rewriter.apply(op, b, a)
+            } else {
+                rewriter.apply(op, a, b)
+            }
         }
-        LLVMZExt => rewriter.cast(Op::ZExt, rewriter.operand(instruction, 0), width_of(instruction)),
-        LLVMSExt => rewriter.cast(Op::SExt, rewriter.operand(instruction, 0), width_of(instruction)),
+        LLVMZExt => rewriter.cast(
+            Op::ZExt,
+            rewriter.operand(instruction, 0),
+            width_of(instruction),
+        ),
+        LLVMSExt => rewriter.cast(
+            Op::SExt,
+            rewriter.operand(instruction, 0),
+            width_of(instruction),
+        ),
         LLVMTrunc | LLVMPtrToInt | LLVMIntToPtr | LLVMBitCast | LLVMAddrSpaceCast => {
             rewriter.resize(rewriter.operand(instruction, 0), width_of(instruction))
         }
@@ -88,7 +109,11 @@ pub fn transfer(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
         }
         LLVMGetElementPtr => element_address(rewriter, instruction),
         opcode => match operation(opcode) {
-            Some(op) => rewriter.apply(op, rewriter.operand(instruction, 0), rewriter.operand(instruction, 1)),
+            Some(op) => rewriter.apply(
+                op,
+                rewriter.operand(instruction, 0),
+                rewriter.operand(instruction, 1),
+            ),
             None => return lose_operands(rewriter, instruction, NoteKind::Operation),
         },
     };
@@ -107,7 +132,10 @@ impl Rewriter<'_> {
 
     /// A value with its label.
     pub fn with_label(&self, value: Value) -> Operand {
-        Operand { label: self.label_of(value), value }
+        Operand {
+            label: self.label_of(value),
+            value,
+        }
     }
 
     /// The label, 0 if there is none.
@@ -126,11 +154,16 @@ impl Rewriter<'_> {
         if width <= 64 {
             let (a_label, b_label) = (self.label_or_zero(a.label), self.label_or_zero(b.label));
             let (a_value, b_value) = (builder.unsigned(a.value, 64), builder.unsigned(b.value, 64));
-            return Some(self.context.hook("binary", &[op_width, a_label, b_label, a_value, b_value]));
+            return Some(
+                self.context
+                    .hook("binary", &[op_width, a_label, b_label, a_value, b_value]),
+            );
         }
         let zero = builder.u64(0);
         let (a_term, b_term) = (self.wide_term(a), self.wide_term(b));
-        let result = self.context.hook("binary", &[op_width, a_term, b_term, zero, zero]);
+        let result = self
+            .context
+            .hook("binary", &[op_width, a_term, b_term, zero, zero]);
         self.unless_concrete(&[a.label, b.label], result)
     }
 
@@ -143,10 +176,15 @@ impl Rewriter<'_> {
             0..=64 => builder.u64(0),
             _ => {
                 let distance = builder.integer(width, 64);
-                builder.unsigned(builder.binary(Opcode::LLVMLShr, operand.value, distance), 64)
+                builder.unsigned(
+                    builder.binary(Opcode::LLVMLShr, operand.value, distance),
+                    64,
+                )
             }
         };
-        let constant = self.context.hook("constant", &[builder.u32(width), low, shifted]);
+        let constant = self
+            .context
+            .hook("constant", &[builder.u32(width), low, shifted]);
         match operand.label {
             Some(label) => builder.select(builder.is_not_zero(label), label, constant),
             None => constant,
@@ -156,14 +194,21 @@ impl Rewriter<'_> {
     /// `result`, or 0 if all of `labels` are 0 in this run.
     fn unless_concrete(&self, labels: &[Label], result: Value) -> Label {
         let builder = &self.context.builder;
-        let any = labels.iter().flatten().copied().reduce(|a, b| builder.or(a, b))?;
+        let any = labels
+            .iter()
+            .flatten()
+            .copied()
+            .reduce(|a, b| builder.or(a, b))?;
         Some(builder.select(builder.is_not_zero(any), result, builder.u32(0)))
     }
 
     /// The label of a zero or sign extension to `width`.
     pub fn cast(&self, op: Op, a: Operand, width: u32) -> Label {
         let label = a.label?;
-        let cast = self.context.builder.u32(op as u32 | a.width() << 8 | width << 16);
+        let cast = self
+            .context
+            .builder
+            .u32(op as u32 | a.width() << 8 | width << 16);
         Some(self.context.hook("cast", &[cast, label]))
     }
 
@@ -193,12 +238,22 @@ impl Rewriter<'_> {
         if width <= 64 {
             let (a_label, b_label) = (self.label_or_zero(a.label), self.label_or_zero(b.label));
             let (a_value, b_value) = (builder.unsigned(a.value, 64), builder.unsigned(b.value, 64));
-            let arguments = [width_truth, condition_label, a_label, b_label, a_value, b_value];
+            let arguments = [
+                width_truth,
+                condition_label,
+                a_label,
+                b_label,
+                a_value,
+                b_value,
+            ];
             return Some(self.context.hook("select", &arguments));
         }
         let zero = builder.u64(0);
         let (a_term, b_term) = (self.wide_term(a), self.wide_term(b));
-        let result = self.context.hook("select", &[width_truth, condition_label, a_term, b_term, zero, zero]);
+        let result = self.context.hook(
+            "select",
+            &[width_truth, condition_label, a_term, b_term, zero, zero],
+        );
         self.unless_concrete(&[condition.label, a.label, b.label], result)
     }
 }
@@ -211,7 +266,10 @@ fn element_address(rewriter: &mut Rewriter<'_>, instruction: Value) -> Label {
     for position in 1..instruction.operand_count() {
         let index = rewriter.operand(instruction, position);
         let offset = if position > 1 && ty.is_struct() {
-            let field = index.value.constant_integer().expect("field numbers are constant") as u32;
+            let field = index
+                .value
+                .constant_integer()
+                .expect("field numbers are constant") as u32;
             let offset = rewriter.context.module.field_offset(ty, field);
             ty = ty.fields()[field as usize];
             Operand::concrete(rewriter.context.builder.u64(offset))
@@ -229,17 +287,32 @@ fn element_address(rewriter: &mut Rewriter<'_>, instruction: Value) -> Label {
 fn scaled_index(rewriter: &Rewriter<'_>, index: Operand, element: Type) -> Operand {
     let builder = &rewriter.context.builder;
     let (label, value) = match index.width().cmp(&64) {
-        std::cmp::Ordering::Less => (rewriter.cast(Op::SExt, index, 64), builder.signed(index.value, 64)),
-        _ => (rewriter.resize(index, 64), builder.unsigned(index.value, 64)),
+        std::cmp::Ordering::Less => (
+            rewriter.cast(Op::SExt, index, 64),
+            builder.signed(index.value, 64),
+        ),
+        _ => (
+            rewriter.resize(index, 64),
+            builder.unsigned(index.value, 64),
+        ),
     };
     let size = Operand::concrete(builder.u64(rewriter.context.module.element_size(element)));
     let index = Operand { label, value };
-    Operand { label: rewriter.apply(Op::Mul, index, size), value: builder.binary(Opcode::LLVMMul, value, size.value) }
+    Operand {
+        label: rewriter.apply(Op::Mul, index, size),
+        value: builder.binary(Opcode::LLVMMul, value, size.value),
+    }
 }
 
 fn add(rewriter: &Rewriter<'_>, a: Operand, b: Operand) -> Operand {
-    let value = rewriter.context.builder.binary(Opcode::LLVMAdd, a.value, b.value);
-    Operand { label: rewriter.apply(Op::Add, a, b), value }
+    let value = rewriter
+        .context
+        .builder
+        .binary(Opcode::LLVMAdd, a.value, b.value);
+    Operand {
+        label: rewriter.apply(Op::Add, a, b),
+        value,
+    }
 }
 
 /// The labels of the leaves that are taken out.
@@ -247,7 +320,9 @@ pub fn extract_value(rewriter: &Rewriter<'_>, instruction: Value) -> Vec<Label> 
     let whole = instruction.operand(0);
     let labels = rewriter.labels_of(whole);
     let (first, count) = aggregate::locate(whole.ty(), &instruction.aggregate_indices());
-    labels.get(first..first + count).map_or_else(|| vec![None], <[Label]>::to_vec)
+    labels
+        .get(first..first + count)
+        .map_or_else(|| vec![None], <[Label]>::to_vec)
 }
 
 /// The labels of the whole with some leaves replaced.

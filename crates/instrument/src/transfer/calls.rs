@@ -16,7 +16,8 @@ use crate::llvm::{Opcode, Value};
 /// Adds what can arrive with labels when the function is entered.
 pub fn collect_entry(rewriter: &Rewriter<'_>, sources: &mut Sources) {
     let may_arrive = |parameter: &Value| rewriter.may.contains(*parameter);
-    sources.arrival |= rewriter.function.parameters().iter().any(may_arrive) || rewriter.kept_arguments.is_some();
+    sources.arrival |=
+        rewriter.function.parameters().iter().any(may_arrive) || rewriter.kept_arguments.is_some();
     sources.recording |= !memory_to_clear(rewriter).is_empty();
 }
 
@@ -24,24 +25,34 @@ pub fn collect_entry(rewriter: &Rewriter<'_>, sources: &mut Sources) {
 pub fn emit_entry(rewriter: &mut Rewriter<'_>) {
     let builder = &rewriter.context.builder;
     let parameters = rewriter.function.parameters();
-    let may_arrive = parameters.iter().any(|parameter| rewriter.may.contains(*parameter));
+    let may_arrive = parameters
+        .iter()
+        .any(|parameter| rewriter.may.contains(*parameter));
     if may_arrive || rewriter.kept_arguments.is_some() {
-        rewriter.context.hook("enter", &[builder.unsigned(rewriter.function, 64)]);
+        rewriter
+            .context
+            .hook("enter", &[builder.unsigned(rewriter.function, 64)]);
     }
     if let Some(buffer) = rewriter.kept_arguments {
-        rewriter.context.hook("keep_arguments", &[builder.unsigned(buffer, 64)]);
+        rewriter
+            .context
+            .hook("keep_arguments", &[builder.unsigned(buffer, 64)]);
     }
     for (position, parameter) in parameters.into_iter().enumerate().take(MAX_ARGUMENTS) {
         if rewriter.may.contains(parameter) && parameter.ty().scalar_width().is_some() {
             let builder = &rewriter.context.builder;
-            let word = rewriter.context.thread_word(ARGUMENTS_OFFSET + 4 * position);
+            let word = rewriter
+                .context
+                .thread_word(ARGUMENTS_OFFSET + 4 * position);
             let label = builder.load(builder.integer_type(32), word);
             rewriter.define(parameter, vec![Some(label)]);
         }
     }
     for (address, size) in memory_to_clear(rewriter) {
         let builder = &rewriter.context.builder;
-        rewriter.context.hook("clear", &[builder.unsigned(address, 64), builder.u64(size)]);
+        rewriter
+            .context
+            .hook("clear", &[builder.unsigned(address, 64), builder.u64(size)]);
     }
 }
 
@@ -51,15 +62,30 @@ fn memory_to_clear(rewriter: &Rewriter<'_>) -> Vec<(Value, u64)> {
     let module = &rewriter.context.module;
     let parameters = rewriter.function.parameters().into_iter().enumerate();
     let by_value = parameters.filter_map(|(position, parameter)| {
-        let ty = rewriter.function.parameter_type_attribute(position as u32, "byval")?;
+        let ty = rewriter
+            .function
+            .parameter_type_attribute(position as u32, "byval")?;
         Some((parameter, module.store_size(ty)))
     });
     let entry = rewriter.function.blocks()[0].instructions();
     let variables = entry.into_iter().filter_map(|instruction| {
-        let is_variable = instruction.opcode() == Opcode::LLVMAlloca && Some(instruction) != rewriter.kept_arguments;
-        let count = if is_variable { instruction.operand(0).constant_integer()? } else { return None };
-        let is_marked = instruction.users().into_iter().any(|user| is_lifetime_start(user));
-        (!is_marked).then(|| (instruction, count * module.element_size(instruction.allocated_type())))
+        let is_variable = instruction.opcode() == Opcode::LLVMAlloca
+            && Some(instruction) != rewriter.kept_arguments;
+        let count = if is_variable {
+            instruction.operand(0).constant_integer()?
+        } else {
+            return None;
+        };
+        let is_marked = instruction
+            .users()
+            .into_iter()
+            .any(|user| is_lifetime_start(user));
+        (!is_marked).then(|| {
+            (
+                instruction,
+                count * module.element_size(instruction.allocated_type()),
+            )
+        })
     });
     by_value.chain(variables).collect()
 }
@@ -82,25 +108,54 @@ pub fn collect_arguments(rewriter: &Rewriter<'_>, call: Value, sources: &mut Sou
 pub fn emit_pass(rewriter: &mut Rewriter<'_>, call: Value) {
     emit_by_value(rewriter, call);
     let callee = call.called();
-    let callee_label = if callee.is_instruction() || callee.is_argument() { rewriter.label_of(callee) } else { None };
+    let callee_label = if callee.is_instruction() || callee.is_argument() {
+        rewriter.label_of(callee)
+    } else {
+        None
+    };
     fix(rewriter, call, callee_label, NoteKind::Jump);
     let labels = argument_labels(rewriter, call);
     if labels.iter().all(Option::is_none) {
         return;
     }
-    let name = if callee.is_function() { callee.name() } else { String::new() };
-    let name = name.strip_prefix(nearmiss_abi::model::PREFIX).unwrap_or(&name).to_string();
+    let name = if callee.is_function() {
+        callee.name()
+    } else {
+        String::new()
+    };
+    let name = name
+        .strip_prefix(nearmiss_abi::model::PREFIX)
+        .unwrap_or(&name)
+        .to_string();
     let site = rewriter.context.site(SiteKind::Call(name), call);
     let fixed = call.called_type().parameters().len();
     let builder = &rewriter.context.builder;
     for (position, (label, argument)) in labels.iter().zip(call.arguments()).enumerate() {
-        let class = if position < fixed { CLASS_INTEGER } else { class_of(argument) };
-        let label = builder.or(rewriter.label_or_zero(*label), builder.u32(class << LABEL_BITS));
-        builder.store(label, rewriter.context.thread_word(ARGUMENTS_OFFSET + 4 * position));
+        let class = if position < fixed {
+            CLASS_INTEGER
+        } else {
+            class_of(argument)
+        };
+        let label = builder.or(
+            rewriter.label_or_zero(*label),
+            builder.u32(class << LABEL_BITS),
+        );
+        builder.store(
+            label,
+            rewriter
+                .context
+                .thread_word(ARGUMENTS_OFFSET + 4 * position),
+        );
     }
-    builder.store(builder.u32(labels.len() as u32), rewriter.context.thread_word(COUNT_OFFSET));
+    builder.store(
+        builder.u32(labels.len() as u32),
+        rewriter.context.thread_word(COUNT_OFFSET),
+    );
     builder.store(site, rewriter.context.thread_word(CALL_SITE_OFFSET));
-    builder.store(builder.unsigned(callee, 64), rewriter.context.thread_word(CALLEE_OFFSET));
+    builder.store(
+        builder.unsigned(callee, 64),
+        rewriter.context.thread_word(CALLEE_OFFSET),
+    );
 }
 
 /// Structs passed by value are copied behind the IR's back: their labels do not travel.
@@ -111,7 +166,12 @@ fn emit_by_value(rewriter: &mut Rewriter<'_>, call: Value) {
             let size = rewriter.context.module.store_size(ty);
             let builder = &rewriter.context.builder;
             let kind = builder.u32(NoteKind::Operation as u32);
-            let arguments = [builder.unsigned(argument, 64), builder.u64(size), kind, site];
+            let arguments = [
+                builder.unsigned(argument, 64),
+                builder.u64(size),
+                kind,
+                site,
+            ];
             rewriter.context.hook("opaque", &arguments);
         }
     }
@@ -119,7 +179,12 @@ fn emit_by_value(rewriter: &mut Rewriter<'_>, call: Value) {
 
 fn argument_labels(rewriter: &Rewriter<'_>, call: Value) -> Vec<Label> {
     let arguments = call.arguments().into_iter().take(MAX_ARGUMENTS);
-    let label = |argument: Value| argument.ty().scalar_width().and_then(|_| rewriter.label_of(argument));
+    let label = |argument: Value| {
+        argument
+            .ty()
+            .scalar_width()
+            .and_then(|_| rewriter.label_of(argument))
+    };
     arguments.map(label).collect()
 }
 
@@ -151,7 +216,11 @@ pub fn prepare(rewriter: &mut Rewriter<'_>, end: Value) {
 
 /// How many labels a call's result may come with: at most two.
 fn returned_words(call: Value) -> u32 {
-    if call.is_must_tail() { 0 } else { aggregate::label_count(call.ty()).min(2) as u32 }
+    if call.is_must_tail() {
+        0
+    } else {
+        aggregate::label_count(call.ty()).min(2) as u32
+    }
 }
 
 /// Adds the labels that a call may have returned.
@@ -170,7 +239,11 @@ pub fn emit_returned(rewriter: &mut Rewriter<'_>, call: Value) -> Vec<Label> {
         let value = rewriter.context.builder.unsigned(call, 64);
         return vec![Some(returned(rewriter, callee, value, width, 0))];
     }
-    let fields = if call.ty().is_struct() { call.ty().fields() } else { Vec::new() };
+    let fields = if call.ty().is_struct() {
+        call.ty().fields()
+    } else {
+        Vec::new()
+    };
     let mut labels = vec![None; count];
     for (index, field) in fields.into_iter().enumerate().take(2) {
         if let Some(width) = field.scalar_width().filter(|width| *width <= 64) {
@@ -184,7 +257,10 @@ pub fn emit_returned(rewriter: &mut Rewriter<'_>, call: Value) -> Vec<Label> {
 
 fn returned(rewriter: &Rewriter<'_>, callee: Value, value: Value, width: u32, index: u32) -> Value {
     let builder = &rewriter.context.builder;
-    rewriter.context.hook("returned", &[callee, value, builder.u32(width), builder.u32(index)])
+    rewriter.context.hook(
+        "returned",
+        &[callee, value, builder.u32(width), builder.u32(index)],
+    )
 }
 
 /// Leaves the labels of the result for the caller.
@@ -198,7 +274,8 @@ pub fn emit_return(rewriter: &mut Rewriter<'_>, end: Value) {
         return;
     }
     // Only the first two fields of a small struct have a word each.
-    let is_flat = value.ty().scalar_width().is_some() || (labels.len() == 2 && value.ty().is_struct());
+    let is_flat =
+        value.ty().scalar_width().is_some() || (labels.len() == 2 && value.ty().is_struct());
     if !is_flat {
         lose_operands(rewriter, end, NoteKind::Operation);
         return;
@@ -206,7 +283,13 @@ pub fn emit_return(rewriter: &mut Rewriter<'_>, end: Value) {
     let builder = &rewriter.context.builder;
     let offsets = [RETURNED_OFFSET, RETURNED_SECOND_OFFSET];
     for (label, offset) in labels.iter().zip(offsets) {
-        builder.store(rewriter.label_or_zero(*label), rewriter.context.thread_word(offset));
+        builder.store(
+            rewriter.label_or_zero(*label),
+            rewriter.context.thread_word(offset),
+        );
     }
-    builder.store(builder.unsigned(rewriter.function, 64), rewriter.context.thread_word(RETURNED_BY_OFFSET));
+    builder.store(
+        builder.unsigned(rewriter.function, 64),
+        rewriter.context.thread_word(RETURNED_BY_OFFSET),
+    );
 }

@@ -30,15 +30,21 @@ pub fn emit_end(rewriter: &mut Rewriter<'_>, end: Value) {
 }
 
 fn branch(rewriter: &mut Rewriter<'_>, end: Value) {
-    let Some(condition) = end.branch_condition() else { return };
-    let Some(label) = rewriter.label_of(condition) else { return };
+    let Some(condition) = end.branch_condition() else {
+        return;
+    };
+    let Some(label) = rewriter.label_of(condition) else {
+        return;
+    };
     let site = rewriter.context.site(SiteKind::Branch, end);
     let truth = rewriter.context.builder.unsigned(condition, 32);
     rewriter.context.hook("branch", &[label, truth, site]);
 }
 
 fn switch(rewriter: &mut Rewriter<'_>, end: Value) {
-    let Some(label) = rewriter.label_of(end.operand(0)) else { return };
+    let Some(label) = rewriter.label_of(end.operand(0)) else {
+        return;
+    };
     let kind = switch_kind(end);
     match kind {
         Some(kind) => {
@@ -62,9 +68,17 @@ fn switch_kind(end: Value) -> Option<SiteKind> {
         .collect();
     // Operands: condition, default target, then value and target by turns.
     let cases = (1..successors.len())
-        .map(|case| Some((end.operand(2 * case as u32).constant_integer()?, targets[case])))
+        .map(|case| {
+            Some((
+                end.operand(2 * case as u32).constant_integer()?,
+                targets[case],
+            ))
+        })
         .collect::<Option<Vec<_>>>()?;
-    Some(SiteKind::Switch { cases, default: targets[0] })
+    Some(SiteKind::Switch {
+        cases,
+        default: targets[0],
+    })
 }
 
 /// A branch to a failure.
@@ -80,12 +94,16 @@ pub fn check(rewriter: &mut Rewriter<'_>, terminator: Value) -> Vec<Label> {
 }
 
 fn emit_check(rewriter: &mut Rewriter<'_>, condition: Operand, ok_when: bool, site: SiteId) {
-    let Some(mut label) = condition.label else { return };
+    let Some(mut label) = condition.label else {
+        return;
+    };
     let builder = &rewriter.context.builder;
     let mut truth = condition.value;
     if !ok_when {
         let zero = builder.integer(1, 0);
-        label = rewriter.apply(Op::Eq, condition, Operand::concrete(zero)).unwrap_or(label);
+        label = rewriter
+            .apply(Op::Eq, condition, Operand::concrete(zero))
+            .unwrap_or(label);
         truth = builder.compare(Predicate::LLVMIntEQ, truth, zero);
     }
     let truth = builder.unsigned(truth, 32);
@@ -102,7 +120,10 @@ fn conditions(check: &Check<'_>) -> Vec<(Value, SiteId)> {
     };
     let is_and = condition.is_instruction() && condition.opcode() == Opcode::LLVMAnd;
     if is_and {
-        return vec![(condition.operand(0), failure.site), (condition.operand(1), second)];
+        return vec![
+            (condition.operand(0), failure.site),
+            (condition.operand(1), second),
+        ];
     }
     let is_not_zero = condition.is_instruction()
         && condition.opcode() == Opcode::LLVMICmp
@@ -130,8 +151,14 @@ fn failed_site(context: &Context, report: Block, failure: &Failure) -> Value {
     };
     let second = context.site_constant(second);
     // The report of a division is reached from its check only.
-    let jumps = report.function().blocks().into_iter().map(Block::terminator);
-    let check = jumps.into_iter().find(|jump| jump.successors().contains(&report));
+    let jumps = report
+        .function()
+        .blocks()
+        .into_iter()
+        .map(Block::terminator);
+    let check = jumps
+        .into_iter()
+        .find(|jump| jump.successors().contains(&report));
     let Some(condition) = check.and_then(Value::branch_condition) else {
         return first;
     };

@@ -14,28 +14,66 @@ type Rule = fn(&mut Rewriter<'_>, Value) -> Vec<Label>;
 
 /// Intrinsics whose result is a function of their operands; names without the type at the end.
 const RULES: &[(&str, Rule)] = &[
-    ("llvm.ctpop", |rewriter, call| unary(rewriter, call, Op::CtPop)),
-    ("llvm.ctlz", |rewriter, call| unary(rewriter, call, Op::CtLz)),
-    ("llvm.cttz", |rewriter, call| unary(rewriter, call, Op::CtTz)),
+    ("llvm.ctpop", |rewriter, call| {
+        unary(rewriter, call, Op::CtPop)
+    }),
+    ("llvm.ctlz", |rewriter, call| {
+        unary(rewriter, call, Op::CtLz)
+    }),
+    ("llvm.cttz", |rewriter, call| {
+        unary(rewriter, call, Op::CtTz)
+    }),
     ("llvm.bswap", byte_swap),
     ("llvm.bitreverse", bit_reverse),
-    ("llvm.fshl", |rewriter, call| funnel_shift(rewriter, call, true)),
-    ("llvm.fshr", |rewriter, call| funnel_shift(rewriter, call, false)),
+    ("llvm.fshl", |rewriter, call| {
+        funnel_shift(rewriter, call, true)
+    }),
+    ("llvm.fshr", |rewriter, call| {
+        funnel_shift(rewriter, call, false)
+    }),
     ("llvm.abs", absolute),
-    ("llvm.smin", |rewriter, call| extreme(rewriter, call, Op::Slt, Predicate::LLVMIntSLT, false)),
-    ("llvm.smax", |rewriter, call| extreme(rewriter, call, Op::Slt, Predicate::LLVMIntSLT, true)),
-    ("llvm.umin", |rewriter, call| extreme(rewriter, call, Op::Ult, Predicate::LLVMIntULT, false)),
-    ("llvm.umax", |rewriter, call| extreme(rewriter, call, Op::Ult, Predicate::LLVMIntULT, true)),
-    ("llvm.uadd.sat", |rewriter, call| saturate_unsigned(rewriter, call, true)),
-    ("llvm.usub.sat", |rewriter, call| saturate_unsigned(rewriter, call, false)),
-    ("llvm.sadd.sat", |rewriter, call| saturate_signed(rewriter, call, true)),
-    ("llvm.ssub.sat", |rewriter, call| saturate_signed(rewriter, call, false)),
-    ("llvm.sadd.with.overflow", |rewriter, call| overflow(rewriter, call, Op::Add, Op::SAddOverflow)),
-    ("llvm.uadd.with.overflow", |rewriter, call| overflow(rewriter, call, Op::Add, Op::UAddOverflow)),
-    ("llvm.ssub.with.overflow", |rewriter, call| overflow(rewriter, call, Op::Sub, Op::SSubOverflow)),
-    ("llvm.usub.with.overflow", |rewriter, call| overflow(rewriter, call, Op::Sub, Op::USubOverflow)),
-    ("llvm.smul.with.overflow", |rewriter, call| overflow(rewriter, call, Op::Mul, Op::SMulOverflow)),
-    ("llvm.umul.with.overflow", |rewriter, call| overflow(rewriter, call, Op::Mul, Op::UMulOverflow)),
+    ("llvm.smin", |rewriter, call| {
+        extreme(rewriter, call, Op::Slt, Predicate::LLVMIntSLT, false)
+    }),
+    ("llvm.smax", |rewriter, call| {
+        extreme(rewriter, call, Op::Slt, Predicate::LLVMIntSLT, true)
+    }),
+    ("llvm.umin", |rewriter, call| {
+        extreme(rewriter, call, Op::Ult, Predicate::LLVMIntULT, false)
+    }),
+    ("llvm.umax", |rewriter, call| {
+        extreme(rewriter, call, Op::Ult, Predicate::LLVMIntULT, true)
+    }),
+    ("llvm.uadd.sat", |rewriter, call| {
+        saturate_unsigned(rewriter, call, true)
+    }),
+    ("llvm.usub.sat", |rewriter, call| {
+        saturate_unsigned(rewriter, call, false)
+    }),
+    ("llvm.sadd.sat", |rewriter, call| {
+        saturate_signed(rewriter, call, true)
+    }),
+    ("llvm.ssub.sat", |rewriter, call| {
+        saturate_signed(rewriter, call, false)
+    }),
+    ("llvm.sadd.with.overflow", |rewriter, call| {
+        overflow(rewriter, call, Op::Add, Op::SAddOverflow)
+    }),
+    ("llvm.uadd.with.overflow", |rewriter, call| {
+        overflow(rewriter, call, Op::Add, Op::UAddOverflow)
+    }),
+    ("llvm.ssub.with.overflow", |rewriter, call| {
+        overflow(rewriter, call, Op::Sub, Op::SSubOverflow)
+    }),
+    ("llvm.usub.with.overflow", |rewriter, call| {
+        overflow(rewriter, call, Op::Sub, Op::USubOverflow)
+    }),
+    ("llvm.smul.with.overflow", |rewriter, call| {
+        overflow(rewriter, call, Op::Mul, Op::SMulOverflow)
+    }),
+    ("llvm.umul.with.overflow", |rewriter, call| {
+        overflow(rewriter, call, Op::Mul, Op::UMulOverflow)
+    }),
     ("llvm.expect", first_operand),
     ("llvm.ptr.annotation", first_operand),
     ("llvm.launder.invariant.group", first_operand),
@@ -52,7 +90,15 @@ const EFFECTS: &[(&str, Effect)] = &[
 ];
 
 /// Intrinsics that say something about operands without using their values.
-const SILENT: &[&str] = &["llvm.dbg", "llvm.lifetime", "llvm.assume", "llvm.is.constant", "llvm.objectsize", "llvm.va_", "llvm.prefetch"];
+const SILENT: &[&str] = &[
+    "llvm.dbg",
+    "llvm.lifetime",
+    "llvm.assume",
+    "llvm.is.constant",
+    "llvm.objectsize",
+    "llvm.va_",
+    "llvm.prefetch",
+];
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Effect {
@@ -63,11 +109,17 @@ enum Effect {
 }
 
 fn rule(name: &str) -> Option<Rule> {
-    RULES.iter().find(|(base, _)| is_named(name, base)).map(|(_, rule)| *rule)
+    RULES
+        .iter()
+        .find(|(base, _)| is_named(name, base))
+        .map(|(_, rule)| *rule)
 }
 
 fn effect(name: &str) -> Option<Effect> {
-    EFFECTS.iter().find(|(base, _)| is_named(name, base)).map(|(_, effect)| *effect)
+    EFFECTS
+        .iter()
+        .find(|(base, _)| is_named(name, base))
+        .map(|(_, effect)| *effect)
 }
 
 /// Whether `name` is `base`, perhaps with types behind it.
@@ -140,22 +192,38 @@ fn emit_effect(rewriter: &mut Rewriter<'_>, call: Value, effect: Effect) {
             fix_block(rewriter, call, &[0]);
             let label = rewriter.label_or_zero(rewriter.label_of(call.operand(1)));
             let builder = &rewriter.context.builder;
-            let (to, size) = (builder.unsigned(call.operand(0), 64), builder.unsigned(call.operand(2), 64));
+            let (to, size) = (
+                builder.unsigned(call.operand(0), 64),
+                builder.unsigned(call.operand(2), 64),
+            );
             rewriter.context.hook("fill", &[to, size, label]);
         }
         Effect::Birth => {
             let builder = &rewriter.context.builder;
-            let size = call.operand(0).constant_integer().filter(|size| *size != u64::MAX);
+            let size = call
+                .operand(0)
+                .constant_integer()
+                .filter(|size| *size != u64::MAX);
             if let Some(size) = size {
-                rewriter.context.hook("clear", &[builder.unsigned(call.operand(1), 64), builder.u64(size)]);
+                rewriter.context.hook(
+                    "clear",
+                    &[builder.unsigned(call.operand(1), 64), builder.u64(size)],
+                );
             }
         }
         Effect::VariadicStart => {
-            let Some(buffer) = rewriter.kept_arguments else { return };
+            let Some(buffer) = rewriter.kept_arguments else {
+                return;
+            };
             let fixed = rewriter.function.parameters().len() as u32;
             let builder = &rewriter.context.builder;
-            let (list, buffer) = (builder.unsigned(call.operand(0), 64), builder.unsigned(buffer, 64));
-            rewriter.context.hook("va_start", &[list, buffer, builder.u32(fixed)]);
+            let (list, buffer) = (
+                builder.unsigned(call.operand(0), 64),
+                builder.unsigned(buffer, 64),
+            );
+            rewriter
+                .context
+                .hook("va_start", &[list, buffer, builder.u32(fixed)]);
         }
     }
 }
@@ -185,17 +253,36 @@ fn overflow(rewriter: &mut Rewriter<'_>, call: Value, op: Op, test: Op) -> Vec<L
     vec![rewriter.apply(op, a, b), rewriter.apply(test, a, b)]
 }
 
-fn extreme(rewriter: &mut Rewriter<'_>, call: Value, op: Op, predicate: Predicate, largest: bool) -> Vec<Label> {
+fn extreme(
+    rewriter: &mut Rewriter<'_>,
+    call: Value,
+    op: Op,
+    predicate: Predicate,
+    largest: bool,
+) -> Vec<Label> {
     let (a, b) = (rewriter.operand(call, 0), rewriter.operand(call, 1));
-    let value = rewriter.context.builder.compare(predicate, a.value, b.value);
-    let less = Operand { label: rewriter.apply(op, a, b), value };
-    vec![if largest { rewriter.choose(less, b, a) } else { rewriter.choose(less, a, b) }]
+    let value = rewriter
+        .context
+        .builder
+        .compare(predicate, a.value, b.value);
+    let less = Operand {
+        label: rewriter.apply(op, a, b),
+        value,
+    };
+    vec![if largest {
+        rewriter.choose(less, b, a)
+    } else {
+        rewriter.choose(less, a, b)
+    }]
 }
 
 impl Rewriter<'_> {
     /// An operation and its label.
     fn compute(&self, op: Op, opcode: Opcode, a: Operand, b: Operand) -> Operand {
-        Operand { label: self.apply(op, a, b), value: self.context.builder.binary(opcode, a.value, b.value) }
+        Operand {
+            label: self.apply(op, a, b),
+            value: self.context.builder.binary(opcode, a.value, b.value),
+        }
     }
 
     fn constant(&self, width: u32, value: u64) -> Operand {
@@ -207,8 +294,14 @@ fn absolute(rewriter: &mut Rewriter<'_>, call: Value) -> Vec<Label> {
     let a = rewriter.operand(call, 0);
     let zero = rewriter.constant(a.width(), 0);
     let negated = rewriter.compute(Op::Sub, Opcode::LLVMSub, zero, a);
-    let value = rewriter.context.builder.compare(Predicate::LLVMIntSLT, a.value, zero.value);
-    let is_negative = Operand { label: rewriter.apply(Op::Slt, a, zero), value };
+    let value = rewriter
+        .context
+        .builder
+        .compare(Predicate::LLVMIntSLT, a.value, zero.value);
+    let is_negative = Operand {
+        label: rewriter.apply(Op::Slt, a, zero),
+        value,
+    };
     vec![rewriter.choose(is_negative, negated, a)]
 }
 
@@ -231,7 +324,10 @@ fn funnel_shift(rewriter: &mut Rewriter<'_>, call: Value, left: bool) -> Vec<Lab
     } else {
         let shifted = rewriter.compute(Op::Shl, Opcode::LLVMShl, a, one);
         let high = rewriter.compute(Op::Shl, Opcode::LLVMShl, shifted, rest);
-        (high, rewriter.compute(Op::LShr, Opcode::LLVMLShr, b, distance))
+        (
+            high,
+            rewriter.compute(Op::LShr, Opcode::LLVMLShr, b, distance),
+        )
     };
     vec![rewriter.apply(Op::Or, high, low)]
 }
@@ -248,8 +344,14 @@ fn saturate_unsigned(rewriter: &mut Rewriter<'_>, call: Value, is_sum: bool) -> 
         (Op::Sub, Op::USubOverflow, Opcode::LLVMSub, 0)
     };
     let exact = rewriter.compute(op, opcode, a, b);
-    let saturated = rewriter.context.builder.compare(Predicate::LLVMIntNE, exact.value, call);
-    let overflows = Operand { label: rewriter.apply(test, a, b), value: saturated };
+    let saturated = rewriter
+        .context
+        .builder
+        .compare(Predicate::LLVMIntNE, exact.value, call);
+    let overflows = Operand {
+        label: rewriter.apply(test, a, b),
+        value: saturated,
+    };
     let bound = rewriter.constant(width, bound);
     vec![rewriter.choose(overflows, bound, exact)]
 }
@@ -266,10 +368,21 @@ fn saturate_signed(rewriter: &mut Rewriter<'_>, call: Value, is_sum: bool) -> Ve
         (Op::Sub, Op::SSubOverflow, Opcode::LLVMSub)
     };
     let exact = rewriter.compute(op, opcode, a, b);
-    let saturated = rewriter.context.builder.compare(Predicate::LLVMIntNE, exact.value, call);
-    let overflows = Operand { label: rewriter.apply(test, a, b), value: saturated };
+    let saturated = rewriter
+        .context
+        .builder
+        .compare(Predicate::LLVMIntNE, exact.value, call);
+    let overflows = Operand {
+        label: rewriter.apply(test, a, b),
+        value: saturated,
+    };
     // The bound has the sign of `a`: all ones below the sign, flipped if `a` is negative.
-    let sign = rewriter.compute(Op::AShr, Opcode::LLVMAShr, a, rewriter.constant(width, u64::from(width) - 1));
+    let sign = rewriter.compute(
+        Op::AShr,
+        Opcode::LLVMAShr,
+        a,
+        rewriter.constant(width, u64::from(width) - 1),
+    );
     let largest = rewriter.constant(width, (1u64 << (width - 1)) - 1);
     let bound = rewriter.compute(Op::Xor, Opcode::LLVMXor, sign, largest);
     vec![rewriter.choose(overflows, bound, exact)]
@@ -288,11 +401,20 @@ fn swap_bytes(rewriter: &Rewriter<'_>, a: Operand) -> Label {
     let builder = &rewriter.context.builder;
     let width = a.width();
     let byte = |number: u32| {
-        let shifted = builder.binary(Opcode::LLVMLShr, a.value, builder.integer(width, u64::from(8 * number)));
+        let shifted = builder.binary(
+            Opcode::LLVMLShr,
+            a.value,
+            builder.integer(width, u64::from(8 * number)),
+        );
         let label = a.label.map(|label| {
-            rewriter.context.hook("extract", &[label, builder.u32(8 * number), builder.u32(8)])
+            rewriter
+                .context
+                .hook("extract", &[label, builder.u32(8 * number), builder.u32(8)])
         });
-        Operand { label, value: builder.unsigned(shifted, 8) }
+        Operand {
+            label,
+            value: builder.unsigned(shifted, 8),
+        }
     };
     // The lowest byte becomes the highest.
     let mut parts: Vec<Operand> = (0..width / 8).map(byte).collect();
@@ -312,7 +434,10 @@ fn join_halves(rewriter: &Rewriter<'_>, high: Operand, low: Operand) -> Operand 
         builder.integer(width, u64::from(high.width())),
     );
     let value = builder.or(shifted, builder.unsigned(low.value, width));
-    Operand { label: rewriter.apply(Op::Concat, high, low), value }
+    Operand {
+        label: rewriter.apply(Op::Concat, high, low),
+        value,
+    }
 }
 
 /// Swaps neighbouring bits, pairs and nibbles, then bytes.
@@ -331,5 +456,9 @@ fn bit_reverse(rewriter: &mut Rewriter<'_>, call: Value) -> Vec<Label> {
         let lower = rewriter.compute(Op::Shl, Opcode::LLVMShl, lower, distance);
         a = rewriter.compute(Op::Or, Opcode::LLVMOr, upper, lower);
     }
-    vec![if width == 8 { a.label } else { swap_bytes(rewriter, a) }]
+    vec![if width == 8 {
+        a.label
+    } else {
+        swap_bytes(rewriter, a)
+    }]
 }

@@ -16,7 +16,10 @@ pub fn collect(rewriter: &Rewriter<'_>, instruction: Value, sources: &mut Source
     super::collect_operands(rewriter, instruction, sources);
     let address = address_of(instruction);
     if !may::is_constant_memory(address) {
-        let size = rewriter.context.module.store_size(accessed_type(instruction));
+        let size = rewriter
+            .context
+            .module
+            .store_size(accessed_type(instruction));
         sources.add_memory(address, size, instruction.alignment().into());
     }
 }
@@ -63,14 +66,19 @@ pub fn load(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
         Some(label) => load_symbolic(rewriter, instruction, address.value, label, size, value),
     };
     let whole = rewriter.context.builder.integer(size * 8, 0);
-    let loaded = Operand { label: Some(label), value: whole };
+    let loaded = Operand {
+        label: Some(label),
+        value: whole,
+    };
     vec![rewriter.resize(loaded, instruction.ty().scalar_width().expect("a scalar"))]
 }
 
 fn load_label(rewriter: &Rewriter<'_>, address: Value, size: u32, value: Value) -> Value {
     let builder = &rewriter.context.builder;
     let address = builder.unsigned(address, 64);
-    rewriter.context.hook("load", &[address, builder.u32(size), value])
+    rewriter
+        .context
+        .hook("load", &[address, builder.u32(size), value])
 }
 
 /// One half of a 128-bit load.
@@ -79,7 +87,10 @@ fn load_part(rewriter: &Rewriter<'_>, address: Value, offset: u64, whole: Value)
     let shifted = builder.binary(Opcode::LLVMLShr, whole, builder.integer(128, offset * 8));
     let value = builder.unsigned(shifted, 64);
     let address = builder.offset(address, builder.u64(offset));
-    Operand { label: Some(load_label(rewriter, address, 8, value)), value }
+    Operand {
+        label: Some(load_label(rewriter, address, 8, value)),
+        value,
+    }
 }
 
 fn load_symbolic(
@@ -93,8 +104,14 @@ fn load_symbolic(
     let site = rewriter.context.site(SiteKind::Access, instruction);
     let (object, object_size) = known_object(rewriter, address);
     let builder = &rewriter.context.builder;
-    let address_size = builder.or(builder.unsigned(address, 64), builder.u64(u64::from(size) << 56));
-    rewriter.context.hook("load_symbolic", &[label, address_size, value, object, object_size, site])
+    let address_size = builder.or(
+        builder.unsigned(address, 64),
+        builder.u64(u64::from(size) << 56),
+    );
+    rewriter.context.hook(
+        "load_symbolic",
+        &[label, address_size, value, object, object_size, site],
+    )
 }
 
 /// The variable that an address lies in, if that can be seen: its address and size, else 0.
@@ -102,8 +119,15 @@ fn known_object(rewriter: &Rewriter<'_>, address: Value) -> (Value, Value) {
     let builder = &rewriter.context.builder;
     let unknown = (builder.u64(0), builder.u64(0));
     if let Some(global) = may::underlying_global(address) {
-        let size = rewriter.context.module.element_size(global.global_value_type());
-        return if size == 0 { unknown } else { (builder.unsigned(global, 64), builder.u64(size)) };
+        let size = rewriter
+            .context
+            .module
+            .element_size(global.global_value_type());
+        return if size == 0 {
+            unknown
+        } else {
+            (builder.unsigned(global, 64), builder.u64(size))
+        };
     }
     let mut base = address;
     while base.is_instruction() && base.opcode() == Opcode::LLVMGetElementPtr {
@@ -133,7 +157,12 @@ fn opaque_load(rewriter: &mut Rewriter<'_>, instruction: Value, address: Operand
     let site = rewriter.context.site(SiteKind::Access, instruction);
     let size = rewriter.context.module.store_size(ty);
     let builder = &rewriter.context.builder;
-    let arguments = [builder.unsigned(address.value, 64), builder.u64(size), builder.u32(kind as u32), site];
+    let arguments = [
+        builder.unsigned(address.value, 64),
+        builder.u64(size),
+        builder.u32(kind as u32),
+        site,
+    ];
     rewriter.context.hook("opaque", &arguments);
     vec![None]
 }
@@ -148,14 +177,26 @@ pub fn store(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
         Some(size) if size <= 8 => store_label(rewriter, address.value, size, value.label),
         Some(_) => {
             let label = rewriter.label_or_zero(value.label);
-            let half = |low| rewriter.context.hook("extract", &[label, builder.u32(low), builder.u32(64)]);
+            let half = |low| {
+                rewriter
+                    .context
+                    .hook("extract", &[label, builder.u32(low), builder.u32(64)])
+            };
             let (low, high) = (half(0), half(64));
             store_label(rewriter, address.value, 8, Some(low));
-            store_label(rewriter, builder.offset(address.value, builder.u64(8)), 8, Some(high));
+            store_label(
+                rewriter,
+                builder.offset(address.value, builder.u64(8)),
+                8,
+                Some(high),
+            );
         }
         None => {
             let size = rewriter.context.module.store_size(value.value.ty());
-            rewriter.context.hook("clear", &[builder.unsigned(address.value, 64), builder.u64(size)]);
+            rewriter.context.hook(
+                "clear",
+                &[builder.unsigned(address.value, 64), builder.u64(size)],
+            );
         }
     }
     vec![None]
@@ -164,7 +205,10 @@ pub fn store(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
 fn store_label(rewriter: &Rewriter<'_>, address: Value, size: u32, label: Label) {
     let builder = &rewriter.context.builder;
     let address = builder.unsigned(address, 64);
-    rewriter.context.hook("store", &[address, builder.u32(size), rewriter.label_or_zero(label)]);
+    rewriter.context.hook(
+        "store",
+        &[address, builder.u32(size), rewriter.label_or_zero(label)],
+    );
 }
 
 /// The old value keeps its label, the new one is concrete.
@@ -172,18 +216,40 @@ pub fn atomic(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
     let address = rewriter.operand(instruction, 0);
     fix_address(rewriter, instruction, address);
     lose_operands(rewriter, instruction, NoteKind::Atomic);
-    let size = rewriter.context.module.store_size(accessed_type(instruction));
-    let is_plain = instruction.opcode() == Opcode::LLVMAtomicRMW && instruction.ty().is_integer() && size <= 8;
+    let size = rewriter
+        .context
+        .module
+        .store_size(accessed_type(instruction));
+    let is_plain =
+        instruction.opcode() == Opcode::LLVMAtomicRMW && instruction.ty().is_integer() && size <= 8;
     let builder = &rewriter.context.builder;
-    let old = is_plain.then(|| load_label(rewriter, address.value, size as u32, builder.unsigned(instruction, 64)));
+    let old = is_plain.then(|| {
+        load_label(
+            rewriter,
+            address.value,
+            size as u32,
+            builder.unsigned(instruction, 64),
+        )
+    });
     if old.is_none() {
         let site = rewriter.context.site(SiteKind::Access, instruction);
         let builder = &rewriter.context.builder;
         let kind = builder.u32(NoteKind::Atomic as u32);
-        rewriter.context.hook("opaque", &[builder.unsigned(address.value, 64), builder.u64(size), kind, site]);
+        rewriter.context.hook(
+            "opaque",
+            &[
+                builder.unsigned(address.value, 64),
+                builder.u64(size),
+                kind,
+                site,
+            ],
+        );
     }
     let builder = &rewriter.context.builder;
-    rewriter.context.hook("clear", &[builder.unsigned(address.value, 64), builder.u64(size)]);
+    rewriter.context.hook(
+        "clear",
+        &[builder.unsigned(address.value, 64), builder.u64(size)],
+    );
     vec![old]
 }
 

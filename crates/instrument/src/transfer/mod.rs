@@ -20,7 +20,9 @@ use crate::regions::Region;
 
 /// Whether an instruction ends a region: a call of a function that may move labels itself.
 pub fn is_barrier(instruction: Value) -> bool {
-    instruction.opcode() == Opcode::LLVMCall && !is_intrinsic(instruction) && !is_inline_assembly(instruction)
+    instruction.opcode() == Opcode::LLVMCall
+        && !is_intrinsic(instruction)
+        && !is_inline_assembly(instruction)
 }
 
 /// Whether a call is of an intrinsic whose result is a function of its operands' labels.
@@ -45,10 +47,15 @@ pub fn collect(rewriter: &Rewriter<'_>, region: &Region, sources: &mut Sources) 
     }
     for &instruction in &region.instructions {
         match instruction.opcode() {
-            Opcode::LLVMLoad | Opcode::LLVMStore | Opcode::LLVMAtomicRMW | Opcode::LLVMAtomicCmpXchg => {
+            Opcode::LLVMLoad
+            | Opcode::LLVMStore
+            | Opcode::LLVMAtomicRMW
+            | Opcode::LLVMAtomicCmpXchg => {
                 memory::collect(rewriter, instruction, sources);
             }
-            Opcode::LLVMCall if is_barrier(instruction) => calls::collect_returned(instruction, sources),
+            Opcode::LLVMCall if is_barrier(instruction) => {
+                calls::collect_returned(instruction, sources)
+            }
             Opcode::LLVMCall => intrinsics::collect(rewriter, instruction, sources),
             _ => collect_operands(rewriter, instruction, sources),
         }
@@ -61,7 +68,10 @@ pub fn collect(rewriter: &Rewriter<'_>, region: &Region, sources: &mut Sources) 
 
 /// Adds the labels of all operands.
 pub fn collect_operands(rewriter: &Rewriter<'_>, instruction: Value, sources: &mut Sources) {
-    for operand in instruction.operands().filter(|operand| rewriter.may.contains(*operand)) {
+    for operand in instruction
+        .operands()
+        .filter(|operand| rewriter.may.contains(*operand))
+    {
         for label in rewriter.labels_of(operand) {
             sources.add_label(label);
         }
@@ -96,7 +106,9 @@ fn transfer(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
         LLVMAtomicRMW | LLVMAtomicCmpXchg => memory::atomic(rewriter, instruction),
         LLVMAlloca => memory::alloca(rewriter, instruction),
         LLVMCall if is_barrier(instruction) => calls::emit_returned(rewriter, instruction),
-        LLVMCall if is_inline_assembly(instruction) => lose_operands(rewriter, instruction, NoteKind::Assembly),
+        LLVMCall if is_inline_assembly(instruction) => {
+            lose_operands(rewriter, instruction, NoteKind::Assembly)
+        }
         LLVMCall => intrinsics::transfer(rewriter, instruction),
         LLVMBr => control::check(rewriter, instruction),
         LLVMExtractValue => arithmetic::extract_value(rewriter, instruction),
@@ -115,9 +127,20 @@ fn transfer(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
 }
 
 /// The operands' labels are lost; the result is concrete.
-pub fn lose_operands(rewriter: &mut Rewriter<'_>, instruction: Value, kind: NoteKind) -> Vec<Label> {
-    let operands: Vec<Value> = instruction.operands().filter(|operand| rewriter.may.contains(*operand)).collect();
-    let labels: Vec<Value> = operands.into_iter().flat_map(|operand| rewriter.labels_of(operand)).flatten().collect();
+pub fn lose_operands(
+    rewriter: &mut Rewriter<'_>,
+    instruction: Value,
+    kind: NoteKind,
+) -> Vec<Label> {
+    let operands: Vec<Value> = instruction
+        .operands()
+        .filter(|operand| rewriter.may.contains(*operand))
+        .collect();
+    let labels: Vec<Value> = operands
+        .into_iter()
+        .flat_map(|operand| rewriter.labels_of(operand))
+        .flatten()
+        .collect();
     if !labels.is_empty() {
         let site = rewriter.context.site(SiteKind::Other, instruction);
         let kind = rewriter.context.builder.u32(kind as u32);

@@ -5,6 +5,7 @@ use nearmiss_abi::environment::SYSTEM_PATHS;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 
+use crate::models::real;
 use crate::runtime::Runtime;
 use crate::system::{self, Status};
 use crate::text::Text;
@@ -68,6 +69,24 @@ impl Runtime {
             None => self.add_file(fd, status),
         };
         self.inputs.set_descriptor(fd, channel);
+    }
+
+    /// A file was asked for by a name. If that is symbolic, the file of another name is not
+    /// looked at: a note says so.
+    ///
+    /// # Safety
+    /// `path` is what the kernel was given; if it was found, it ends with a zero.
+    pub unsafe fn named(&mut self, path: *const u8, found: bool, site: SiteId) {
+        const EFAULT: i32 = 14;
+        const LONGEST_PATH: usize = 4096;
+        // SAFETY: `errno` has an address in every thread.
+        let readable = found || unsafe { *real::__errno_location() } != EFAULT;
+        if path.is_null() || !readable {
+            return;
+        }
+        // SAFETY: the kernel has just read the path to its zero, or as far as this.
+        let size = unsafe { system::length_within(path, LONGEST_PATH) };
+        self.opaque(path as u64, size as u64, NoteKind::Call, site);
     }
 
     fn remember_written(&mut self, status: &Status) {

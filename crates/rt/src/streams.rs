@@ -5,20 +5,33 @@
 //! own `fscanf`, say): a pointer that moved since the last model returned means that somebody
 //! else read.
 //!
-//! On `unsafe`: `FILE` starts with flags and the read pointer, its end and its base; glibc
-//! keeps that layout for programs that had `getc` expanded in them.
+//! libc's own functions are not asked: they would take the stream's lock while the runtime
+//! holds its own, and set `errno`.
+//!
+//! On `unsafe`: glibc keeps the layout of `FILE` for programs that had `getc` expanded in them.
 
-use crate::models::real;
+use crate::system;
 
 /// glibc's stream, as far as the runtime looks.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Buffer {
-    flags: u64,
+    flags: u32,
+    /// The next byte to be read from the buffer.
     read: u64,
+    /// The end of what was read from the descriptor.
     end: u64,
     base: u64,
+    write_base: u64,
+    /// The end of what is to be written to the descriptor.
+    write: u64,
+    others: [u64; 8],
+    descriptor: i32,
 }
+const _: () = assert!(core::mem::offset_of!(Buffer, descriptor) == 112);
+
+/// A byte that was not read is being read: the pointers are those of another buffer.
+const IN_BACKUP: u32 = 0x100;
 
 /// A `FILE` of libc.
 pub type File = core::ffi::c_void;
@@ -50,6 +63,10 @@ const NOTHING_SEEN: Buffer = Buffer {
     read: 0,
     end: 0,
     base: 0,
+    write_base: 0,
+    write: 0,
+    others: [0; 8],
+    descriptor: 0,
 };
 
 impl Streams {
@@ -138,21 +155,29 @@ fn look(file: *mut File) -> Buffer {
     unsafe { file.cast::<Buffer>().read() }
 }
 
-/// Where the stream stands by its own word. Leaves `errno` alone.
+/// The descriptor of a stream; negative if it has none.
+///
+/// # Safety
+/// `file` is an open stream.
+pub unsafe fn descriptor(file: *mut File) -> i32 {
+    look(file).descriptor
+}
+
+/// Where the stream stands: the kernel knows where its buffer ends.
 ///
 /// # Safety
 /// `file` is an open stream.
 pub unsafe fn tell(file: *mut File) -> Told {
-    // SAFETY: as promised by the caller; `errno` has an address in every thread.
-    unsafe {
-        let errno = real::__errno_location();
-        let before = errno.read();
-        let position = real::ftello(file);
-        errno.write(before);
-        if position < 0 {
-            Told::Nothing
-        } else {
-            Told::At(position as u64)
+    let buffer = look(file);
+    if buffer.flags & IN_BACKUP != 0 {
+        return Told::Nothing;
+    }
+    match system::position(buffer.descriptor) {
+        Some(position) => {
+            let ahead = buffer.end.wrapping_sub(buffer.read);
+            let behind = buffer.write.wrapping_sub(buffer.write_base);
+            Told::At(position.wrapping_sub(ahead).wrapping_add(behind))
         }
+        None => Told::Nothing,
     }
 }

@@ -359,10 +359,19 @@ pub unsafe fn copy_bytes(to: *mut u8, from: *const u8, size: usize) {
 /// # Safety
 /// `text` ends with a zero.
 pub unsafe fn length(text: *const u8) -> usize {
+    // SAFETY: as promised by the caller.
+    unsafe { length_within(text, usize::MAX) }
+}
+
+/// Bytes up to the zero, or `most`.
+///
+/// # Safety
+/// `text` ends with a zero or has `most` bytes.
+pub unsafe fn length_within(text: *const u8, most: usize) -> usize {
     let mut size = 0;
     // SAFETY: the bytes up to the zero are readable. Volatile, so that the loop does not
     // become a call of libc's `strlen`.
-    while unsafe { text.add(size).read_volatile() } != 0 {
+    while size < most && unsafe { text.add(size).read_volatile() } != 0 {
         size += 1;
     }
     size

@@ -97,6 +97,11 @@ fn descriptors_and_memory() {
     std::fs::write(&file, CONTENT).unwrap();
     let args = [file.to_str().unwrap()];
     let input = b"0123456789abcdef";
+    Runner::new(&program)
+        .args(&args)
+        .stdin(input)
+        .run()
+        .succeeded();
     let run = Runner::new(&program)
         .args(&args)
         .stdin(input)
@@ -123,6 +128,8 @@ fn descriptors_and_memory() {
     );
     let trace = run.trace();
     assert_eq!(trace.noted(NoteKind::Size), 1);
+    // The file's name is an argument.
+    assert_eq!(trace.noted(NoteKind::Call), 1);
     assert_eq!(trace.drawn(EventKind::Fixed), ["zext(stdin[0]) 1"]);
     assert_eq!(trace.events[0].site, 4711);
 }

@@ -4,14 +4,29 @@
 //! variadic function it is just another register.
 
 use super::model;
+use crate::calls::Call;
 use crate::files::AT_FDCWD;
+use crate::runtime::Runtime;
+
+/// A file was opened, or could not be.
+fn opened(
+    runtime: &mut Runtime,
+    call: &Call,
+    fd: i32,
+    (directory, path, flags): (i32, *const u8, i32),
+) {
+    // SAFETY: the real function took it for a path.
+    unsafe {
+        runtime.named(path, fd >= 0, call.site());
+        runtime.opened(fd, directory, path, flags);
+    }
+}
 
 model! {
     fn open(path: *const u8, flags: i32, mode: u32) -> i32;
     after |runtime, call, fd| {
         call.fix(runtime, "pll");
-        // SAFETY: the real function took it for a path.
-        unsafe { runtime.opened(fd, AT_FDCWD, path, flags) }
+        opened(runtime, call, fd, (AT_FDCWD, path, flags));
     }
 }
 
@@ -19,8 +34,7 @@ model! {
     fn open64(path: *const u8, flags: i32, mode: u32) -> i32;
     after |runtime, call, fd| {
         call.fix(runtime, "pll");
-        // SAFETY: the real function took it for a path.
-        unsafe { runtime.opened(fd, AT_FDCWD, path, flags) }
+        opened(runtime, call, fd, (AT_FDCWD, path, flags));
     }
 }
 
@@ -28,8 +42,7 @@ model! {
     fn openat(directory: i32, path: *const u8, flags: i32, mode: u32) -> i32;
     after |runtime, call, fd| {
         call.fix(runtime, "lpll");
-        // SAFETY: the real function took it for a path.
-        unsafe { runtime.opened(fd, directory, path, flags) }
+        opened(runtime, call, fd, (directory, path, flags));
     }
 }
 
@@ -37,7 +50,6 @@ model! {
     fn openat64(directory: i32, path: *const u8, flags: i32, mode: u32) -> i32;
     after |runtime, call, fd| {
         call.fix(runtime, "lpll");
-        // SAFETY: the real function took it for a path.
-        unsafe { runtime.opened(fd, directory, path, flags) }
+        opened(runtime, call, fd, (directory, path, flags));
     }
 }

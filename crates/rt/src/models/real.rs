@@ -56,8 +56,6 @@ unsafe extern "C" {
 
     // stdio.h
     pub static stdin: *mut File;
-    pub fn fileno(file: *mut File) -> i32;
-    pub fn ftello(file: *mut File) -> i64;
     pub fn fopen(path: *const u8, mode: *const u8) -> *mut File;
     pub fn fopen64(path: *const u8, mode: *const u8) -> *mut File;
     pub fn freopen(path: *const u8, mode: *const u8, file: *mut File) -> *mut File;

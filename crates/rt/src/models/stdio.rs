@@ -1,9 +1,10 @@
 //! `<stdio.h>`: opening and closing streams.
 
-use super::{model, real};
+use super::model;
+use crate::calls::Call;
 use crate::files::{AT_FDCWD, flags};
 use crate::runtime::Runtime;
-use crate::streams::{File, Told, tell};
+use crate::streams::{File, Told, descriptor, tell};
 
 /// The flags of `open` for a mode of `fopen`.
 ///
@@ -23,13 +24,20 @@ unsafe fn flags_of(mode: *const u8) -> i32 {
 }
 
 /// A stream was opened by its path.
-fn opened(runtime: &mut Runtime, file: *mut File, path: *const u8, mode: *const u8) {
+fn opened(
+    runtime: &mut Runtime,
+    call: &Call,
+    file: *mut File,
+    (path, mode): (*const u8, *const u8),
+) {
+    // SAFETY: the real function took it for a path.
+    unsafe { runtime.named(path, !file.is_null(), call.site()) };
     if file.is_null() || path.is_null() {
         return;
     }
     // SAFETY: the real function took them for a path and a mode and made a stream.
     unsafe {
-        let fd = real::fileno(file);
+        let fd = descriptor(file);
         runtime.opened(fd, AT_FDCWD, path, flags_of(mode));
         follow(runtime, file, fd);
     }
@@ -57,7 +65,7 @@ model! {
     fn fopen(path: *const u8, mode: *const u8) -> *mut File;
     after |runtime, call, file| {
         call.fix(runtime, "pp");
-        opened(runtime, file, path, mode);
+        opened(runtime, call, file, (path, mode));
     }
 }
 
@@ -65,7 +73,7 @@ model! {
     fn fopen64(path: *const u8, mode: *const u8) -> *mut File;
     after |runtime, call, file| {
         call.fix(runtime, "pp");
-        opened(runtime, file, path, mode);
+        opened(runtime, call, file, (path, mode));
     }
 }
 
@@ -74,7 +82,7 @@ model! {
     before |runtime, _| runtime.streams.remove(old);
     after |runtime, call, (), file| {
         call.fix(runtime, "ppp");
-        opened(runtime, file, path, mode);
+        opened(runtime, call, file, (path, mode));
     }
 }
 
@@ -83,7 +91,7 @@ model! {
     before |runtime, _| runtime.streams.remove(old);
     after |runtime, call, (), file| {
         call.fix(runtime, "ppp");
-        opened(runtime, file, path, mode);
+        opened(runtime, call, file, (path, mode));
     }
 }
 
@@ -105,23 +113,8 @@ model! {
         if !file.is_null() {
             runtime.streams.remove(file);
             // SAFETY: the program closes an open stream.
-            let fd = unsafe { quiet_fileno(file) };
+            let fd = unsafe { descriptor(file) };
             runtime.inputs.set_descriptor(fd, None);
         }
-    }
-}
-
-/// `fileno` without its effect on `errno` (a stream over memory has no descriptor).
-///
-/// # Safety
-/// `file` is an open stream.
-pub unsafe fn quiet_fileno(file: *mut File) -> i32 {
-    // SAFETY: as promised by the caller.
-    unsafe {
-        let errno = real::__errno_location();
-        let before = errno.read();
-        let fd = real::fileno(file);
-        errno.write(before);
-        fd
     }
 }

@@ -17,8 +17,9 @@ const O_RDWR: i32 = 2;
 const O_CREAT: i32 = 0o100;
 const O_EXCL: i32 = 0o200;
 const O_CLOEXEC: i32 = 0o2000000;
-/// Programs know the descriptors they open, some close all up to a small number.
-const LOWEST_DESCRIPTOR: i32 = 200;
+/// Programs know the numbers of the descriptors they open, some close all up to a small one:
+/// the trace has a large one, as far as the process may.
+const LOWEST_DESCRIPTORS: [i32; 4] = [200, 100, 50, 20];
 /// How often a process number may come back in one directory.
 const MOST_NAMES: u32 = 10_000;
 const LONGEST_NAME: usize = 4096;
@@ -189,12 +190,12 @@ fn create_file(directory: &[u8]) -> Option<(i32, Name)> {
         let opened = unsafe { system::open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) };
         match opened {
             Ok(low) => {
-                let Ok(high) = system::duplicate_above(low, LOWEST_DESCRIPTOR) else {
-                    // Fewer descriptors than that are allowed: take what there is.
-                    return Some((low, name));
-                };
-                system::close(low);
-                return Some((high, name));
+                let mut lowest = LOWEST_DESCRIPTORS.into_iter();
+                let high = lowest.find_map(|least| system::duplicate_above(low, least).ok());
+                if high.is_some() {
+                    system::close(low);
+                }
+                return Some((high.unwrap_or(low), name));
             }
             Err(EEXIST) => continue,
             Err(_) => return None,

@@ -26,7 +26,9 @@ static void descriptors(const char *path)
     char buffer[32];
     errno = 0;
     CHECK(__nm_model_open("/nonexistent/file", O_RDONLY) == -1 && errno == ENOENT);
+    CHECK(__nm_model_open(NULL, O_RDONLY) == -1 && errno == EFAULT);
     int fd = __nm_model_open(path, O_RDONLY);
+    CHECK(fd == 3);
     CHECK(__nm_model_read(fd, buffer, 4) == 4);
     SHOW("read", label_of(buffer + 3));
     CHECK(lseek(fd, 10, SEEK_SET) == 10);
@@ -48,7 +50,7 @@ static void descriptors(const char *path)
     fd = __nm_model_open("/dev/zero", O_RDONLY);
     CHECK(__nm_model_read(fd, buffer + 2, 4) == 4);
     SHOW("zero", label_of(buffer + 3));
-    CHECK(summary_of(buffer) != 0 || summary_of(buffer + 8) != 0);
+    CHECK(!__nm_summary.mask || summary_of(buffer) != 0 || summary_of(buffer + 8) != 0);
     __nm_model_close(fd);
 }
 

@@ -106,7 +106,10 @@ impl Module {
 
     /// Declares a function of a known type.
     pub fn declare_as(&self, name: &str, like: Type) -> Value {
-        Value(unsafe { LLVMAddFunction(self.module, c_string(name).as_ptr(), like.0) })
+        self.function(name).unwrap_or_else(|| {
+            // SAFETY: as above.
+            Value(unsafe { LLVMAddFunction(self.module, c_string(name).as_ptr(), like.0) })
+        })
     }
 
     /// Gives a function the `preserve_most` convention.
@@ -117,6 +120,11 @@ impl Module {
     /// Declares a variable.
     pub fn declare_variable(&self, name: &str, ty: Type, linkage: Linkage) -> Value {
         unsafe {
+            // The models of libc name the summary themselves.
+            let known = LLVMGetNamedGlobal(self.module, c_string(name).as_ptr());
+            if !known.is_null() {
+                return Value(known);
+            }
             let variable = LLVMAddGlobal(self.module, ty.0, c_string(name).as_ptr());
             LLVMSetLinkage(variable, LLVMLinkage::LLVMExternalLinkage);
             match linkage {

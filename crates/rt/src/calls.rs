@@ -6,8 +6,9 @@ use nearmiss_abi::shadow::MAX_ARGUMENTS;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, LABEL_BITS, Label};
 
-use crate::runtime::{self, Runtime};
+use crate::runtime::Runtime;
 use crate::thread::{Thread, label_of};
+use crate::turn;
 
 /// How many arguments a model can have.
 const MODEL_ARGUMENTS: usize = 6;
@@ -38,7 +39,7 @@ impl Call {
                 *label = label_of(thread.argument(index));
             }
         } else {
-            runtime::with((), |runtime| runtime.note_untaken(thread));
+            turn::with((), |runtime| runtime.note_untaken(thread));
         }
         thread.forget_callee();
         call
@@ -113,10 +114,10 @@ impl Runtime {
 /// A function was entered while labels were under way: afterwards `arguments` are its own.
 pub fn enter(function: u64) {
     let thread = Thread::current();
-    if thread.callee() == function && runtime::recording() {
+    if thread.callee() == function && turn::recording() {
         thread.zero_arguments_from(thread.count());
     } else {
-        runtime::with((), |runtime| runtime.note_untaken(thread));
+        turn::with((), |runtime| runtime.note_untaken(thread));
         thread.zero_arguments_from(0);
     }
     thread.forget_callee();
@@ -128,11 +129,7 @@ pub fn enter(function: u64) {
 /// `buffer` has room for `1 + MAX_ARGUMENTS` words.
 pub unsafe fn keep_arguments(buffer: *mut u32) {
     let thread = Thread::current();
-    let count = if runtime::recording() {
-        thread.count()
-    } else {
-        0
-    };
+    let count = if turn::recording() { thread.count() } else { 0 };
     // SAFETY: as promised by the caller.
     unsafe {
         buffer.write(count as u32);

@@ -10,8 +10,8 @@ use nearmiss_abi::term::CONCRETE;
 
 use crate::calls::Call;
 use crate::replay;
-use crate::runtime::{self, recording};
 use crate::system;
+use crate::turn::{self, recording};
 
 const NAMES: usize = 512;
 
@@ -38,7 +38,7 @@ pub unsafe extern "C" fn nearmiss_symbolic(memory: *mut u8, size: usize, name: *
         // SAFETY: both have that many bytes.
         unsafe { system::copy_bytes(memory, content.as_ptr(), content.len().min(size)) };
     });
-    runtime::with((), |runtime| {
+    turn::with((), |runtime| {
         call.fix(runtime, "plp");
         let place = (memory as u64, size as u64);
         runtime.shadow.clear(place.0, place.1);
@@ -61,7 +61,7 @@ pub extern "C" fn nearmiss_assume(condition: i32) {
     let call = Call::take(nearmiss_assume as *const () as u64);
     let truth = condition != 0;
     if recording() {
-        runtime::with((), |runtime| {
+        turn::with((), |runtime| {
             let label = call.label(0);
             let width = runtime.width(label);
             let label = runtime.trusted(label, width, condition as u32 as u64);
@@ -71,7 +71,7 @@ pub extern "C" fn nearmiss_assume(condition: i32) {
         });
     }
     if !truth {
-        runtime::with((), |runtime| runtime.trace.set_exited(0));
+        turn::with((), |runtime| runtime.trace.set_exited(0));
         system::exit(0);
     }
 }

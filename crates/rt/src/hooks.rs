@@ -10,13 +10,14 @@ use nearmiss_abi::term::{CONCRETE, Label};
 
 use crate::calls;
 use crate::events::note_kind;
-use crate::runtime::{self, Runtime};
+use crate::runtime::Runtime;
 use crate::table_read::Access;
+use crate::turn;
 
 /// Counts the hook and does its work.
 #[inline(always)]
 fn hook<R>(otherwise: R, work: impl FnOnce(&mut Runtime) -> R) -> R {
-    runtime::with(otherwise, |runtime| {
+    turn::with(otherwise, |runtime| {
         runtime.trace.count_hook();
         work(runtime)
     })

@@ -8,7 +8,8 @@
 //! | --- | --- |
 //! | [`entry`] | the symbols that instrumented code sees, in assembly |
 //! | [`hooks`] | one function per row of `abi::hook` |
-//! | [`runtime`] | the one state, who may enter it, when recording stops |
+//! | [`turn`] | who may work on the state, and whether the process records |
+//! | [`runtime`] | the one state, and when recording stops |
 //! | [`start`] | what happens before `main` |
 //! | [`shadow`] | which byte of memory holds which byte of which term |
 //! | [`trace`] | the trace file |
@@ -43,6 +44,7 @@ mod terms;
 mod text;
 mod thread;
 mod trace;
+mod turn;
 
 /// The runtime has no way to report a panic and must not unwind into the program; nothing in
 /// it is meant to panic, so a trap is the most honest end.

@@ -12,10 +12,11 @@ use nearmiss_abi::site::SiteId;
 use crate::models::real;
 use crate::options::Options;
 use crate::replay;
-use crate::runtime::{self, Runtime, recording};
+use crate::runtime::Runtime;
 use crate::system;
 use crate::text::Text;
 use crate::thread::Thread;
+use crate::turn::{self, recording};
 
 static STARTED: AtomicU32 = AtomicU32::new(0);
 
@@ -41,13 +42,13 @@ pub unsafe extern "C" fn __nm_register(
         // SAFETY: as promised by the caller.
         unsafe { start(argc, argv, envp) };
     }
-    runtime::with((), |runtime| runtime.register(words));
+    turn::with((), |runtime| runtime.register(words));
 }
 
 /// Called by the destructor of each program and library.
 #[unsafe(no_mangle)]
 pub extern "C" fn __nm_unregister(words: *mut SummaryWords) {
-    runtime::with((), |runtime| {
+    turn::with((), |runtime| {
         runtime.unregister(words);
         if core::ptr::eq(words, own_words()) && !is_in_program() {
             // Without `on_exit` this is the last that is heard of the process.
@@ -75,11 +76,11 @@ unsafe fn start(argc: i32, argv: *const *mut u8, envp: *const *const u8) {
         };
         (system::text(environment.record), options)
     };
-    let ready = runtime::with_unprepared(|runtime| runtime.prepare(directory, options));
-    if ready != Some(true) || !runtime::activate() {
+    let ready = turn::with_unprepared(|runtime| runtime.prepare(directory, options));
+    if ready != Some(true) || !turn::activate() {
         return;
     }
-    runtime::with((), |runtime| {
+    turn::with((), |runtime| {
         runtime.record_program();
         // SAFETY: as promised by the caller.
         unsafe { runtime.label_arguments(argc, argv) };
@@ -185,7 +186,7 @@ fn argument_name(index: u32) -> Text<24> {
 /// The process exits: glibc passes the status.
 extern "C" fn finish(status: i32, _: *mut c_void) {
     if recording() {
-        runtime::with((), |runtime| {
+        turn::with((), |runtime| {
             runtime.note_untaken(Thread::current());
             runtime.trace.set_exited(status);
         });

@@ -40,20 +40,20 @@ macro_rules! model {
         #[allow(non_snake_case)]
         #[unsafe(export_name = concat!("__nm_model_", stringify!($name)))]
         pub unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
-            if !$crate::runtime::recording() {
+            if !$crate::turn::recording() {
                 // SAFETY: as promised by the caller.
                 return unsafe { $crate::models::real::$name($($argument),*) };
             }
             #[allow(unused_variables)]
             let function = $name as *const () as u64;
             let call = $crate::calls::Call::take(function);
-            let known = $crate::runtime::with(Default::default(), |$runtime_before| {
+            let known = $crate::turn::with(Default::default(), |$runtime_before| {
                 let $call_before = &call;
                 $before
             });
             // SAFETY: as promised by the caller.
             let returned = unsafe { $crate::models::real::$name($($argument),*) };
-            $crate::runtime::with((), |$runtime| {
+            $crate::turn::with((), |$runtime| {
                 let ($call, $known, $returned) = (&call, known, returned);
                 $after;
             });

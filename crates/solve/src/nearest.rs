@@ -180,13 +180,15 @@ impl Search<'_, '_> {
     }
 }
 
-/// How many terms a question consists of.
+/// How many terms a question consists of; no more are counted than could be evaluated.
 fn cone_size(terms: &Terms, conditions: &[TermId], goal: TermId) -> usize {
     let mut seen = vec![false; terms.len()];
     let mut stack = conditions.to_vec();
     stack.push(goal);
     let mut count = 0;
-    while let Some(top) = stack.pop() {
+    while let Some(top) = stack.pop()
+        && count <= EVALUATIONS
+    {
         if !std::mem::replace(&mut seen[top.index()], true) {
             count += 1;
             stack.extend(terms.operands(top));

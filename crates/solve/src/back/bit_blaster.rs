@@ -39,7 +39,7 @@ impl BitBlaster {
                 .blaster
                 .condition(terms, recorded, condition, effort.deadline)?;
             self.blaster.gates.clause(&[bit]);
-            self.told.is_new(condition);
+            self.told.mark(condition);
         }
         let goal =
             self.blaster

@@ -127,7 +127,7 @@ impl BitwuzlaSolver {
             }
             let truth = self.truth(terms, condition, deadline)?;
             self.bitwuzla.assert(truth);
-            self.told.is_new(condition);
+            self.told.mark(condition);
         }
         let mut assumptions = vec![self.truth(terms, question.goal, deadline)?];
         for &(byte, value) in question.fixed {

@@ -1,7 +1,7 @@
 //! Any program that reads SMT-LIB 2, as a child process: for comparison, one process a question.
 
 use std::io::{Read, Write};
-use std::process::{Child, Command, Stdio};
+use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::Instant;
@@ -13,36 +13,123 @@ use crate::question::{Answer, Layer, Model, Question, Reason, Reply, Solver};
 /// A solver in a process of its own.
 pub struct External {
     command: Vec<String>,
-    ranges: Ranges,
 }
 
 impl External {
     /// A program with its arguments, such as `z3 -in`.
     pub fn new(command: Vec<String>) -> External {
-        External {
-            command,
-            ranges: Ranges::new(),
+        External { command }
+    }
+
+    fn answer(&self, terms: &mut Terms, question: &Question<'_>) -> Result<Answer, Reason> {
+        let script = script(terms, question);
+        let text = self.run(script, question.effort.deadline)?;
+        let (verdict, values) = text.trim_start().split_once('\n').unwrap_or((&text, ""));
+        match verdict.trim() {
+            "sat" => Ok(Answer::Sat(model(values).ok_or(Reason::Failed)?)),
+            "unsat" => Ok(Answer::Unsat),
+            "unknown" | "timeout" => Err(Reason::Timeout),
+            _ => Err(Reason::Failed),
         }
     }
 
-    fn script(&mut self, terms: &mut Terms, question: &Question<'_>) -> String {
-        let mut assertions = question.path.to_vec();
-        assertions.push(question.goal);
-        for &(byte, value) in question.fixed {
-            let (input, value) = (terms.input(byte), terms.constant(8, value.into()));
-            assertions.push(terms.eq(input, value));
-        }
-        print::smt(terms, &mut self.ranges, &assertions)
-    }
-
-    fn answer(&mut self, terms: &mut Terms, question: &Question<'_>) -> Answer {
-        let _ = self.script(terms, question);
-        Answer::Unknown(Reason::Failed)
+    /// What the program says to a script, if it says it in time.
+    fn run(&self, script: String, deadline: Instant) -> Result<String, Reason> {
+        let (program, arguments) = self.command.split_first().ok_or(Reason::Failed)?;
+        let mut child = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|_| Reason::Failed)?;
+        let mut input = child.stdin.take().ok_or(Reason::Failed)?;
+        let mut output = child.stdout.take().ok_or(Reason::Failed)?;
+        // A program that does not read, or writes before it has read all, must not stop us.
+        thread::spawn(move || input.write_all(script.as_bytes()));
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || {
+            let mut text = String::new();
+            let done = output.read_to_string(&mut text);
+            sender.send(done.map(|_| text))
+        });
+        let left = deadline.saturating_duration_since(Instant::now());
+        let said = receiver.recv_timeout(left);
+        // It has ended, or is to end now; either way nothing of it stays behind.
+        let _ = child.kill();
+        let _ = child.wait();
+        said.map_err(|_| Reason::Timeout)?
+            .map_err(|_| Reason::Failed)
     }
 }
 
 impl Solver for External {
     fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
-        Reply::new(self.answer(terms, question), Layer::External)
+        let answer = self.answer(terms, question).unwrap_or_else(Answer::Unknown);
+        Reply::new(answer, Layer::External)
+    }
+}
+
+/// The question as a script that asks for the values of all inputs in it.
+fn script(terms: &mut Terms, question: &Question<'_>) -> String {
+    let mut assertions = question.path.to_vec();
+    assertions.push(question.goal);
+    for &(byte, value) in question.fixed {
+        let (input, value) = (terms.input(byte), terms.constant(8, value.into()));
+        assertions.push(terms.eq(input, value));
+    }
+    let script = print::smt(terms, &mut Ranges::new(), &assertions);
+    let names: Vec<&str> = script
+        .lines()
+        .filter_map(|line| line.strip_prefix("(declare-const ")?.split(' ').next())
+        .collect();
+    let values = if names.is_empty() {
+        String::new()
+    } else {
+        format!("(get-value ({}))\n", names.join(" "))
+    };
+    format!("(set-option :produce-models true)\n{script}{values}(exit)\n")
+}
+
+/// Reads the pairs of names and values that follow `sat`.
+fn model(values: &str) -> Option<Model> {
+    let mut words = values
+        .split(|c: char| c.is_whitespace() || c == '(' || c == ')')
+        .filter(|word| !word.is_empty());
+    let mut model = Model::new();
+    while let Some(name) = words.next() {
+        model.set(input_byte(name)?, byte_value(words.next()?)?);
+    }
+    Some(model)
+}
+
+/// The input byte that is called `i<channel>_<offset>` in a script.
+fn input_byte(name: &str) -> Option<InputByte> {
+    let (channel, offset) = name.strip_prefix('i')?.split_once('_')?;
+    Some(InputByte {
+        channel: channel.parse().ok()?,
+        offset: offset.parse().ok()?,
+    })
+}
+
+/// `#x41` or `#b01000001`.
+fn byte_value(text: &str) -> Option<u8> {
+    let hexadecimal = text.strip_prefix("#x").map(|digits| (digits, 16));
+    let binary = text.strip_prefix("#b").map(|digits| (digits, 2));
+    let (digits, base) = hexadecimal.or(binary)?;
+    u8::from_str_radix(digits, base).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_are_read_as_solvers_write_them() {
+        let model = model("((i0_3 #x41)\n (i2_17 #b00001111))\n").expect("well-formed");
+        let byte = |channel, offset| InputByte { channel, offset };
+        let values: Vec<_> = model.iter().collect();
+        assert_eq!(values, [(byte(0, 3), 0x41), (byte(2, 17), 15)]);
+        assert!(super::model("((error \"no model\"))").is_none());
     }
 }

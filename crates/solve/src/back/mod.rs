@@ -17,12 +17,12 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// Whether this one is new; from now on it is not.
-    pub fn is_new(&mut self, condition: TermId) -> bool {
+    /// From now on this one was told.
+    pub fn mark(&mut self, condition: TermId) {
         if self.marks.len() <= condition.index() {
             self.marks.resize(condition.index() + 1, false);
         }
-        !std::mem::replace(&mut self.marks[condition.index()], true)
+        self.marks[condition.index()] = true;
     }
 
     /// Whether this one was told.

@@ -74,12 +74,11 @@ impl Tree<'_> {
 
 /// A little-endian read; bytes outside are zero.
 fn read_bytes(bytes: &[u8], start: usize, width: u32) -> u128 {
-    let value = bytes[start..]
+    bytes[start..]
         .iter()
         .take(width as usize / 8)
         .enumerate()
         .fold(0, |value, (position, &byte)| {
             value | u128::from(byte) << (8 * position)
-        });
-    value
+        })
 }

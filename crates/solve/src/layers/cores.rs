@@ -6,6 +6,9 @@ use nearmiss_expr::{TermId, Terms};
 
 use crate::question::{Answer, Layer, Question, Reply, Solver};
 
+/// How many conditions are kept in all cores together.
+const ROOM: usize = 4_000_000;
+
 /// Remembers, for each goal, sets of conditions that it contradicts.
 ///
 /// Back ends hold the conditions of a path for good and name no smaller core, so a core is the
@@ -13,6 +16,8 @@ use crate::question::{Answer, Layer, Question, Reply, Solver};
 /// refuted is refuted again by looking it up.
 pub struct UnsatCores {
     cores: HashMap<TermId, Vec<Box<[TermId]>>>,
+    /// How many more conditions may be kept.
+    room: usize,
     inner: Box<dyn Solver>,
 }
 
@@ -21,7 +26,16 @@ impl UnsatCores {
     pub fn new(inner: Box<dyn Solver>) -> UnsatCores {
         UnsatCores {
             cores: HashMap::new(),
+            room: ROOM,
             inner,
+        }
+    }
+
+    fn remember(&mut self, question: &Question<'_>) {
+        if let Some(room) = self.room.checked_sub(question.path.len()) {
+            self.room = room;
+            let cores = self.cores.entry(question.goal).or_default();
+            cores.push(sorted(question.path));
         }
     }
 
@@ -42,8 +56,7 @@ impl Solver for UnsatCores {
         let reply = self.inner.solve(terms, question);
         // With bytes fixed it may be these that contradict the goal.
         if reply.answer == Answer::Unsat && question.fixed.is_empty() {
-            let cores = self.cores.entry(question.goal).or_default();
-            cores.push(sorted(question.path));
+            self.remember(question);
         }
         reply
     }

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use nearmiss_expr::{Evaluator, Terms};
+use nearmiss_expr::{Evaluator, InputByte, Terms};
 
 use super::satisfies;
 use crate::question::{Answer, Layer, Model, Question, Reply, Solver};
@@ -39,10 +39,9 @@ impl RecentModels {
 impl Solver for RecentModels {
     fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
         let evaluator = &mut self.evaluator;
-        let found = self
-            .models
-            .iter()
-            .find(|model| satisfies(evaluator, terms, question, model));
+        let found = self.models.iter().find(|model| {
+            may_differ(question, model) && satisfies(evaluator, terms, question, model)
+        });
         if let Some(model) = found {
             let decided = question.bytes.iter();
             let relevant = decided.filter_map(|&byte| Some((byte, model.get(byte)?)));
@@ -54,4 +53,10 @@ impl Solver for RecentModels {
         }
         reply
     }
+}
+
+/// Whether a model is the recorded input or another one as far as the question can see.
+fn may_differ(question: &Question<'_>, model: &Model) -> bool {
+    let is_asked_about = |byte: InputByte| question.bytes.binary_search(&byte).is_ok();
+    model.is_empty() || model.iter().any(|(byte, _)| is_asked_about(byte))
 }

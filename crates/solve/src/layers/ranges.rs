@@ -26,7 +26,8 @@ impl RangeBounds {
 impl Solver for RangeBounds {
     fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
         for &condition in question.path {
-            if self.told.is_new(condition) {
+            if !self.told.knows(condition) {
+                self.told.mark(condition);
                 self.ranges.assume(terms, condition, true);
             }
         }

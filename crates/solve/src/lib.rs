@@ -18,7 +18,8 @@
 //! # use nearmiss_solve::{Answer, Limits, Stack};
 //! let mut terms = Terms::new();
 //! let byte = InputByte { channel: 0, offset: 0 };
-//! let (input, five, nine) = (terms.input(byte), terms.constant(8, b'5'.into()), terms.constant(8, b'9'.into()));
+//! let input = terms.input(byte);
+//! let (five, nine) = (terms.constant(8, b'5'.into()), terms.constant(8, b'9'.into()));
 //! let recorded = |_: InputByte| b'3';
 //! let mut session = Stack::default().session(&recorded);
 //! let is_digit = terms.binary(Op::Ule, input, nine);

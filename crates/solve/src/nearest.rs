@@ -103,7 +103,7 @@ impl Search<'_, '_> {
             self.revert(terms, &mut model);
             // Bytes before `needed` were found to be: that stays so when others are reverted.
             let bytes: Vec<InputByte> = model.iter().map(|(byte, _)| byte).collect();
-            if needed >= bytes.len() || Instant::now() >= self.effort.deadline {
+            if needed >= bytes.len() {
                 return model;
             }
             match self.ask_without(terms, &bytes, needed) {
@@ -139,6 +139,9 @@ impl Search<'_, '_> {
 
     /// A model that changes at most these bytes, which are in ascending order.
     fn ask_changing(&mut self, terms: &mut Terms, bytes: &[InputByte]) -> Option<Model> {
+        if Instant::now() >= self.effort.deadline {
+            return None;
+        }
         let unchanged = self.slice.bytes.iter();
         let fixed: Vec<(InputByte, u8)> = unchanged
             .filter(|byte| bytes.binary_search(byte).is_err())

@@ -122,6 +122,20 @@ fn models_answer_later_questions() {
 }
 
 #[test]
+fn models_that_leave_the_path_are_dropped() {
+    let (mut terms, goal) = comparison(Op::Eq, 9);
+    let weaker = compare(&mut terms, Op::Ne, 3);
+    let small = compare(&mut terms, Op::Ult, 5);
+    let bytes = [byte(0)];
+    let (says, _) = Says::new(Answer::Sat(Model::from_iter([(byte(0), 9)])));
+    let mut models = RecentModels::new(says);
+    let mut by = |path: &[TermId], goal| models.solve(&mut terms, &question(path, goal, &bytes)).by;
+    assert_eq!(by(&[], goal), Layer::External);
+    assert_eq!(by(&[], weaker), Layer::Models);
+    assert_eq!(by(&[small], weaker), Layer::External);
+}
+
+#[test]
 fn cores_refute_larger_questions_only() {
     let (mut terms, goal) = comparison(Op::Eq, 9);
     let path: Vec<TermId> = (4..7)

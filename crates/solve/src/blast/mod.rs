@@ -34,7 +34,8 @@ pub(crate) struct Blaster {
     pool: Vec<Bit>,
     inputs: HashMap<InputByte, Word>,
     /// Quotients and remainders, which are made together and mostly needed together.
-    divisions: HashMap<(Op, TermId, TermId), (Word, Word)>,
+    /// The flag says whether they are signed.
+    divisions: HashMap<(bool, TermId, TermId), (Word, Word)>,
     /// What indices can be, for reads.
     ranges: Ranges,
 }
@@ -124,25 +125,12 @@ impl Blaster {
                 a,
                 b,
             } => {
-                let kind = if matches!(op, Op::UDiv | Op::URem) {
-                    Op::UDiv
-                } else {
-                    Op::SDiv
-                };
+                let is_signed = matches!(op, Op::SDiv | Op::SRem);
                 let (a_bits, b_bits) = (bits(a), bits(b));
-                let both = self.divisions.entry((kind, a, b)).or_insert_with(|| {
-                    if kind == Op::UDiv {
-                        divide::unsigned(gates, a_bits, b_bits)
-                    } else {
-                        divide::signed(gates, a_bits, b_bits)
-                    }
-                });
+                let both = self.divisions.entry((is_signed, a, b));
+                let both = both.or_insert_with(|| divide(gates, is_signed, a_bits, b_bits));
                 let wants_quotient = matches!(op, Op::UDiv | Op::SDiv);
-                if wants_quotient {
-                    both.0.clone()
-                } else {
-                    both.1.clone()
-                }
+                if wants_quotient { &both.0 } else { &both.1 }.clone()
             }
             Node::Binary { op, a, b } => match predicate(gates, op, bits(a), bits(b)) {
                 Some(bit) => vec![bit],
@@ -186,6 +174,15 @@ fn input(gates: &mut Gates, recorded: u8) -> Word {
             bit
         })
         .collect()
+}
+
+/// Quotient and remainder.
+fn divide(gates: &mut Gates, is_signed: bool, a: &[Bit], b: &[Bit]) -> (Word, Word) {
+    if is_signed {
+        divide::signed(gates, a, b)
+    } else {
+        divide::unsigned(gates, a, b)
+    }
 }
 
 fn unary(gates: &mut Gates, op: Op, a: &[Bit]) -> Word {

@@ -1,10 +1,12 @@
-//! Inputs found earlier often answer the next question too.
+//! Inputs found earlier may answer the next question too: where several things are asked about
+//! one place. An input that leaves the path is dropped as soon as the path goes on without it.
 
 use std::collections::VecDeque;
 
-use nearmiss_expr::{Evaluator, InputByte, Terms};
+use nearmiss_expr::{Evaluator, InputByte, TermId, Terms};
 
 use super::satisfies;
+use crate::back::Told;
 use crate::question::{Answer, Layer, Model, Question, Reply, Solver};
 
 /// How many inputs are kept.
@@ -13,6 +15,7 @@ const KEPT: usize = 16;
 /// Tries the recorded input and those found last, by evaluation.
 pub struct RecentModels {
     models: VecDeque<Model>,
+    told: Told,
     evaluator: Evaluator,
     inner: Box<dyn Solver>,
 }
@@ -23,9 +26,28 @@ impl RecentModels {
         RecentModels {
             // The recorded input is the one that decides nothing; it is never dropped.
             models: VecDeque::from([Model::new()]),
+            told: Told::default(),
             evaluator: Evaluator::new(),
             inner,
         }
+    }
+
+    /// Drops the models that do not make the new conditions of the path true.
+    fn drop_strays(&mut self, terms: &Terms, question: &Question<'_>) {
+        let is_new = |condition: &&TermId| !self.told.knows(**condition);
+        let new: Vec<TermId> = question.path.iter().filter(is_new).copied().collect();
+        for &condition in &new {
+            self.told.mark(condition);
+        }
+        let evaluator = &mut self.evaluator;
+        self.models.retain(|model| {
+            let input = model.over(question.recorded);
+            evaluator.reset();
+            model.is_empty()
+                || new
+                    .iter()
+                    .all(|&condition| evaluator.holds(terms, &input, condition))
+        });
     }
 
     fn remember(&mut self, model: &Model) {
@@ -38,6 +60,7 @@ impl RecentModels {
 
 impl Solver for RecentModels {
     fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
+        self.drop_strays(terms, question);
         let evaluator = &mut self.evaluator;
         let found = self.models.iter().find(|model| {
             may_differ(question, model) && satisfies(evaluator, terms, question, model)

@@ -20,7 +20,8 @@ fn streams_know_where_they_stand() {
     let program = compile(&place, "streams.c", "streams", true, &[]);
     let file = place.join("f");
     std::fs::write(&file, CONTENT).unwrap();
-    let args = [file.to_str().unwrap(), "/tmp/nearmiss-written"];
+    let written = place.join("written");
+    let args = [file.to_str().unwrap(), written.to_str().unwrap()];
     Runner::new(&program)
         .args(&args)
         .stdin(CONTENT)
@@ -68,9 +69,10 @@ fn only_the_first_part_of_a_large_input_is_symbolic() {
     let place = directory("first-part");
     let program = compile(&place, "streams.c", "streams", true, &[]);
     let file = place.join("f");
+    let written = place.join("written");
     std::fs::write(&file, CONTENT).unwrap();
     let run = Runner::new(&program)
-        .args(&[file.to_str().unwrap(), "/tmp/nearmiss-written"])
+        .args(&[file.to_str().unwrap(), written.to_str().unwrap()])
         .stdin(CONTENT)
         .env("NEARMISS_OPTIONS", "input=5,channels=if")
         .record(&place)

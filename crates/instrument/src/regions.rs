@@ -91,7 +91,8 @@ impl Planner<'_> {
     /// Where straight-line code goes on after `block`.
     fn continuation(&self, block: Block, terminator: Value) -> Option<Block> {
         let next = if let Some(check) = self.failures.check(terminator) {
-            check.next
+            // A report that comes back elsewhere leaves the straight line.
+            check.failure.back.is_none_or(|back| back == check.next).then_some(check.next)?
         } else if terminator.opcode() == Opcode::LLVMBr && terminator.branch_condition().is_none() {
             terminator.successors()[0]
         } else {
@@ -139,7 +140,11 @@ fn reverse_post_order(function: Value, failures: &Failures) -> Vec<Block> {
         match successors.pop() {
             Some(next) => {
                 // A report block only leads back; a sink leads nowhere.
-                if failures.get(next).is_none() && seen.insert(next) {
+                let next = match failures.get(next) {
+                    Some(failure) => failure.back,
+                    None => Some(next),
+                };
+                if let Some(next) = next.filter(|next| seen.insert(*next)) {
                     stack.push((next, next.terminator().successors()));
                 }
             }

@@ -35,31 +35,48 @@ impl Place {
 pub struct SiteMap {
     unit: Unit,
     files: FxHashMap<String, u32>,
+    functions: FxHashMap<String, u32>,
+    /// Which function each line belongs to: inlining moves code away from its function.
+    homes: FxHashMap<(String, u32), u32>,
     function: u32,
 }
 
 impl SiteMap {
-    /// An empty map of the unit with this hash.
-    pub fn new(hash: u64, source: &str, directory: &str) -> SiteMap {
-        let unit = Unit {
-            hash,
-            source: source.into(),
-            directory: directory.into(),
-            ..Unit::default()
-        };
-        let mut map = SiteMap {
-            unit,
-            files: FxHashMap::default(),
-            function: 0,
-        };
+    /// An empty map of the unit with this hash, which defines `functions`.
+    pub fn new(hash: u64, source: &str, directory: &str, functions: &[Value]) -> SiteMap {
+        let unit = Unit { hash, source: source.into(), directory: directory.into(), ..Unit::default() };
+        let (files, names, homes) = Default::default();
+        let mut map = SiteMap { unit, files, functions: names, homes, function: 0 };
         map.file(source);
+        for function in functions {
+            map.remember_lines(*function);
+        }
         map
     }
 
-    /// What follows lies in the function of this name.
+    fn remember_lines(&mut self, function: Value) {
+        let number = self.function_number(&function.name());
+        for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
+            let place = Place::of(instruction);
+            if let Some(file) = place.file {
+                self.homes.entry((file, place.line)).or_insert(number);
+            }
+        }
+    }
+
+    /// What follows lies in the function of this name, unless its line says otherwise.
     pub fn enter_function(&mut self, name: &str) {
-        self.function = self.unit.functions.len() as u32;
+        self.function = self.function_number(name);
+    }
+
+    fn function_number(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.functions.get(name) {
+            return number;
+        }
+        let number = self.unit.functions.len() as u32;
         self.unit.functions.push(name.into());
+        self.functions.insert(name.into(), number);
+        number
     }
 
     /// Adds a site; its number.

@@ -57,9 +57,9 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     for defined in defined_functions(&module) {
         defined.remove_attribute("sanitize_address");
     }
+    let sites = SiteMap::new(hash, &request.source, &request.directory, &defined_functions(&module));
     module.run_passes(BEFORE)?;
     models::redirect(&module);
-    let sites = SiteMap::new(hash, &request.source, &request.directory);
     let mut context = Context::new(module, sites);
     for defined in functions_to_instrument(&context.module) {
         function::instrument(&mut context, defined);

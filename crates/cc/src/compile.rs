@@ -107,6 +107,7 @@ fn code(command: &Command, source: &Argument, number: usize) -> Vec<Word> {
     words.extend(texts([
         "-Qunused-arguments",
         "-Wno-everything",
+        "-fno-crash-diagnostics",
         "-Xclang",
         "-disable-llvm-passes",
         "-c",

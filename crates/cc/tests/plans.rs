@@ -26,7 +26,7 @@ const SHORT: &[(&str, &str)] = &[
         "CHECKS-BUT-OVERFLOW",
     ),
     (
-        "-Qunused-arguments -Wno-everything -Xclang -disable-llvm-passes -c",
+        "-Qunused-arguments -Wno-everything -fno-crash-diagnostics -Xclang -disable-llvm-passes -c",
         "CODE",
     ),
     ("-Xclang -disable-llvm-passes", "RAW"),

@@ -1,0 +1,35 @@
+//! Builds a twin by hand: `nearmiss-twin PROGRAM DIRECTORY [LIBRARY…]`, with the archives in
+//! `NEARMISS_HOME`.
+
+use std::path::{Path, PathBuf};
+
+use nearmiss_twin::{Config, TwinError, build, inspect};
+
+fn main() {
+    let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
+    let [program, directory, libraries @ ..] = arguments.as_slice() else {
+        eprintln!("usage: nearmiss-twin PROGRAM DIRECTORY [LIBRARY…]");
+        std::process::exit(2);
+    };
+    if let Err(error) = run(program, directory, libraries) {
+        eprintln!("nearmiss-twin: {error}");
+        std::process::exit(2);
+    }
+}
+
+fn run(program: &Path, directory: &Path, libraries: &[PathBuf]) -> Result<(), TwinError> {
+    let config = Config {
+        clang: "clang-19".into(),
+        library_directory: std::env::var_os("NEARMISS_HOME").unwrap_or_default().into(),
+        jobs: 2,
+    };
+    let info = inspect(program, libraries)?;
+    println!(
+        "{} units, linked with {:?}",
+        info.sites.units().count(),
+        info.link.arguments
+    );
+    let twin = build(program, libraries, directory, &config)?;
+    println!("{} {:?}", twin.program.display(), twin.library_path);
+    Ok(())
+}

@@ -3,6 +3,10 @@
 //! The path is walked once, in order. At each check the session knows the conditions of the
 //! path so far and is asked for an input that follows them and makes the check fail; then the
 //! check is assumed to have gone as it went, and the walk goes on.
+//!
+//! Where the recording had to fix a value (a symbolic address of a store, say), a path that is
+//! true to it may be too narrow to fail. Then a *guess* is made on a path without what was
+//! fixed: it may leave the predicted path, so it counts only if the replay confirms it.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Instant;
@@ -31,6 +35,8 @@ pub struct Candidate {
     pub check: Check,
     /// The bytes that differ from the recorded input; none if that fails by itself.
     pub changes: Model,
+    /// Not a prediction: what was fixed on the path was left out.
+    pub guess: bool,
 }
 
 /// What the walk found out.
@@ -78,8 +84,11 @@ pub fn analyse(
         },
         None => Backend::default(),
     };
+    let stack = Stack::new(backend);
     let mut walk = Walk {
-        session: Stack::new(backend).session(&recorded),
+        session: stack.session(&recorded),
+        loose: stack.session(&recorded),
+        fixed: false,
         terms,
         sites,
         config,
@@ -116,6 +125,10 @@ const MAX_ARGUMENT: usize = nearmiss_abi::environment::DEFAULT_INPUT as usize;
 
 struct Walk<'a> {
     session: Session<'a>,
+    /// Knows all conditions but those that only say that something was fixed.
+    loose: Session<'a>,
+    /// Whether anything was fixed so far, so that the two sessions differ.
+    fixed: bool,
     terms: &'a mut Terms,
     sites: &'a Sites,
     config: &'a Config,
@@ -142,6 +155,7 @@ impl Walk<'_> {
                 });
                 let is_not_zero = self.terms.binary(Op::Ne, byte, zero);
                 self.session.assume(self.terms, is_not_zero);
+                self.loose.assume(self.terms, is_not_zero);
             }
         }
     }
@@ -151,8 +165,14 @@ impl Walk<'_> {
             EventKind::Check | EventKind::CheckFailed => self.check(number, event),
             _ => {}
         }
-        if let Some(condition) = event.condition {
-            self.session.assume(self.terms, condition);
+        let Some(condition) = event.condition else {
+            return;
+        };
+        self.session.assume(self.terms, condition);
+        if event.kind == EventKind::Fixed {
+            self.fixed = true;
+        } else {
+            self.loose.assume(self.terms, condition);
         }
     }
 
@@ -218,18 +238,19 @@ impl Walk<'_> {
             return;
         }
         self.checks.met += 1;
-        self.add(number, event.site, check, Model::new());
+        self.checks.failing += 1;
+        self.add(Candidate {
+            event: number,
+            site: event.site,
+            check,
+            changes: Model::new(),
+            guess: false,
+        });
     }
 
-    fn add(&mut self, event: usize, site: SiteId, check: Check, changes: Model) {
-        self.checks.failing += 1;
-        let candidates = self.places.entry(check.spot.clone()).or_default();
-        candidates.push(Candidate {
-            event,
-            site,
-            check,
-            changes,
-        });
+    fn add(&mut self, candidate: Candidate) {
+        let spot = candidate.check.spot.clone();
+        self.places.entry(spot).or_default().push(candidate);
     }
 
     fn limits(&self) -> Limits {
@@ -241,20 +262,49 @@ impl Walk<'_> {
         let goal = self.terms.not(condition);
         let limits = self.limits();
         let before = self.session.statistics().clone();
+        let mut candidate = Candidate {
+            event: number,
+            site,
+            check,
+            changes: Model::new(),
+            guess: false,
+        };
         match self.session.ask(self.terms, goal, &limits) {
-            Answer::Unsat => self.holds(&before),
+            Answer::Unsat => match self.guess(goal) {
+                Some(changes) => {
+                    // It holds only because something was fixed: nobody knows yet.
+                    self.checks.undecided += 1;
+                    candidate.changes = changes;
+                    candidate.guess = true;
+                    self.add(candidate);
+                }
+                None => self.holds(&before),
+            },
             Answer::Unknown(_) => {
                 self.checks.undecided += 1;
                 *self.timeouts.entry(site).or_default() += 1;
             }
             Answer::Sat(model) => {
+                self.checks.failing += 1;
                 let limits = self.limits();
-                let nearest = match self.session.ask_nearest(self.terms, goal, &limits) {
+                candidate.changes = match self.session.ask_nearest(self.terms, goal, &limits) {
                     Answer::Sat(nearest) => nearest,
                     _ => model,
                 };
-                self.add(number, site, check, nearest);
+                self.add(candidate);
             }
+        }
+    }
+
+    /// Asks again without what was fixed.
+    fn guess(&mut self, goal: TermId) -> Option<Model> {
+        if !self.fixed {
+            return None;
+        }
+        let limits = self.limits();
+        match self.loose.ask_nearest(self.terms, goal, &limits) {
+            Answer::Sat(changes) => Some(changes),
+            _ => None,
         }
     }
 
@@ -277,12 +327,14 @@ impl Walk<'_> {
         let mut places: Vec<Vec<Candidate>> = self.places.into_values().collect();
         places.sort_by_key(|candidates| candidates.iter().map(|one| one.event).min());
         for candidates in &mut places {
-            candidates.sort_by_key(|one| (one.changes.len(), one.event));
+            candidates.sort_by_key(|one| (one.guess, one.changes.len(), one.event));
         }
+        let mut statistics = self.session.statistics().clone();
+        statistics.merge(self.loose.statistics());
         Analysis {
             places,
             checks: self.checks,
-            statistics: self.session.statistics().clone(),
+            statistics,
             stopped,
         }
     }

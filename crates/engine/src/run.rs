@@ -44,6 +44,7 @@ pub fn run(
         program: &program,
         deadline,
         divergences: 0,
+        confirmed_guesses: 0,
         unconfirmable: None,
     };
     let findings = hunt.confirm(&analysis, progress)?;
@@ -77,6 +78,7 @@ struct Hunt<'a> {
     program: &'a Program,
     deadline: Instant,
     divergences: u64,
+    confirmed_guesses: u64,
     unconfirmable: Option<String>,
 }
 
@@ -102,8 +104,8 @@ impl<'a> Hunt<'a> {
                 done: number,
                 total: analysis.places.len(),
             });
-            let id = format!("NM-{}", number + 1);
-            findings.push(self.best(&replayer, candidates, &id)?);
+            let id = format!("NM-{}", findings.len() + 1);
+            findings.extend(self.best(&replayer, candidates, &id)?);
             // What is there so far survives a kill.
             self.campaign
                 .write_report(&self.report(findings.clone(), analysis))?;
@@ -116,7 +118,9 @@ impl<'a> Hunt<'a> {
     fn report(&self, findings: Vec<Finding>, analysis: &Analysis) -> Report {
         let (divergences, unconfirmable) = (self.divergences, self.unconfirmable.clone());
         let sites = &self.program.sites;
-        let summary = summarise(self.path, sites, analysis, divergences, unconfirmable);
+        let mut summary = summarise(self.path, sites, analysis, divergences, unconfirmable);
+        summary.checks.undecided -= self.confirmed_guesses;
+        summary.checks.failing += self.confirmed_guesses;
         Report::new(findings, summary)
     }
 
@@ -139,32 +143,38 @@ impl<'a> Hunt<'a> {
         }
     }
 
-    /// The nearest candidate that is confirmed; if none is, the nearest.
+    /// The nearest candidate that is confirmed; if none is, the nearest that was predicted.
     fn best(
         &mut self,
         replayer: &Replayer,
         candidates: &[Candidate],
         id: &str,
-    ) -> Result<Finding, EngineError> {
+    ) -> Result<Option<Finding>, EngineError> {
         let mut first = None;
         for candidate in candidates {
-            if first.is_some() && self.is_over() {
+            if self.is_over() && (first.is_some() || candidate.guess) {
                 break;
             }
             let invented = self.invent(candidate, id)?;
             let verdict = self.judge(replayer, candidate, &invented.capsule);
-            self.divergences += u64::from(verdict.diverged);
+            // A guess promised nothing.
+            self.divergences += u64::from(verdict.diverged && !candidate.guess);
             let confirmed = verdict.confirmed.is_some();
             let finding = self.finding(id, candidate, invented, &verdict);
             if confirmed {
-                return Ok(finding);
+                self.confirmed_guesses += u64::from(candidate.guess);
+                return Ok(Some(finding));
             }
-            first.get_or_insert((candidate, finding));
+            if !candidate.guess {
+                first.get_or_insert((candidate, finding));
+            }
         }
-        let (candidate, finding) = first.expect("a place has candidates");
+        let Some((candidate, finding)) = first else {
+            return Ok(None);
+        };
         // Others may have been written over it.
         self.invent(candidate, id)?;
-        Ok(finding)
+        Ok(Some(finding))
     }
 
     fn is_over(&self) -> bool {

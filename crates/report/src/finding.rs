@@ -83,7 +83,12 @@ fn write_changes(text: &mut String, found: &Finding) -> std::fmt::Result {
     if more > 0 {
         writeln!(text, "    … and {more} more places")?;
     }
-    for (channel, input) in &found.input {
+    let is_changed = |channel: &String| found.changes.iter().any(|one| one.channel == *channel);
+    for (channel, input) in found
+        .input
+        .iter()
+        .filter(|(channel, _)| is_changed(channel))
+    {
         let channel = escape::text(channel);
         match input {
             Input::Bytes(bytes) if bytes.len() <= WHOLE_INPUT => {

@@ -119,7 +119,10 @@ fn write_losses(text: &mut String, summary: &Summary) -> fmt::Result {
     }
     if summary.checks.undecided > 0 {
         let count = summary.checks.undecided;
-        writeln!(text, "  {count} checks were not decided in time")?;
+        writeln!(
+            text,
+            "  {count} checks were not decided: out of time, or input was fixed"
+        )?;
     }
     if let Some(why) = &summary.unconfirmable {
         writeln!(

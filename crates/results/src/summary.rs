@@ -41,7 +41,8 @@ pub struct Checks {
     pub without_solver: BTreeMap<String, u64>,
     /// Shown by the solver to hold.
     pub by_solver: u64,
-    /// Not decided: the solver ran out of time, or the whole analysis did.
+    /// Not decided: the solver or the whole analysis ran out of time, or the check holds only
+    /// because something was fixed to its recorded value.
     pub undecided: u64,
     /// Can fail, or failed in the recorded run.
     pub failing: u64,

@@ -98,16 +98,19 @@ impl Search<'_, '_> {
 
     /// A model of which no proper part of the bytes suffices.
     fn fewest_bytes(&mut self, terms: &mut Terms, mut model: Model) -> Model {
+        self.revert(terms, &mut model);
         let mut needed = 0;
         loop {
-            self.revert(terms, &mut model);
             // Bytes before `needed` were found to be: that stays so when others are reverted.
             let bytes: Vec<InputByte> = model.iter().map(|(byte, _)| byte).collect();
-            if needed >= bytes.len() {
+            if needed >= bytes.len() || self.is_late() {
                 return model;
             }
             match self.ask_without(terms, &bytes, needed) {
-                Some(nearer) => model = nearer,
+                Some(nearer) => {
+                    model = nearer;
+                    self.revert(terms, &mut model);
+                }
                 None => needed += 1,
             }
         }
@@ -118,6 +121,9 @@ impl Search<'_, '_> {
         let bytes: Vec<InputByte> = model.iter().map(|(byte, _)| byte).collect();
         let affordable = EVALUATIONS / self.cone.max(1);
         for byte in bytes.into_iter().take(affordable) {
+            if self.is_late() {
+                return;
+            }
             let without: Model = model.iter().filter(|&(other, _)| other != byte).collect();
             if self.is_answer(terms, &without) {
                 *model = without;
@@ -139,7 +145,7 @@ impl Search<'_, '_> {
 
     /// A model that changes at most these bytes, which are in ascending order.
     fn ask_changing(&mut self, terms: &mut Terms, bytes: &[InputByte]) -> Option<Model> {
-        if Instant::now() >= self.effort.deadline {
+        if self.is_late() {
             return None;
         }
         let unchanged = self.slice.bytes.iter();
@@ -167,6 +173,10 @@ impl Search<'_, '_> {
             }
         }
         model
+    }
+
+    fn is_late(&self) -> bool {
+        Instant::now() >= self.effort.deadline
     }
 
     /// Whether a model makes goal and slice true, by evaluation.

@@ -4,7 +4,8 @@ use nearmiss_expr::Inputs;
 
 use crate::back::{BitBlaster, BitwuzlaSolver, External};
 use crate::layers::{
-    Checked, ConstantGoals, Differential, Escalate, RangeBounds, RecentModels, Share, UnsatCores,
+    Checked, ConstantGoals, Differential, Escalate, Instances, RangeBounds, RecentModels, Share,
+    UnsatCores,
 };
 use crate::question::Solver;
 use crate::session::Session;
@@ -73,7 +74,9 @@ impl Stack {
 
     /// The whole of it, from the back to the front.
     fn assemble(&self) -> Box<dyn Solver> {
-        let mut solver = self.backend();
+        let (backend, share) = (self.backend.clone(), self.share);
+        let make_backend = Box::new(move || make(&backend, share));
+        let mut solver: Box<dyn Solver> = Box::new(Instances::new(make_backend));
         solver = Box::new(Checked::new(solver));
         if self.layered {
             solver = Box::new(UnsatCores::new(solver));
@@ -83,16 +86,23 @@ impl Stack {
         }
         solver
     }
+}
 
-    fn backend(&self) -> Box<dyn Solver> {
-        let bit_blaster = || Box::new(BitBlaster::new());
-        let bitwuzla = || Box::new(BitwuzlaSolver::new());
-        match &self.backend {
-            Backend::BitBlaster => bit_blaster(),
-            Backend::Bitwuzla => bitwuzla(),
-            Backend::Escalate => Box::new(Escalate::new(bit_blaster(), self.share, bitwuzla())),
-            Backend::Differential => Box::new(Differential::new(bit_blaster(), bitwuzla())),
-            Backend::External { command } => Box::new(External::new(command.clone())),
-        }
+/// One instance of a back end.
+fn make(backend: &Backend, share: Share) -> Box<dyn Solver> {
+    match backend {
+        Backend::BitBlaster => bit_blaster(),
+        Backend::Bitwuzla => bitwuzla(),
+        Backend::Escalate => Box::new(Escalate::new(bit_blaster(), share, bitwuzla)),
+        Backend::Differential => Box::new(Differential::new(bit_blaster(), bitwuzla())),
+        Backend::External { command } => Box::new(External::new(command.clone())),
     }
+}
+
+fn bit_blaster() -> Box<dyn Solver> {
+    Box::new(BitBlaster::new())
+}
+
+fn bitwuzla() -> Box<dyn Solver> {
+    Box::new(BitwuzlaSolver::new())
 }

@@ -9,7 +9,8 @@ use std::time::{Duration, Instant};
 use common::byte;
 use nearmiss_expr::{InputByte, Op, TermId, Terms};
 use nearmiss_solve::layers::{
-    Checked, ConstantGoals, Differential, Escalate, RangeBounds, RecentModels, Share, UnsatCores,
+    Checked, ConstantGoals, Differential, Escalate, Instances, RangeBounds, RecentModels, Share,
+    UnsatCores,
 };
 use nearmiss_solve::question::{Effort, Question, Reply};
 use nearmiss_solve::{Answer, Layer, Model, Reason, Solver};
@@ -175,12 +176,34 @@ fn the_strong_solver_gets_what_the_quick_one_leaves() {
         conflicts: 10,
         part: 2,
     };
-    for (quick, turns) in [(Answer::Unknown(Reason::Timeout), 1), (Answer::Unsat, 0)] {
-        let (quick, _) = Says::new(quick);
-        let (strong, asked) = Says::new(Answer::Unsat);
-        let mut solver = Escalate::new(quick, share, strong);
-        let reply = solver.solve(&mut terms, &question(&[], goal, &[]));
-        assert_eq!(reply.answer, Answer::Unsat);
-        assert_eq!(asked.get(), turns);
-    }
+    let strong: fn() -> Box<dyn Solver> = || Says::new(Answer::Unsat).0;
+    let (tired, _) = Says::new(Answer::Unknown(Reason::Timeout));
+    let reply = Escalate::new(tired, share, strong).solve(&mut terms, &question(&[], goal, &[]));
+    assert_eq!(reply.answer, Answer::Unsat);
+    let model = Answer::Sat(Model::from_iter([(byte(0), 9)]));
+    let (quick, _) = Says::new(model.clone());
+    let reply = Escalate::new(quick, share, strong).solve(&mut terms, &question(&[], goal, &[]));
+    assert_eq!(reply.answer, model);
+}
+
+#[test]
+fn each_group_of_bytes_has_an_instance() {
+    let (mut terms, goal) = comparison(Op::Eq, 9);
+    let made = Rc::new(Cell::new(0));
+    let count = made.clone();
+    let mut solver = Instances::new(Box::new(move || {
+        count.set(count.get() + 1);
+        Says::new(Answer::Unsat).0
+    }));
+    let mut made_after = |offsets: &[u32]| {
+        let bytes: Vec<InputByte> = offsets.iter().copied().map(byte).collect();
+        solver.solve(&mut terms, &question(&[], goal, &bytes));
+        made.get()
+    };
+    assert_eq!(made_after(&[0, 1]), 1);
+    assert_eq!(made_after(&[2]), 2);
+    assert_eq!(made_after(&[1]), 2);
+    assert_eq!(made_after(&[0, 1, 2]), 2);
+    assert_eq!(made_after(&[2, 3]), 2);
+    assert_eq!(made_after(&[4]), 3);
 }

@@ -100,6 +100,7 @@ pub fn all() -> Vec<Scenario> {
         scenarios.push(hash_table(size));
     }
     scenarios.push(divisions());
+    scenarios.push(long_text(600));
     scenarios
 }
 
@@ -339,5 +340,28 @@ fn divisions() -> Scenario {
     let back = s.op(Op::LShr, shifted, wide);
     let lost = s.op(Op::Ne, back, a);
     s.branch(lost);
+    s
+}
+
+/// A long text: two branches a byte, and sums that tie ever more of it together.
+fn long_text(length: usize) -> Scenario {
+    let input: Vec<u8> = (0..length).map(|i| b'a' + (i % 26) as u8).collect();
+    let mut s = Scenario::new(format!("text {length}"), &input);
+    let mut sum = s.constant(16, 0);
+    for position in 0..length {
+        let byte = s.byte(position);
+        let is_newline = s.with(Op::Eq, byte, b'\n'.into());
+        s.branch(is_newline);
+        let is_letter = s.with(Op::Ult, byte, b'{'.into());
+        s.branch(is_letter);
+        let wide = s.terms.zext(byte, 16);
+        sum = s.op(Op::Add, sum, wide);
+        if position % 100 == 99 {
+            let odd = s.terms.extract(sum, 0, 1);
+            s.branch(odd);
+            let wanted = s.with(Op::Eq, sum, 0x1234);
+            s.branch(wanted);
+        }
+    }
     s
 }

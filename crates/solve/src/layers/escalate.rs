@@ -19,16 +19,23 @@ pub struct Share {
 pub struct Escalate {
     quick: Box<dyn Solver>,
     share: Share,
-    strong: Box<dyn Solver>,
+    make_strong: fn() -> Box<dyn Solver>,
+    /// Made when it is first needed, which is seldom.
+    strong: Option<Box<dyn Solver>>,
 }
 
 impl Escalate {
-    /// `quick` with its share, then `strong`.
-    pub fn new(quick: Box<dyn Solver>, share: Share, strong: Box<dyn Solver>) -> Escalate {
+    /// `quick` with its share, then the one that `make_strong` makes.
+    pub fn new(
+        quick: Box<dyn Solver>,
+        share: Share,
+        make_strong: fn() -> Box<dyn Solver>,
+    ) -> Escalate {
         Escalate {
             quick,
             share,
-            strong,
+            make_strong,
+            strong: None,
         }
     }
 
@@ -50,7 +57,10 @@ impl Solver for Escalate {
         };
         let reply = self.quick.solve(terms, &quick_question);
         match reply.answer {
-            Answer::Unknown(_) => self.strong.solve(terms, question),
+            Answer::Unknown(_) => {
+                let strong = self.strong.get_or_insert_with(self.make_strong);
+                strong.solve(terms, question)
+            }
             _ => reply,
         }
     }

@@ -5,6 +5,7 @@ mod constant;
 mod cores;
 mod differential;
 mod escalate;
+mod instances;
 mod models;
 mod ranges;
 
@@ -13,6 +14,7 @@ pub use constant::ConstantGoals;
 pub use cores::UnsatCores;
 pub use differential::Differential;
 pub use escalate::{Escalate, Share};
+pub use instances::Instances;
 pub use models::RecentModels;
 pub use ranges::RangeBounds;
 

@@ -80,7 +80,7 @@ fn libraries(program: &Path, environment: &[(OsString, OsString)]) -> Vec<PathBu
         .collect()
 }
 
-/// `	libx.so => /home/me/libx.so (0x00007f…)`.
+/// `libx.so => /home/me/libx.so (0x00007f…)`.
 fn library_of_line(line: &str) -> Option<&str> {
     let (_, place) = line.split_once("=> ")?;
     let (path, _) = place.rsplit_once(" (0x")?;

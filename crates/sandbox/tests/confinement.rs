@@ -9,12 +9,15 @@ use std::time::{Duration, Instant};
 
 use nearmiss_sandbox::{Ended, Outcome, Replacement, Sandbox, Spec, Stdin};
 
+/// A test gets a directory of its own.
+type Test = fn(&Path);
+
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
     if arguments.get(1).map(String::as_str) == Some("__sandbox") {
         nearmiss_sandbox::enter(arguments[2].parse().expect("a descriptor"));
     }
-    let tests: &[(&str, fn(&Path))] = &[
+    let tests: &[(&str, Test)] = &[
         ("ends_and_output", ends_and_output),
         ("aborts_are_seen", aborts_are_seen),
         ("writes_do_not_last", writes_do_not_last),

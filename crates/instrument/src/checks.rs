@@ -118,7 +118,9 @@ fn failure(block: Block, sites: &mut SiteMap) -> Option<Failure> {
         if name.starts_with("__ubsan_handle_") {
             return report(call, &name, terminator, sites);
         }
-        if terminator.opcode() != Opcode::LLVMUnreachable {
+        // clang goes on behind a trap as if it came back.
+        let ends_here = terminator.opcode() == Opcode::LLVMUnreachable || name == "llvm.trap";
+        if !ends_here {
             continue;
         }
         if let Some((_, kind)) = SINKS.iter().find(|(sink, _)| *sink == name) {

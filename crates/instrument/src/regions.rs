@@ -92,7 +92,11 @@ impl Planner<'_> {
     fn continuation(&self, block: Block, terminator: Value) -> Option<Block> {
         let next = if let Some(check) = self.failures.check(terminator) {
             // A report that comes back elsewhere leaves the straight line.
-            check.failure.back.is_none_or(|back| back == check.next).then_some(check.next)?
+            check
+                .failure
+                .back
+                .is_none_or(|back| back == check.next)
+                .then_some(check.next)?
         } else if terminator.opcode() == Opcode::LLVMBr && terminator.branch_condition().is_none() {
             terminator.successors()[0]
         } else {

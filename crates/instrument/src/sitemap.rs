@@ -44,9 +44,20 @@ pub struct SiteMap {
 impl SiteMap {
     /// An empty map of the unit with this hash, which defines `functions`.
     pub fn new(hash: u64, source: &str, directory: &str, functions: &[Value]) -> SiteMap {
-        let unit = Unit { hash, source: source.into(), directory: directory.into(), ..Unit::default() };
+        let unit = Unit {
+            hash,
+            source: source.into(),
+            directory: directory.into(),
+            ..Unit::default()
+        };
         let (files, names, homes) = Default::default();
-        let mut map = SiteMap { unit, files, functions: names, homes, function: 0 };
+        let mut map = SiteMap {
+            unit,
+            files,
+            functions: names,
+            homes,
+            function: 0,
+        };
         map.file(source);
         for function in functions {
             map.remember_lines(*function);
@@ -56,7 +67,11 @@ impl SiteMap {
 
     fn remember_lines(&mut self, function: Value) {
         let number = self.function_number(&function.name());
-        for instruction in function.blocks().into_iter().flat_map(|block| block.instructions()) {
+        for instruction in function
+            .blocks()
+            .into_iter()
+            .flat_map(|block| block.instructions())
+        {
             let place = Place::of(instruction);
             if let Some(file) = place.file {
                 self.homes.entry((file, place.line)).or_insert(number);

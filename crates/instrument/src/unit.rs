@@ -57,7 +57,12 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     for defined in defined_functions(&module) {
         defined.remove_attribute("sanitize_address");
     }
-    let sites = SiteMap::new(hash, &request.source, &request.directory, &defined_functions(&module));
+    let sites = SiteMap::new(
+        hash,
+        &request.source,
+        &request.directory,
+        &defined_functions(&module),
+    );
     module.run_passes(BEFORE)?;
     models::redirect(&module);
     let mut context = Context::new(module, sites);
@@ -68,7 +73,7 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     module
         .verify()
         .map_err(|message| format!("instrumentation broke the module: {message}"))?;
-    module.run_passes(AFTER)?;
+    run_after(&module)?;
     if !request.keep_debug {
         module.strip_debug();
     }
@@ -80,6 +85,20 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         module.append_assembly(&include_section(section, path));
     }
     module.write(&request.output)
+}
+
+/// Cleans up. LLVM 19 makes invalid calls when it replaces `__mempcpy_chk`, and what it does to
+/// other libc calls is of no use here.
+fn run_after(module: &Module) -> Result<(), String> {
+    let functions = defined_functions(module);
+    functions
+        .iter()
+        .for_each(|function| module.set_library_knowledge(*function, false));
+    module.run_passes(AFTER)?;
+    functions
+        .iter()
+        .for_each(|function| module.set_library_knowledge(*function, true));
+    Ok(())
 }
 
 fn defined_functions(module: &Module) -> Vec<Value> {

@@ -188,6 +188,26 @@ impl Module {
         }
     }
 
+    /// Whether passes may replace calls of libc functions in `function` by what they know of them.
+    pub fn set_library_knowledge(&self, function: Value, allowed: bool) {
+        const NAME: &str = "no-builtins";
+        unsafe {
+            if allowed {
+                LLVMRemoveStringAttributeAtIndex(
+                    function.0,
+                    u32::MAX,
+                    NAME.as_ptr().cast(),
+                    NAME.len() as u32,
+                );
+            } else {
+                let text = NAME.as_ptr().cast();
+                let attribute =
+                    LLVMCreateStringAttribute(self.context, text, NAME.len() as u32, text, 0);
+                LLVMAddAttributeAtIndex(function.0, u32::MAX, attribute);
+            }
+        }
+    }
+
     /// Runs a pipeline of passes.
     pub fn run_passes(&self, pipeline: &str) -> Result<(), String> {
         unsafe {

@@ -26,7 +26,8 @@ const SHORT: &[(&str, &str)] = &[
         "CHECKS-BUT-OVERFLOW",
     ),
     (
-        "-Qunused-arguments -Wno-everything -fno-crash-diagnostics -Xclang -disable-llvm-passes -c",
+        "-Qunused-arguments -Wno-everything -fno-crash-diagnostics -Xclang -disable-llvm-passes \
+         -mllvm -grow-region-complexity-budget=100 -mllvm -disable-early-taildup -c",
         "CODE",
     ),
     ("-Xclang -disable-llvm-passes", "RAW"),

@@ -38,7 +38,7 @@ pub struct Request {
 /// instrumented call costs more than a plain one), and what is plain to see. Nothing that turns
 /// branches into selections or moves checks (see docs/architecture.md).
 const BEFORE: &str = "function(sroa<preserve-cfg>,early-cse),cgscc(inline),\
-                      function(sroa<preserve-cfg>,early-cse<memssa>,lower-constant-intrinsics,gvn,early-cse)";
+                      function(sroa<preserve-cfg>,early-cse<memssa>,lower-constant-intrinsics,early-cse)";
 
 /// After it: cheap clean-up; most of the work is code generation.
 const AFTER: &str = "function(simplifycfg,instcombine<no-verify-fixpoint>,early-cse<memssa>,jump-threading,simplifycfg)";

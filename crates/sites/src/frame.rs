@@ -34,7 +34,9 @@ impl fmt::Display for FrameError {
                 f,
                 "built by a nearmiss with ABI version {found}, this one has {ABI_VERSION}: rebuild the program"
             ),
-            FrameError::Damaged => write!(f, "its nearmiss section is damaged: rebuild the program"),
+            FrameError::Damaged => {
+                write!(f, "its nearmiss section is damaged: rebuild the program")
+            }
         }
     }
 }
@@ -80,7 +82,8 @@ fn read_one<T: DeserializeOwned>(bytes: &[u8]) -> Result<(T, &[u8]), FrameError>
     }
     let end = HEADER + word(12) as usize;
     let packed = bytes.get(HEADER..end).ok_or(FrameError::Damaged)?;
-    let raw = lz4_flex::block::decompress(packed, word(16) as usize).map_err(|_| FrameError::Damaged)?;
+    let raw =
+        lz4_flex::block::decompress(packed, word(16) as usize).map_err(|_| FrameError::Damaged)?;
     let value = postcard::from_bytes(&raw).map_err(|_| FrameError::Damaged)?;
     Ok((value, &bytes[end..]))
 }
@@ -94,7 +97,10 @@ mod tests {
         let mut bytes = write(&"one".to_string());
         bytes.extend([0; 7]);
         bytes.extend(write(&"two".to_string()));
-        assert_eq!(read_all::<String>(&bytes), Ok(vec!["one".into(), "two".into()]));
+        assert_eq!(
+            read_all::<String>(&bytes),
+            Ok(vec!["one".into(), "two".into()])
+        );
     }
 
     #[test]

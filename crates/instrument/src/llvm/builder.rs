@@ -17,8 +17,6 @@ const UNNAMED: *const std::ffi::c_char = c"".as_ptr();
 /// LLVM's number of the `preserve_most` calling convention.
 const PRESERVE_MOST: u32 = 14;
 
-// SAFETY (all calls of this file): handles point into the living module and the types of
-// operands fit, as in C++.
 impl Builder {
     /// A builder for the context of `module`.
     pub fn new(module: &Module) -> Builder {
@@ -265,7 +263,6 @@ impl Builder {
 
 impl Drop for Builder {
     fn drop(&mut self) {
-        // SAFETY: made by `new`, dropped once.
         unsafe { LLVMDisposeBuilder(self.builder) };
     }
 }

@@ -4,6 +4,10 @@
 //! one module of one context that lives until the process ends; a handle of an erased
 //! instruction must not be used again, which is the caller's care as in C++.
 
+// SAFETY of every block below: handles point into the one module, which lives until the process
+// ends, and the types of operands fit, which the verifier checks before anything is written.
+#![allow(clippy::undocumented_unsafe_blocks)]
+
 mod builder;
 mod module;
 mod types;

@@ -32,7 +32,6 @@ pub struct Module {
     context: LLVMContextRef,
 }
 
-// SAFETY (all calls of this file): the module lives until the process ends.
 impl Module {
     /// Reads a bitcode file.
     pub fn read(path: &Path) -> Result<Module, String> {
@@ -107,7 +106,6 @@ impl Module {
     /// Declares a function of a known type.
     pub fn declare_as(&self, name: &str, like: Type) -> Value {
         self.function(name).unwrap_or_else(|| {
-            // SAFETY: as above.
             Value(unsafe { LLVMAddFunction(self.module, c_string(name).as_ptr(), like.0) })
         })
     }

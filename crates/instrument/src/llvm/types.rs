@@ -8,7 +8,6 @@ use llvm_sys::prelude::*;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Type(pub(super) LLVMTypeRef);
 
-// SAFETY (all calls of this file): the handle points into the living context.
 impl Type {
     fn kind(self) -> LLVMTypeKind {
         unsafe { LLVMGetTypeKind(self.0) }

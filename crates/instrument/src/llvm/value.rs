@@ -24,7 +24,6 @@ fn some_block(block: LLVMBasicBlockRef) -> Option<Block> {
     (!block.is_null()).then_some(Block(block))
 }
 
-// SAFETY (all calls of this file): handles point into the living module.
 impl Value {
     /// Its type.
     pub fn ty(self) -> Type {
@@ -341,7 +340,6 @@ fn attribute_kind(name: &str) -> u32 {
     unsafe { LLVMGetEnumAttributeKindForName(c_string(name).as_ptr(), name.len()) }
 }
 
-// SAFETY (all calls of this file): handles point into the living module.
 impl Block {
     /// The instructions in their order.
     pub fn instructions(self) -> Vec<Value> {

@@ -76,10 +76,7 @@ fn memory_to_clear(rewriter: &Rewriter<'_>) -> Vec<(Value, u64)> {
         } else {
             return None;
         };
-        let is_marked = instruction
-            .users()
-            .into_iter()
-            .any(|user| is_lifetime_start(user));
+        let is_marked = instruction.users().into_iter().any(is_lifetime_start);
         (!is_marked).then(|| {
             (
                 instruction,

@@ -159,11 +159,12 @@ impl Rewriter<'_> {
                     .hook("binary", &[op_width, a_label, b_label, a_value, b_value]),
             );
         }
-        let zero = builder.u64(0);
+        // The runtime compares these low halves with the terms'.
+        let (a_low, b_low) = (builder.unsigned(a.value, 64), builder.unsigned(b.value, 64));
         let (a_term, b_term) = (self.wide_term(a), self.wide_term(b));
         let result = self
             .context
-            .hook("binary", &[op_width, a_term, b_term, zero, zero]);
+            .hook("binary", &[op_width, a_term, b_term, a_low, b_low]);
         self.unless_concrete(&[a.label, b.label], result)
     }
 
@@ -248,11 +249,11 @@ impl Rewriter<'_> {
             ];
             return Some(self.context.hook("select", &arguments));
         }
-        let zero = builder.u64(0);
+        let (a_low, b_low) = (builder.unsigned(a.value, 64), builder.unsigned(b.value, 64));
         let (a_term, b_term) = (self.wide_term(a), self.wide_term(b));
         let result = self.context.hook(
             "select",
-            &[width_truth, condition_label, a_term, b_term, zero, zero],
+            &[width_truth, condition_label, a_term, b_term, a_low, b_low],
         );
         self.unless_concrete(&[condition.label, a.label, b.label], result)
     }

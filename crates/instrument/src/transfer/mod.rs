@@ -97,7 +97,7 @@ pub fn emit(rewriter: &mut Rewriter<'_>, region: &Region) {
 /// Writes the hooks of one instruction; the labels of its result.
 fn transfer(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
     use Opcode::*;
-    if instruction.ty().is_vector() {
+    if instruction.ty().is_vector() && instruction.opcode() != LLVMLoad {
         return lose_operands(rewriter, instruction, NoteKind::Vector);
     }
     match instruction.opcode() {

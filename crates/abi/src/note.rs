@@ -65,6 +65,8 @@ notes! {
     Jump = 15, "jump", "a jump or call through a symbolic address was fixed to its recorded target";
     /// An atomic operation on symbolic data.
     Atomic = 16, "atomic", "an atomic operation on symbolic data";
+    /// The name of a file that the program opens is input.
+    FileName = 17, "file-name", "the name of an opened file is symbolic; it stays as it was";
 }
 
 /// A row of the table of notes.

@@ -86,7 +86,7 @@ impl Runtime {
         }
         // SAFETY: the kernel has just read the path to its zero, or as far as this.
         let size = unsafe { system::length_within(path, LONGEST_PATH) };
-        self.opaque(path as u64, size as u64, NoteKind::Call, site);
+        self.opaque(path as u64, size as u64, NoteKind::FileName, site);
     }
 
     fn remember_written(&mut self, status: &Status) {

@@ -111,24 +111,28 @@ fn emit_check(rewriter: &mut Rewriter<'_>, condition: Operand, ok_when: bool, si
     rewriter.context.hook("check", &[label, truth, site]);
 }
 
-/// The conditions of a check, each with its site. A division has two: the divisor is not
-/// zero, and the quotient fits; clang joins them by `and` unless one is known to hold.
+/// The conditions of a check, each with its site.
 fn conditions(check: &Check<'_>) -> Vec<(Value, SiteId)> {
     let (condition, failure) = (check.condition, check.failure);
-    let Some(second) = failure.second_site else {
-        return vec![(condition, failure.site)];
-    };
-    let is_and = condition.is_instruction() && condition.opcode() == Opcode::LLVMAnd;
-    if is_and {
-        return vec![
-            (condition.operand(0), failure.site),
-            (condition.operand(1), second),
-        ];
+    match (failure.second_site, both_conditions(condition)) {
+        (None, _) => vec![(condition, failure.site)],
+        (Some(second), Some([not_zero, fits])) => vec![(not_zero, failure.site), (fits, second)],
+        (Some(_), None) if is_not_zero(condition) => vec![(condition, failure.site)],
+        (Some(second), None) => vec![(condition, second)],
     }
-    let is_not_zero = condition.is_instruction()
+}
+
+/// A division is checked twice: the divisor is not zero, and the quotient fits. clang joins
+/// the two by `and`, unless one is known to hold.
+fn both_conditions(condition: Value) -> Option<[Value; 2]> {
+    let is_and = condition.is_instruction() && condition.opcode() == Opcode::LLVMAnd;
+    is_and.then(|| [condition.operand(0), condition.operand(1)])
+}
+
+fn is_not_zero(condition: Value) -> bool {
+    condition.is_instruction()
         && condition.opcode() == Opcode::LLVMICmp
-        && condition.operand(1).constant_integer() == Some(0);
-    vec![(condition, if is_not_zero { failure.site } else { second })]
+        && condition.operand(1).constant_integer() == Some(0)
 }
 
 /// Makes every failure block say which check failed; reports no longer call clang's handler.
@@ -162,11 +166,9 @@ fn failed_site(context: &Context, report: Block, failure: &Failure) -> Value {
     let Some(condition) = check.and_then(Value::branch_condition) else {
         return first;
     };
-    if condition.is_instruction() && condition.opcode() == Opcode::LLVMAnd {
-        return context.builder.select(condition.operand(0), second, first);
+    match both_conditions(condition) {
+        Some([not_zero, _]) => context.builder.select(not_zero, second, first),
+        None if is_not_zero(condition) => first,
+        None => second,
     }
-    let is_not_zero = condition.is_instruction()
-        && condition.opcode() == Opcode::LLVMICmp
-        && condition.operand(1).constant_integer() == Some(0);
-    if is_not_zero { first } else { second }
 }

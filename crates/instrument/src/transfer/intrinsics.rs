@@ -45,16 +45,16 @@ const RULES: &[(&str, Rule)] = &[
         extreme(rewriter, call, Op::Ult, Predicate::LLVMIntULT, true)
     }),
     ("llvm.uadd.sat", |rewriter, call| {
-        saturate_unsigned(rewriter, call, true)
+        saturate(rewriter, call, true, false)
     }),
     ("llvm.usub.sat", |rewriter, call| {
-        saturate_unsigned(rewriter, call, false)
+        saturate(rewriter, call, false, false)
     }),
     ("llvm.sadd.sat", |rewriter, call| {
-        saturate_signed(rewriter, call, true)
+        saturate(rewriter, call, true, true)
     }),
     ("llvm.ssub.sat", |rewriter, call| {
-        saturate_signed(rewriter, call, false)
+        saturate(rewriter, call, false, true)
     }),
     ("llvm.sadd.with.overflow", |rewriter, call| {
         overflow(rewriter, call, Op::Add, Op::SAddOverflow)
@@ -124,9 +124,8 @@ fn effect(name: &str) -> Option<Effect> {
 
 /// Whether `name` is `base`, perhaps with types behind it.
 fn is_named(name: &str, base: &str) -> bool {
-    name.strip_prefix(base).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-        // `llvm.sadd` must not take `llvm.sadd.with.overflow.i32` for its own.
-        && !(base == "llvm.expect" && name.contains("variant"))
+    name.strip_prefix(base)
+        .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
 }
 
 /// Whether the intrinsic's result is a function of its operands' labels.
@@ -332,60 +331,48 @@ fn funnel_shift(rewriter: &mut Rewriter<'_>, call: Value, left: bool) -> Vec<Lab
     vec![rewriter.apply(Op::Or, high, low)]
 }
 
-fn saturate_unsigned(rewriter: &mut Rewriter<'_>, call: Value, is_sum: bool) -> Vec<Label> {
+fn saturate(rewriter: &mut Rewriter<'_>, call: Value, is_sum: bool, is_signed: bool) -> Vec<Label> {
     let (a, b) = (rewriter.operand(call, 0), rewriter.operand(call, 1));
     let width = a.width();
     if width > 64 {
         return lose_operands(rewriter, call, NoteKind::Operation);
     }
-    let (op, test, opcode, bound) = if is_sum {
-        (Op::Add, Op::UAddOverflow, Opcode::LLVMAdd, u64::MAX)
+    let (op, opcode) = if is_sum {
+        (Op::Add, Opcode::LLVMAdd)
     } else {
-        (Op::Sub, Op::USubOverflow, Opcode::LLVMSub, 0)
+        (Op::Sub, Opcode::LLVMSub)
+    };
+    let test = match (is_sum, is_signed) {
+        (true, true) => Op::SAddOverflow,
+        (false, true) => Op::SSubOverflow,
+        (true, false) => Op::UAddOverflow,
+        (false, false) => Op::USubOverflow,
     };
     let exact = rewriter.compute(op, opcode, a, b);
-    let saturated = rewriter
+    let is_saturated = rewriter
         .context
         .builder
         .compare(Predicate::LLVMIntNE, exact.value, call);
     let overflows = Operand {
         label: rewriter.apply(test, a, b),
-        value: saturated,
+        value: is_saturated,
     };
-    let bound = rewriter.constant(width, bound);
+    let bound = match (is_signed, is_sum) {
+        (true, _) => signed_bound(rewriter, a),
+        (false, true) => rewriter.constant(width, u64::MAX),
+        (false, false) => rewriter.constant(width, 0),
+    };
     vec![rewriter.choose(overflows, bound, exact)]
 }
 
-fn saturate_signed(rewriter: &mut Rewriter<'_>, call: Value, is_sum: bool) -> Vec<Label> {
-    let (a, b) = (rewriter.operand(call, 0), rewriter.operand(call, 1));
+/// Where a signed operation saturates: it has the sign of `a`, so all ones below the sign,
+/// flipped if `a` is negative.
+fn signed_bound(rewriter: &Rewriter<'_>, a: Operand) -> Operand {
     let width = a.width();
-    if width > 64 {
-        return lose_operands(rewriter, call, NoteKind::Operation);
-    }
-    let (op, test, opcode) = if is_sum {
-        (Op::Add, Op::SAddOverflow, Opcode::LLVMAdd)
-    } else {
-        (Op::Sub, Op::SSubOverflow, Opcode::LLVMSub)
-    };
-    let exact = rewriter.compute(op, opcode, a, b);
-    let saturated = rewriter
-        .context
-        .builder
-        .compare(Predicate::LLVMIntNE, exact.value, call);
-    let overflows = Operand {
-        label: rewriter.apply(test, a, b),
-        value: saturated,
-    };
-    // The bound has the sign of `a`: all ones below the sign, flipped if `a` is negative.
-    let sign = rewriter.compute(
-        Op::AShr,
-        Opcode::LLVMAShr,
-        a,
-        rewriter.constant(width, u64::from(width) - 1),
-    );
+    let last = rewriter.constant(width, u64::from(width) - 1);
+    let sign = rewriter.compute(Op::AShr, Opcode::LLVMAShr, a, last);
     let largest = rewriter.constant(width, (1u64 << (width - 1)) - 1);
-    let bound = rewriter.compute(Op::Xor, Opcode::LLVMXor, sign, largest);
-    vec![rewriter.choose(overflows, bound, exact)]
+    rewriter.compute(Op::Xor, Opcode::LLVMXor, sign, largest)
 }
 
 /// Bytes in reverse order, joined pairwise: 2, 4 or 8 of them.

@@ -131,7 +131,7 @@ fn descriptors_and_memory() {
     let trace = run.trace();
     assert_eq!(trace.noted(NoteKind::Size), 1);
     // The file's name is an argument.
-    assert_eq!(trace.noted(NoteKind::Call), 1);
+    assert_eq!(trace.noted(NoteKind::FileName), 1);
     assert_eq!(trace.drawn(EventKind::Fixed), ["zext(stdin[0]) 1"]);
     assert_eq!(trace.events[0].site, 4711);
 }
@@ -274,4 +274,16 @@ fn a_library_shows_the_interface_and_nothing_else() {
     let others: Vec<_> = symbols.lines().filter(|name| !known(name)).collect();
     assert!(others.is_empty(), "{others:?}");
     assert!(symbols.lines().count() > 80);
+}
+
+/// Every row of the table of models that is the runtime's has a symbol in its archive.
+#[test]
+fn the_table_of_models_is_complete() {
+    use nearmiss_abi::model::{MODELS, PREFIX, Place};
+    let archive = std::fs::read(support::archive()).expect("the archive");
+    let symbols: std::collections::HashSet<&[u8]> = archive.split(|&byte| byte == 0).collect();
+    for model in MODELS.iter().filter(|model| model.place == Place::Runtime) {
+        let name = format!("{PREFIX}{}", model.name);
+        assert!(symbols.contains(name.as_bytes()), "no model of {name}");
+    }
 }

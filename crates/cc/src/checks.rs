@@ -18,9 +18,13 @@ const ROWS: &[(Kind, &str, bool)] = &[
     (Kind::NullDereference, "null", true),
     (Kind::UnsignedOverflow, "unsigned-integer-overflow", false),
     (Kind::Truncation, "implicit-conversion", false),
+    // Only on demand: clang then treats every call that does not return as one that might.
+    (Kind::Abort, UNREACHABLE, false),
 ];
 
 const SIGNED_OVERFLOW: &str = "signed-integer-overflow";
+/// There is nowhere to go on from here, so clang knows no recovery.
+const UNREACHABLE: &str = "unreachable";
 
 /// A set of checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -114,11 +118,16 @@ impl Checks {
         if list.is_empty() {
             return Vec::new();
         }
-        let list = list.join(",");
-        vec![
-            format!("-fsanitize={list}"),
-            format!("-fsanitize-recover={list}"),
-        ]
+        let sanitize = format!("-fsanitize={}", list.join(","));
+        let recoverable: Vec<&str> = list
+            .into_iter()
+            .filter(|name| *name != UNREACHABLE)
+            .collect();
+        let mut options = vec![sanitize];
+        if !recoverable.is_empty() {
+            options.push(format!("-fsanitize-recover={}", recoverable.join(",")));
+        }
+        options
     }
 }
 
@@ -148,6 +157,10 @@ mod tests {
         assert_eq!(
             first("implicit-conversion"),
             Ok(Some("-fsanitize=implicit-conversion".into()))
+        );
+        assert_eq!(
+            Checks::parse("abort").unwrap().options(false),
+            ["-fsanitize=unreachable"]
         );
         assert_eq!(first("shfit"), Err(UnknownCheck("shfit".into())));
     }

@@ -22,8 +22,19 @@ pub struct Failure {
     pub second_site: Option<SiteId>,
     /// Where a report comes back to; `None` for a sink.
     pub back: Option<Block>,
-    /// The call that reports or ends the program.
-    pub call: Value,
+    /// The call that reports or ends the program; a block that only leads to a sink has none.
+    pub call: Option<Value>,
+}
+
+impl Failure {
+    /// Whether a check that leads to this failure is passed on one way only: to `next`.
+    pub fn is_on_the_way_to(&self, next: Block, block: Block) -> bool {
+        match self.back {
+            Some(back) => back == next,
+            // A sink behind which the code goes on leaves the straight line.
+            None => block.terminator().successors().is_empty(),
+        }
+    }
 }
 
 /// Functions that end the program because something is wrong, with the kind of failure.
@@ -49,10 +60,34 @@ impl Failures {
     /// Finds the failure blocks of `function`.
     pub fn find(function: Value, sites: &mut SiteMap) -> Failures {
         let blocks = function.blocks();
-        let found = blocks
-            .into_iter()
-            .filter_map(|block| Some((block, failure(block, sites)?)));
-        Failures(found.collect())
+        let mut failures = Failures::default();
+        for block in &blocks {
+            if let Some(failure) = failure(*block, sites) {
+                failures.0.insert(*block, failure);
+            }
+        }
+        // clang guards `__builtin_unreachable` by a branch on a constant, in a block of its own.
+        for block in blocks {
+            if let Some(sink) = failures.only_leads_to_sink(block) {
+                failures.0.insert(block, Failure { call: None, ..sink });
+            }
+        }
+        failures
+    }
+
+    /// The sink that a block without any work of its own leads to.
+    fn only_leads_to_sink(&self, block: Block) -> Option<Failure> {
+        let terminator = block.first()?;
+        if terminator != block.terminator() || terminator.opcode() != Opcode::LLVMBr {
+            return None;
+        }
+        let successors = terminator.successors();
+        let next = match terminator.branch_condition() {
+            None => successors[0],
+            Some(condition) => successors[usize::from(condition.constant_integer()? == 0)],
+        };
+        let failure = self.get(next)?;
+        (failure.back.is_none()).then(|| failure.clone())
     }
 
     /// The failure that `block` is, if it is one.
@@ -76,12 +111,14 @@ impl Failures {
                 condition,
                 ok_when: true,
                 failure,
+                failure_block: successors[1],
                 next: successors[0],
             }),
             (Some(failure), None) => Some(Check {
                 condition,
                 ok_when: false,
                 failure,
+                failure_block: successors[0],
                 next: successors[1],
             }),
             _ => None,
@@ -98,6 +135,8 @@ pub struct Check<'a> {
     pub ok_when: bool,
     /// Where it leads otherwise.
     pub failure: &'a Failure,
+    /// The block of that failure.
+    pub failure_block: Block,
     /// Where it leads when all is well.
     pub next: Block,
 }
@@ -118,11 +157,8 @@ fn failure(block: Block, sites: &mut SiteMap) -> Option<Failure> {
         if name.starts_with("__ubsan_handle_") {
             return report(call, &name, terminator, sites);
         }
-        // clang goes on behind a trap as if it came back.
-        let ends_here = terminator.opcode() == Opcode::LLVMUnreachable || name == "llvm.trap";
-        if !ends_here {
-            continue;
-        }
+        // What follows in the block does not matter: clang goes on behind a trap, and with the
+        // check of unreachable code behind every such call, as if it came back.
         if let Some((_, kind)) = SINKS.iter().find(|(sink, _)| *sink == name) {
             return Some(sink(call, *kind, &name, sites));
         }
@@ -147,7 +183,7 @@ fn report(call: Value, handler: &str, terminator: Value, sites: &mut SiteMap) ->
         site,
         second_site,
         back,
-        call,
+        call: Some(call),
     })
 }
 
@@ -161,7 +197,7 @@ fn sink(call: Value, kind: Kind, name: &str, sites: &mut SiteMap) -> Failure {
         site,
         second_site: None,
         back: None,
-        call,
+        call: Some(call),
     }
 }
 

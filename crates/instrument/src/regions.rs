@@ -91,12 +91,10 @@ impl Planner<'_> {
     /// Where straight-line code goes on after `block`.
     fn continuation(&self, block: Block, terminator: Value) -> Option<Block> {
         let next = if let Some(check) = self.failures.check(terminator) {
-            // A report that comes back elsewhere leaves the straight line.
-            check
+            let straight = check
                 .failure
-                .back
-                .is_none_or(|back| back == check.next)
-                .then_some(check.next)?
+                .is_on_the_way_to(check.next, check.failure_block);
+            straight.then_some(check.next)?
         } else if terminator.opcode() == Opcode::LLVMBr && terminator.branch_condition().is_none() {
             terminator.successors()[0]
         } else {

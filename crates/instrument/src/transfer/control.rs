@@ -138,11 +138,12 @@ fn is_not_zero(condition: Value) -> bool {
 /// Makes every failure block say which check failed; reports no longer call clang's handler.
 pub fn rewrite_failures(context: &mut Context, failures: &Failures) {
     for (block, failure) in failures.iter() {
-        context.builder.before(failure.call);
+        let Some(call) = failure.call else { continue };
+        context.builder.before(call);
         let site = failed_site(context, block, failure);
         context.hook("check_failed", &[site]);
-        if failure.back.is_some() || failure.call.called().name().starts_with("__ubsan_") {
-            failure.call.erase();
+        if call.called().name().starts_with("__ubsan_") {
+            call.erase();
         }
     }
 }

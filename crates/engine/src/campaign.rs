@@ -55,8 +55,19 @@ impl Campaign {
         EngineError::Campaign(self.root.clone(), error)
     }
 
+    /// Makes sure that there is room for a small recording at least, so that a full disk is
+    /// said before the program runs and not mistaken for a path without checks.
+    fn reserve_room(&self) -> Result<(), EngineError> {
+        const LEAST_ROOM: usize = 4 << 20;
+        let probe = self.root.join("room");
+        let written = fs::write(&probe, vec![0; LEAST_ROOM]);
+        let removed = fs::remove_file(&probe);
+        written.and(removed).map_err(|error| self.failed(error))
+    }
+
     /// A directory for a new run.
     pub fn new_run(&self) -> Result<RunDirectory, EngineError> {
+        self.reserve_room()?;
         let runs = self.root.join("runs");
         let make = || -> io::Result<PathBuf> {
             fs::create_dir_all(&runs)?;

@@ -40,6 +40,9 @@ pub struct SummaryWords {
 /// How many arguments of a call can carry a label.
 pub const MAX_ARGUMENTS: usize = 32;
 
+/// How many structs of a call that are passed by value in memory can carry labels.
+pub const MAX_BY_VALUE: usize = 4;
+
 /// Labels on their way between functions: the thread-local variable [`THREAD_SYMBOL`].
 ///
 /// A caller that passes a labelled argument stores all argument labels and, last, the address
@@ -67,6 +70,9 @@ pub struct ThreadWords {
     pub reserved: u32,
     /// Labels of the arguments by position.
     pub arguments: [u32; MAX_ARGUMENTS],
+    /// Where the structs lie that are passed by value in memory, in their order: the callee has
+    /// copies, and takes the labels from here.
+    pub by_value: [u64; MAX_BY_VALUE],
 }
 
 /// The thread-local variable (initial-exec model) of type [`ThreadWords`].
@@ -86,5 +92,7 @@ pub const CALL_SITE_OFFSET: usize = core::mem::offset_of!(ThreadWords, call_site
 pub const COUNT_OFFSET: usize = core::mem::offset_of!(ThreadWords, count);
 /// Byte offset of [`ThreadWords::arguments`].
 pub const ARGUMENTS_OFFSET: usize = core::mem::offset_of!(ThreadWords, arguments);
+/// Byte offset of [`ThreadWords::by_value`].
+pub const BY_VALUE_OFFSET: usize = core::mem::offset_of!(ThreadWords, by_value);
 /// Bytes of [`ThreadWords`].
 pub const THREAD_SIZE: usize = core::mem::size_of::<ThreadWords>();

@@ -119,6 +119,7 @@ pub fn enter(function: u64) {
     } else {
         turn::with((), |runtime| runtime.note_untaken(thread));
         thread.zero_arguments_from(0);
+        thread.forget_by_value();
     }
     thread.forget_callee();
 }

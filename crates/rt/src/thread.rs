@@ -9,7 +9,7 @@
 use core::arch::asm;
 use core::ptr::addr_of_mut;
 
-use nearmiss_abi::shadow::{MAX_ARGUMENTS, ThreadWords};
+use nearmiss_abi::shadow::{MAX_ARGUMENTS, MAX_BY_VALUE, ThreadWords};
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{LABEL_BITS, Label};
 
@@ -115,6 +115,19 @@ impl Thread {
             unsafe {
                 addr_of_mut!((*self.0).shared.arguments)
                     .cast::<u32>()
+                    .add(index)
+                    .write_volatile(0);
+            }
+        }
+    }
+
+    /// Forgets the structs passed by value.
+    pub fn forget_by_value(self) {
+        for index in 0..MAX_BY_VALUE {
+            // SAFETY: as in `zero_arguments_from`.
+            unsafe {
+                addr_of_mut!((*self.0).shared.by_value)
+                    .cast::<u64>()
                     .add(index)
                     .write_volatile(0);
             }

@@ -18,7 +18,8 @@ pub fn collect_entry(rewriter: &Rewriter<'_>, sources: &mut Sources) {
     let may_arrive = |parameter: &Value| rewriter.may.contains(*parameter);
     sources.arrival |=
         rewriter.function.parameters().iter().any(may_arrive) || rewriter.kept_arguments.is_some();
-    sources.recording |= !memory_to_clear(rewriter).is_empty();
+    sources.recording |=
+        !memory_to_clear(rewriter).is_empty() || !structs_by_value(rewriter).is_empty();
 }
 
 /// Takes the labels of arguments and clears stack memory whose life starts here.
@@ -48,6 +49,7 @@ pub fn emit_entry(rewriter: &mut Rewriter<'_>) {
             rewriter.define(parameter, vec![Some(label)]);
         }
     }
+    take_by_value(rewriter);
     for (address, size) in memory_to_clear(rewriter) {
         let builder = &rewriter.context.builder;
         rewriter
@@ -56,17 +58,40 @@ pub fn emit_entry(rewriter: &mut Rewriter<'_>) {
     }
 }
 
-/// Stack memory that comes to life at the entry: structs passed by value, and variables whose
-/// life is not marked.
-fn memory_to_clear(rewriter: &Rewriter<'_>) -> Vec<(Value, u64)> {
-    let module = &rewriter.context.module;
+/// The parameters that are structs passed by value in memory, with their sizes.
+fn structs_by_value(rewriter: &Rewriter<'_>) -> Vec<(Value, u64)> {
     let parameters = rewriter.function.parameters().into_iter().enumerate();
     let by_value = parameters.filter_map(|(position, parameter)| {
         let ty = rewriter
             .function
             .parameter_type_attribute(position as u32, "byval")?;
-        Some((parameter, module.store_size(ty)))
+        Some((parameter, rewriter.context.module.store_size(ty)))
     });
+    by_value.collect()
+}
+
+/// Gives the copies of structs passed by value the labels of what they are copies of.
+fn take_by_value(rewriter: &Rewriter<'_>) {
+    let builder = &rewriter.context.builder;
+    for (number, (address, size)) in structs_by_value(rewriter).into_iter().enumerate() {
+        let to = builder.unsigned(address, 64);
+        if number >= MAX_BY_VALUE {
+            rewriter.context.hook("clear", &[to, builder.u64(size)]);
+            continue;
+        }
+        let word = rewriter.context.thread_word(BY_VALUE_OFFSET + 8 * number);
+        let from = builder.load(builder.integer_type(64), word);
+        // Nothing lies at address 0: a copy from there is concrete.
+        rewriter
+            .context
+            .hook("copy", &[to, from, builder.u64(size)]);
+        builder.store(builder.u64(0), word);
+    }
+}
+
+/// Variables whose life starts at the entry, because nothing else marks it.
+fn memory_to_clear(rewriter: &Rewriter<'_>) -> Vec<(Value, u64)> {
+    let module = &rewriter.context.module;
     let entry = rewriter.function.blocks()[0].instructions();
     let variables = entry.into_iter().filter_map(|instruction| {
         let is_variable = instruction.opcode() == Opcode::LLVMAlloca
@@ -84,7 +109,7 @@ fn memory_to_clear(rewriter: &Rewriter<'_>) -> Vec<(Value, u64)> {
             )
         })
     });
-    by_value.chain(variables).collect()
+    variables.collect()
 }
 
 fn is_lifetime_start(user: Value) -> bool {
@@ -103,7 +128,7 @@ pub fn collect_arguments(rewriter: &Rewriter<'_>, call: Value, sources: &mut Sou
 
 /// Leaves the labels of the arguments for the callee.
 pub fn emit_pass(rewriter: &mut Rewriter<'_>, call: Value) {
-    emit_by_value(rewriter, call);
+    let by_value = pass_by_value(rewriter, call);
     let callee = call.called();
     let callee_label = if callee.is_instruction() || callee.is_argument() {
         rewriter.label_of(callee)
@@ -112,7 +137,7 @@ pub fn emit_pass(rewriter: &mut Rewriter<'_>, call: Value) {
     };
     fix(rewriter, call, callee_label, NoteKind::Jump);
     let labels = argument_labels(rewriter, call);
-    if labels.iter().all(Option::is_none) {
+    if labels.iter().all(Option::is_none) && by_value == 0 {
         return;
     }
     let name = if callee.is_function() {
@@ -155,23 +180,31 @@ pub fn emit_pass(rewriter: &mut Rewriter<'_>, call: Value) {
     );
 }
 
-/// Structs passed by value are copied behind the IR's back: their labels do not travel.
-fn emit_by_value(rewriter: &mut Rewriter<'_>, call: Value) {
+/// Says where the structs lie that the call passes by value: the callee gets copies that are
+/// made behind the IR's back. How many there are.
+fn pass_by_value(rewriter: &mut Rewriter<'_>, call: Value) -> usize {
+    let mut count = 0;
     for (position, argument) in call.arguments().into_iter().enumerate() {
-        if let Some(ty) = call.parameter_type_attribute(position as u32, "byval") {
+        let Some(ty) = call.parameter_type_attribute(position as u32, "byval") else {
+            continue;
+        };
+        if count < MAX_BY_VALUE {
+            let word = rewriter.context.thread_word(BY_VALUE_OFFSET + 8 * count);
+            let builder = &rewriter.context.builder;
+            builder.store(builder.unsigned(argument, 64), word);
+        } else {
             let site = rewriter.context.site(SiteKind::Access, call);
             let size = rewriter.context.module.store_size(ty);
             let builder = &rewriter.context.builder;
             let kind = builder.u32(NoteKind::Operation as u32);
-            let arguments = [
-                builder.unsigned(argument, 64),
-                builder.u64(size),
-                kind,
-                site,
-            ];
-            rewriter.context.hook("opaque", &arguments);
+            let address = builder.unsigned(argument, 64);
+            rewriter
+                .context
+                .hook("opaque", &[address, builder.u64(size), kind, site]);
         }
+        count += 1;
     }
+    count
 }
 
 fn argument_labels(rewriter: &Rewriter<'_>, call: Value) -> Vec<Label> {

@@ -115,7 +115,7 @@ pub struct RunArguments {
     #[arg(long, default_value = "60s", value_parser = duration)]
     pub time: Duration,
     /// Time for one question to the solver
-    #[arg(long, default_value = "2s", value_parser = duration, value_name = "TIME")]
+    #[arg(long, default_value = "500ms", value_parser = duration, value_name = "TIME")]
     pub query_time: Duration,
     /// How to show the report
     #[arg(long, value_enum, default_value_t)]

@@ -1,7 +1,8 @@
 //! The environment variables through which the engine steers an instrumented process.
 
 /// The directory to record into. Without it an instrumented program does not record.
-/// Each process writes `<directory>/<pid>.trace`.
+/// Each process writes `<directory>/<pid>.trace` (`<pid>.1.trace` and so on if that is there),
+/// which is called `.new` until its header is valid.
 pub const RECORD: &str = "NEARMISS_RECORD";
 
 /// Options of the recording, `key=value` separated by commas; see the `OPTION_*`.

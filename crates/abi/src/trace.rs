@@ -26,7 +26,7 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"NMTRACE1");
 pub const STATE_RUNNING: u32 = 1;
 /// The process ended by `exit` or by returning from `main`; `exit_status` is valid.
 pub const STATE_EXITED: u32 = 2;
-/// The process replaced itself by `exec`.
+/// The process replaced itself by `exec`. Not written yet: such a trace is left as running.
 pub const STATE_EXECUTED: u32 = 3;
 
 /// The first page of a trace.
@@ -67,8 +67,7 @@ pub struct Header {
     pub program_offset: u64,
     /// Bytes of the program's path.
     pub program_size: u64,
-    /// Checks whose condition was concrete and held, so that nothing was recorded, are not
-    /// counted; this counts instrumented calls of hooks, for statistics.
+    /// Calls of hooks while recording, for statistics.
     pub hook_calls: u64,
 }
 

@@ -49,13 +49,7 @@ fn front_end_options(command: &Command, number: usize) -> Vec<Word> {
         | Role::Language
         | Role::Stop => false,
     };
-    texts(
-        command
-            .arguments
-            .iter()
-            .filter(wanted)
-            .flat_map(|argument| &argument.words),
-    )
+    chosen(command, wanted)
 }
 
 fn front_end(command: &Command, source: &Argument, number: usize, config: &Config) -> Vec<Word> {
@@ -88,6 +82,12 @@ fn own_headers(config: &Config) -> Vec<Word> {
         .collect()
 }
 
+/// The words of those arguments that are wanted, in their order.
+fn chosen(command: &Command, wanted: impl FnMut(&&Argument) -> bool) -> Vec<Word> {
+    let arguments = command.arguments.iter().filter(wanted);
+    texts(arguments.flat_map(|argument| &argument.words))
+}
+
 /// Keeps code generation from trying too hard. Instrumented functions are large: on Lua's and
 /// bzip2's largest files the register allocator took half of the time for no faster code, and
 /// copies of the dispatch block of a computed `goto` most of the rest.
@@ -107,13 +107,7 @@ fn code(command: &Command, source: &Argument, number: usize) -> Vec<Word> {
             Role::Code | Role::Target | Role::Optimise | Role::Debug | Role::Assembler
         )
     };
-    let mut words = texts(
-        command
-            .arguments
-            .iter()
-            .filter(wanted)
-            .flat_map(|argument| &argument.words),
-    );
+    let mut words = chosen(command, wanted);
     words.extend(texts([
         "-Qunused-arguments",
         "-Wno-everything",
@@ -149,13 +143,7 @@ fn plain(command: &Command, source: &Argument, number: usize, second_try: bool) 
         Role::Dropped => !second_try,
         _ => true,
     };
-    let mut words = texts(
-        command
-            .arguments
-            .iter()
-            .filter(wanted)
-            .flat_map(|argument| &argument.words),
-    );
+    let mut words = chosen(command, wanted);
     if second_try {
         words.extend(texts(["-w", "-Qunused-arguments"]));
     }

@@ -61,7 +61,7 @@ pub struct Limits {
     pub processes: u64,
     /// Largest file it may write, in bytes. A trace is a large sparse file.
     pub file_size: u64,
-    /// Bytes that throw-away overlays may hold, each.
+    /// Bytes that all throw-away overlays may hold together.
     pub scratch: u64,
     /// Bytes kept of standard output and standard error, each.
     pub output: usize,

@@ -29,6 +29,31 @@
 
 #define NM_MODEL(name) __nm_model_##name
 
+/* What the runtime knows about memory and lengths (crates/rt/src/models/support.rs). Arguments
+ * keep their labels: pass a symbolic size as it is. A check is made in the name of the
+ * program's own call of the model, and costs nothing where nothing is symbolic.
+ *
+ * An input string has a symbolic length: the zero byte behind it is an *open end*, and keeps
+ * that label wherever the string is copied. A model that meets one takes the length from
+ * `__nm_open_length` instead of walking over the bytes, which would tie the path to the
+ * length that the input has in this run. */
+
+/* size bytes are about to be read or written: are they inside their object, for all inputs? */
+void __nm_reads(const void *start, size_t size);
+void __nm_writes(const void *start, size_t size);
+/* A string is about to be read to its end: is there one inside its object, for all inputs? */
+void __nm_terminated(const char *start);
+/* Whether the zero byte at `end` is an open end. */
+bool __nm_has_open_end(const char *end);
+/* The length of a string that has an open end, `length` in this run. */
+size_t __nm_open_length(const char *start, size_t length);
+/* The zero byte at `end` ends a string of `length` bytes, which may be symbolic. */
+void __nm_end_string(char *end, size_t length);
+/* The labels of `size` bytes (as many as in this run) go where the bytes went. */
+void __nm_move_labels(void *to, const void *from, size_t size);
+/* From here on the value is what it is in this run; lengths of inputs stay symbolic. */
+void __nm_fix(size_t value);
+
 /* Models are part of the program or library that they are linked into. */
 #pragma GCC visibility push(hidden)
 

@@ -14,6 +14,17 @@ pub enum ChannelKind {
     /// Memory named by a harness (`nearmiss_symbolic`); `index` counts the calls with this
     /// name from 0.
     Named = 4,
+    /// How long a piece of another channel is: four bytes, little-endian. `index` is that
+    /// channel, `start` where the piece starts in it; the recorded content of this channel is
+    /// the recorded length, so the piece ends at `start` plus that.
+    Length = 5,
+    /// An environment variable: the name is its name, the content its value.
+    Environment = 6,
+    /// A pipe that is not standard input; `index` counts those that were read, from 0. The
+    /// content is what was read in the whole run.
+    Pipe = 7,
+    /// A socket; otherwise as a pipe.
+    Socket = 8,
 }
 
 impl ChannelKind {
@@ -24,6 +35,10 @@ impl ChannelKind {
             2 => ChannelKind::Stdin,
             3 => ChannelKind::File,
             4 => ChannelKind::Named,
+            5 => ChannelKind::Length,
+            6 => ChannelKind::Environment,
+            7 => ChannelKind::Pipe,
+            8 => ChannelKind::Socket,
             _ => return None,
         })
     }
@@ -35,8 +50,10 @@ impl ChannelKind {
 pub struct ChannelRow {
     /// The code of the [`ChannelKind`]; 0: the row is free.
     pub kind: u8,
+    /// For a length: one of the `PIECE_*`.
+    pub piece: u8,
     /// Zero.
-    pub reserved: [u8; 3],
+    pub reserved: [u8; 2],
     /// Depends on the kind.
     pub index: u32,
     /// Where the name lies in the blob region.
@@ -49,7 +66,15 @@ pub struct ChannelRow {
     pub content_offset: u64,
     /// Bytes of the content; standard input has none here (the engine feeds it).
     pub content_size: u64,
+    /// For a length: where the piece starts in its channel.
+    pub start: u64,
 }
+
+/// The piece is all of an argument, an environment string or a file: what is behind its end is
+/// the end of the input.
+pub const PIECE_WHOLE: u8 = 0;
+/// The piece is a line without the byte that ends it, which follows.
+pub const PIECE_LINE: u8 = 1;
 
 /// Rows of the table of channels.
 pub const CHANNEL_ROWS: usize = 4096;

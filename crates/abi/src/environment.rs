@@ -20,8 +20,20 @@ pub const OPTION_EVENTS: &str = "events";
 pub const OPTION_INPUT: &str = "input";
 /// Most bytes of blobs (names, file contents, snapshots).
 pub const OPTION_BLOB: &str = "blob";
+/// The longest that an input may become; 0: lengths are fixed.
+pub const OPTION_LENGTH: &str = "length";
+/// How many elements of an object a store through a symbolic address may have to update, and a
+/// load choose from; beyond that the address is fixed.
+pub const OPTION_ELEMENTS: &str = "elements";
+/// How many elements all stores of a run may update in that way.
+pub const OPTION_UPDATES: &str = "updates";
+/// Allocations of more bytes than this fail when symbolic data decides on their size, and in
+/// every run with an invented input: they are never really made.
+pub const OPTION_ALLOCATION: &str = "allocation";
+/// Bytes of standard input, where the engine knows them and the program cannot (a pipe).
+pub const OPTION_STDIN: &str = "stdin";
 /// Which channels are symbolic: letters `a` arguments, `i` standard input, `f` files,
-/// `n` named.
+/// `n` named, `e` environment variables, `p` pipes, `s` sockets.
 pub const OPTION_CHANNELS: &str = "channels";
 
 /// Default of [`OPTION_TERMS`].
@@ -32,6 +44,14 @@ pub const DEFAULT_EVENTS: u64 = 4 << 20;
 pub const DEFAULT_INPUT: u64 = 64 << 10;
 /// Default of [`OPTION_BLOB`].
 pub const DEFAULT_BLOB: u64 = 256 << 20;
+/// Default of [`OPTION_LENGTH`].
+pub const DEFAULT_LENGTH: u64 = 16 << 10;
+/// Default of [`OPTION_ELEMENTS`].
+pub const DEFAULT_ELEMENTS: u64 = 256;
+/// Default of [`OPTION_UPDATES`].
+pub const DEFAULT_UPDATES: u64 = 16 << 10;
+/// Default of [`OPTION_ALLOCATION`].
+pub const DEFAULT_ALLOCATION: u64 = 1 << 30;
 /// Default of [`OPTION_CHANNELS`].
 pub const DEFAULT_CHANNELS: &str = "aifn";
 

@@ -36,6 +36,9 @@ events! {
     Switch = 2, "switch";
     /// A check of the one-bit term `label`. The term is true when all is well: `truth` is its
     /// value, and 0 means that the check failed in this very run.
+    ///
+    /// `aux` is the code of the [`crate::check::Kind`] where the site itself is no check but a
+    /// memory access or a call; else 0.
     Check = 3, "check";
     /// A check failed on concrete data; `label` is 0.
     CheckFailed = 4, "check-failed";
@@ -45,6 +48,10 @@ events! {
     /// The harness assumes that the one-bit term `label` is as `truth` says; an assumption
     /// that is false ends the run.
     Assume = 6, "assume";
+    /// The one-bit term `label` was true, as it nearly always is. An input that makes it false
+    /// leads off the path to where programs are seldom tested (an allocation that fails): not
+    /// a failure by itself, but worth a run. `aux` as for a check: what is feared there.
+    Probe = 7, "probe";
 }
 
 /// An event as it lies in the trace.

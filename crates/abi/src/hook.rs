@@ -7,7 +7,7 @@
 //! `x` is the symbol `__nm_x`; the runtime implements it as the Rust function `hooks::x`.
 //!
 //! Packed words: `op_width` is `op | width << 8` (width of the *operands*); `cast` is
-//! `op | from << 8 | to << 16`; `width_truth` is `width | condition << 8`. A label of 0 goes
+//! `op | from << 8 | to << 16`; `address_size` is `address | size << 56`; `width_truth` is `width | condition << 8`. A label of 0 goes
 //! with a concrete value; the value beside a non-zero label is the value it has in this run.
 
 /// The type of a hook's argument or result.
@@ -48,12 +48,24 @@ macro_rules! for_each_hook {
             /// `condition ? a : b`.
             select(width_truth: u32, condition: u32, a: u32, b: u32, a_value: u64, b_value: u64) -> u32;
             /// The label of the `size` (1 to 8) bytes at `address`, which hold `value`.
-            load(address: u64, size: u32, value: u64) -> u32;
-            /// A read of `size` bytes at the symbolic address `label`, inside the object of
-            /// `object_size` bytes at `object` (0: unknown); `value` was read.
-            load_symbolic(label: u32, address_size: u64, value: u64, object: u64, object_size: u64, site: u64) -> u32;
+            load(address_size: u64, value: u64, site: u64) -> u32;
+            /// A read of `size` bytes at the symbolic address `label`; `value` was read.
+            load_symbolic(label: u32, address_size: u64, value: u64, site: u64) -> u32;
             /// The `size` (1 to 8) bytes at `address` now hold the term `label`, or are concrete.
-            store(address: u64, size: u32, label: u32);
+            store(address_size: u64, label: u32, site: u64);
+            /// `value` with the label `label` was written to the `size` bytes at the symbolic
+            /// address `address_label`; they held `old` before.
+            store_symbolic(address_label: u32, address_size: u64, label: u32, value: u64, old: u64, site: u64);
+            /// `size` bytes at `address` are about to be, or were, read (`write` 0) or written
+            /// (1) as a whole, by `memcpy` or the like: a check of their bounds.
+            range(address: u64, address_label: u32, size: u64, size_label: u32, write: u32, site: u64);
+            /// The life of a stack variable starts: it is concrete, and an object.
+            stack_object(address: u64, size: u64);
+            /// A stack variable's life ends.
+            stack_object_ends(address: u64, size: u64);
+            /// Memory at `pointer` is given to a function `callee` that may be neither
+            /// instrumented nor modelled.
+            swallowed(pointer: u64, callee: u64, site: u64);
             /// The `size` bytes at `address` are now concrete.
             clear(address: u64, size: u64);
             /// The `size` bytes at `address` were read by something of note kind `kind`.
@@ -130,4 +142,4 @@ macro_rules! hook_table {
 for_each_hook!(hook_table);
 
 /// An undefined symbol of each instrumented object that only a runtime of the same ABI has.
-pub const ABI_SYMBOL: &str = "__nm_abi_1";
+pub const ABI_SYMBOL: &str = "__nm_abi_2";

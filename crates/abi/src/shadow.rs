@@ -24,6 +24,27 @@ pub const SUMMARY_MASK: u64 = (1 << (44 - GRANULE_SHIFT)) - 1;
 /// inside).
 pub const ZERO_BLOCK: usize = 64;
 
+/// Bits of a summary byte. Instrumented code asks only whether it is 0.
+///
+/// A byte of the granule may have a label.
+pub const SUMMARY_LABEL: u8 = 1;
+/// The granule belongs to an object whose size is symbolic: every access is to be checked.
+pub const SUMMARY_SIZED: u8 = 2;
+
+/// The section of instrumented objects that lists their variables: rows of [`GlobalRow`].
+/// Its name is a C identifier, so that the linker defines `__start_` and `__stop_` symbols.
+pub const GLOBALS_SECTION: &str = "nearmiss_globals";
+
+/// A variable of static storage.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct GlobalRow {
+    /// Where it lies.
+    pub start: u64,
+    /// Bytes.
+    pub size: u64,
+}
+
 /// The hidden variable `{ ptr base, i64 mask }`.
 pub const SUMMARY_SYMBOL: &str = "__nm_summary";
 
@@ -64,6 +85,9 @@ pub struct ThreadWords {
     pub returned_second: u32,
     /// The site of the call, for the note if nobody takes the labels.
     pub call_site: u64,
+    /// The site of the last call of a model from code that is not itself a model: stored
+    /// before every such call, labels or not, so that models can say whose call fails a check.
+    pub model_site: u64,
     /// How many of `arguments` were stored.
     pub count: u32,
     /// Zero.
@@ -88,6 +112,8 @@ pub const RETURNED_OFFSET: usize = core::mem::offset_of!(ThreadWords, returned);
 pub const RETURNED_SECOND_OFFSET: usize = core::mem::offset_of!(ThreadWords, returned_second);
 /// Byte offset of [`ThreadWords::call_site`].
 pub const CALL_SITE_OFFSET: usize = core::mem::offset_of!(ThreadWords, call_site);
+/// Byte offset of [`ThreadWords::model_site`].
+pub const MODEL_SITE_OFFSET: usize = core::mem::offset_of!(ThreadWords, model_site);
 /// Byte offset of [`ThreadWords::count`].
 pub const COUNT_OFFSET: usize = core::mem::offset_of!(ThreadWords, count);
 /// Byte offset of [`ThreadWords::arguments`].

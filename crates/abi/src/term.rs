@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  0        1        2        4            8            12           16                     24
-//!  | op u8  | width  | zero   | a u32      | b u32      | c u32      | value u64            |
+//!  | op u8  | width  | flags  | a u32      | b u32      | c u32      | value u64            |
 //! ```
 //!
 //! `a`, `b`, `c` are the operation's operands (see [`crate::op`]: labels, or numbers for
@@ -29,8 +29,8 @@ pub struct Term {
     pub op: u8,
     /// Bits of the result, 1 to 128.
     pub width: u8,
-    /// Zero.
-    pub reserved: u16,
+    /// Bits of `TERM_*`.
+    pub flags: u16,
     /// First operand.
     pub a: u32,
     /// Second operand.
@@ -40,6 +40,9 @@ pub struct Term {
     /// The value in the recorded run, its low 64 bits.
     pub value: u64,
 }
+
+/// The term depends on nothing but lengths of inputs ([`crate::channel::ChannelKind::Length`]).
+pub const TERM_LENGTH: u16 = 1;
 
 /// Bytes of a term.
 pub const TERM_SIZE: usize = 24;
@@ -51,7 +54,7 @@ impl Term {
         Term {
             op: op as u8,
             width: width as u8,
-            reserved: 0,
+            flags: 0,
             a,
             b,
             c,

@@ -57,7 +57,7 @@ pub fn invent(
                 invented.capsule.files.push(replacement);
             }
             ChannelKind::Named => named.extend(named_row(channel, content)),
-            ChannelKind::Stdin | ChannelKind::File => {}
+            _ => {}
         }
         if changed || channel.kind != ChannelKind::File {
             let shown = show(&invented.capsule, channel, content);

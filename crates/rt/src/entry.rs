@@ -85,11 +85,11 @@ nearmiss_abi::for_each_hook!(trampolines);
 global_asm!(
     // What an object of this ABI refers to (`abi::hook::ABI_SYMBOL`).
     ".section .rodata.__nm_abi, \"a\", @progbits",
-    ".globl __nm_abi_1",
-    ".type __nm_abi_1, @object",
-    ".size __nm_abi_1, 8",
+    ".globl __nm_abi_2",
+    ".type __nm_abi_2, @object",
+    ".size __nm_abi_2, 8",
     ".p2align 3",
-    "__nm_abi_1: .quad 1",
+    "__nm_abi_2: .quad 1",
     // The words of this program or shared library, good before any constructor has run.
     ".section .data.__nm_summary, \"aw\", @progbits",
     ".hidden __nm_summary",

@@ -4,6 +4,7 @@
 //! recording to work on.
 
 use nearmiss_abi::event::EventKind;
+use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::{MAX_WIDTH, Op};
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label};
@@ -97,32 +98,73 @@ pub extern "C" fn select(
     })
 }
 
-pub extern "C" fn load(address: u64, size: u32, value: u64) -> Label {
+/// Address and size of a packed `address_size`.
+fn unpack(address_size: u64) -> (u64, u32) {
+    const ADDRESS_BITS: u32 = 56;
+    (
+        address_size & ((1 << ADDRESS_BITS) - 1),
+        (address_size >> ADDRESS_BITS) as u32,
+    )
+}
+
+pub extern "C" fn load(address_size: u64, value: u64, _site: u64) -> Label {
+    let (address, size) = unpack(address_size);
     hook(CONCRETE, |runtime| runtime.load(address, size, value))
 }
 
-pub extern "C" fn load_symbolic(
-    label: u32,
-    address_size: u64,
-    value: u64,
-    object: u64,
-    object_size: u64,
-    site: u64,
-) -> Label {
-    const ADDRESS_BITS: u32 = 56;
+pub extern "C" fn load_symbolic(label: u32, address_size: u64, value: u64, site: u64) -> Label {
+    let (address, size) = unpack(address_size);
     let access = Access {
-        address: address_size & ((1 << ADDRESS_BITS) - 1),
-        size: (address_size >> ADDRESS_BITS) as u32,
+        address,
+        size,
         value,
     };
     hook(CONCRETE, |runtime| {
-        runtime.load_symbolic(label, access, (object, object_size), SiteId(site))
+        runtime.load_symbolic(label, access, (0, 0), SiteId(site))
     })
 }
 
-pub extern "C" fn store(address: u64, size: u32, label: u32) {
+pub extern "C" fn store(address_size: u64, label: u32, _site: u64) {
+    let (address, size) = unpack(address_size);
     hook((), |runtime| runtime.store(address, size, label));
 }
+
+pub extern "C" fn store_symbolic(
+    address_label: u32,
+    address_size: u64,
+    label: u32,
+    _value: u64,
+    _old: u64,
+    site: u64,
+) {
+    let (address, size) = unpack(address_size);
+    hook((), |runtime| {
+        runtime.fix(address_label, NoteKind::Address, SiteId(site));
+        runtime.store(address, size, label);
+    });
+}
+
+pub extern "C" fn range(
+    _address: u64,
+    address_label: u32,
+    _size: u64,
+    size_label: u32,
+    _write: u32,
+    site: u64,
+) {
+    hook((), |runtime| {
+        runtime.fix(address_label, NoteKind::Address, SiteId(site));
+        runtime.fix(size_label, NoteKind::Size, SiteId(site));
+    });
+}
+
+pub extern "C" fn stack_object(address: u64, size: u64) {
+    hook((), |runtime| runtime.shadow.clear(address, size));
+}
+
+pub extern "C" fn stack_object_ends(_address: u64, _size: u64) {}
+
+pub extern "C" fn swallowed(_pointer: u64, _callee: u64, _site: u64) {}
 
 pub extern "C" fn clear(address: u64, size: u64) {
     hook((), |runtime| runtime.shadow.clear(address, size));

@@ -16,7 +16,17 @@ pub struct Options {
     /// Most bytes of blobs.
     pub blob: u64,
     /// One bit per [`ChannelKind`].
-    channels: u8,
+    channels: u16,
+    /// The longest that an input may become; 0: lengths are fixed.
+    pub length: u64,
+    /// Most elements that one load or store at a symbolic address may be about.
+    pub elements: u64,
+    /// Most elements that all stores at symbolic addresses may update.
+    pub updates: u64,
+    /// Larger allocations of a size that depends on input fail.
+    pub allocation: u64,
+    /// Bytes of standard input, if the engine says.
+    pub stdin: Option<u64>,
 }
 
 impl Options {
@@ -27,6 +37,11 @@ impl Options {
         input: 0,
         blob: 0,
         channels: 0,
+        length: 0,
+        elements: 0,
+        updates: 0,
+        allocation: 0,
+        stdin: None,
     };
 
     /// What holds without `NEARMISS_OPTIONS`.
@@ -36,6 +51,11 @@ impl Options {
         input: names::DEFAULT_INPUT,
         blob: names::DEFAULT_BLOB,
         channels: parse_channels(names::DEFAULT_CHANNELS.as_bytes()),
+        length: names::DEFAULT_LENGTH,
+        elements: names::DEFAULT_ELEMENTS,
+        updates: names::DEFAULT_UPDATES,
+        allocation: names::DEFAULT_ALLOCATION,
+        stdin: None,
     };
 
     /// Reads `key=value,…`; what cannot be understood is skipped, because nobody is there to
@@ -71,24 +91,37 @@ impl Options {
             self.input = number.min(u32::MAX as u64);
         } else if key == names::OPTION_BLOB.as_bytes() {
             self.blob = number.max(1 << 16);
+        } else if key == names::OPTION_LENGTH.as_bytes() {
+            self.length = number.min(1 << 20);
+        } else if key == names::OPTION_ELEMENTS.as_bytes() {
+            self.elements = number.min(1 << 16);
+        } else if key == names::OPTION_UPDATES.as_bytes() {
+            self.updates = number;
+        } else if key == names::OPTION_ALLOCATION.as_bytes() {
+            self.allocation = number;
+        } else if key == names::OPTION_STDIN.as_bytes() {
+            self.stdin = Some(number);
         }
     }
 
     /// Whether input of this kind is symbolic.
     pub fn has_channel(&self, kind: ChannelKind) -> bool {
-        self.channels & 1 << kind as u8 != 0
+        self.channels & 1 << kind as u16 != 0
     }
 }
 
-const fn parse_channels(letters: &[u8]) -> u8 {
+const fn parse_channels(letters: &[u8]) -> u16 {
     let mut channels = 0;
     let mut index = 0;
     while index < letters.len() {
         channels |= match letters[index] {
-            b'a' => 1 << ChannelKind::Argument as u8,
-            b'i' => 1 << ChannelKind::Stdin as u8,
-            b'f' => 1 << ChannelKind::File as u8,
-            b'n' => 1 << ChannelKind::Named as u8,
+            b'a' => 1 << ChannelKind::Argument as u16,
+            b'i' => 1 << ChannelKind::Stdin as u16,
+            b'f' => 1 << ChannelKind::File as u16,
+            b'n' => 1 << ChannelKind::Named as u16,
+            b'e' => 1 << ChannelKind::Environment as u16,
+            b'p' => 1 << ChannelKind::Pipe as u16,
+            b's' => 1 << ChannelKind::Socket as u16,
             _ => 0,
         };
         index += 1;

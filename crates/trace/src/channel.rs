@@ -28,6 +28,10 @@ impl Channel {
             ChannelKind::Stdin => "stdin".to_string(),
             ChannelKind::File => format!("file:{name}"),
             ChannelKind::Named => format!("name:{name}[{}]", self.index),
+            ChannelKind::Length => format!("length of channel {}", self.index),
+            ChannelKind::Environment => format!("env:{name}"),
+            ChannelKind::Pipe => format!("pipe[{}]", self.index),
+            ChannelKind::Socket => format!("socket[{}]", self.index),
         }
     }
 }

@@ -238,26 +238,26 @@ fn note(mut fields: Fields) -> NoteRow {
 }
 
 fn channel(mut fields: Fields) -> ChannelRow {
-    let kind = fields.u8();
-    fields.skip(3);
+    let (kind, piece) = (fields.u8(), fields.u8());
+    fields.skip(2);
     ChannelRow {
         kind,
-        reserved: [0; 3],
+        piece,
+        reserved: [0; 2],
         index: fields.u32(),
         name_offset: fields.u64(),
         name_size: fields.u64(),
         content_offset: fields.u64(),
         content_size: fields.u64(),
+        start: fields.u64(),
     }
 }
 
 fn term(mut fields: Fields) -> Term {
-    let (op, width) = (fields.u8(), fields.u8());
-    fields.skip(2);
     Term {
-        op,
-        width,
-        reserved: 0,
+        op: fields.u8(),
+        width: fields.u8(),
+        flags: fields.u16(),
         a: fields.u32(),
         b: fields.u32(),
         c: fields.u32(),

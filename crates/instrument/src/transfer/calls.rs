@@ -54,7 +54,7 @@ pub fn emit_entry(rewriter: &mut Rewriter<'_>) {
         let builder = &rewriter.context.builder;
         rewriter
             .context
-            .hook("clear", &[builder.unsigned(address, 64), builder.u64(size)]);
+            .hook("stack_object", &[builder.unsigned(address, 64), builder.u64(size)]);
     }
 }
 

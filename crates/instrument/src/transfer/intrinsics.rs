@@ -205,7 +205,7 @@ fn emit_effect(rewriter: &mut Rewriter<'_>, call: Value, effect: Effect) {
                 .filter(|size| *size != u64::MAX);
             if let Some(size) = size {
                 rewriter.context.hook(
-                    "clear",
+                    "stack_object",
                     &[builder.unsigned(call.operand(1), 64), builder.u64(size)],
                 );
             }

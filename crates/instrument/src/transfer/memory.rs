@@ -56,13 +56,17 @@ pub fn load(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
     }
     if size > 8 {
         fix_address(rewriter, instruction, address);
-        let low = load_part(rewriter, address.value, 0, instruction);
-        let high = load_part(rewriter, address.value, 8, instruction);
+        let site = access_site(rewriter, instruction);
+        let low = load_part(rewriter, address.value, 0, instruction, site);
+        let high = load_part(rewriter, address.value, 8, instruction, site);
         return vec![rewriter.apply(Op::Concat, high, low)];
     }
     let value = rewriter.context.builder.unsigned(instruction, 64);
     let label = match address.label {
-        None => load_label(rewriter, address.value, size, value),
+        None => {
+            let site = access_site(rewriter, instruction);
+            load_label(rewriter, address.value, size, value, site)
+        }
         Some(label) => load_symbolic(rewriter, instruction, address.value, label, size, value),
     };
     let whole = rewriter.context.builder.integer(size * 8, 0);
@@ -73,22 +77,44 @@ pub fn load(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
     vec![rewriter.resize(loaded, instruction.ty().scalar_width().expect("a scalar"))]
 }
 
-fn load_label(rewriter: &Rewriter<'_>, address: Value, size: u32, value: Value) -> Value {
+fn access_site(rewriter: &mut Rewriter<'_>, instruction: Value) -> Value {
+    rewriter.context.site(SiteKind::Access, instruction)
+}
+
+/// The packed word of an address and a size.
+fn address_size(rewriter: &Rewriter<'_>, address: Value, size: u32) -> Value {
     let builder = &rewriter.context.builder;
-    let address = builder.unsigned(address, 64);
-    rewriter
-        .context
-        .hook("load", &[address, builder.u32(size), value])
+    builder.or(
+        builder.unsigned(address, 64),
+        builder.u64(u64::from(size) << 56),
+    )
+}
+
+fn load_label(
+    rewriter: &Rewriter<'_>,
+    address: Value,
+    size: u32,
+    value: Value,
+    site: Value,
+) -> Value {
+    let address_size = address_size(rewriter, address, size);
+    rewriter.context.hook("load", &[address_size, value, site])
 }
 
 /// One half of a 128-bit load.
-fn load_part(rewriter: &Rewriter<'_>, address: Value, offset: u64, whole: Value) -> Operand {
+fn load_part(
+    rewriter: &Rewriter<'_>,
+    address: Value,
+    offset: u64,
+    whole: Value,
+    site: Value,
+) -> Operand {
     let builder = &rewriter.context.builder;
     let shifted = builder.binary(Opcode::LLVMLShr, whole, builder.integer(128, offset * 8));
     let value = builder.unsigned(shifted, 64);
     let address = builder.offset(address, builder.u64(offset));
     Operand {
-        label: Some(load_label(rewriter, address, 8, value)),
+        label: Some(load_label(rewriter, address, 8, value, site)),
         value,
     }
 }
@@ -102,45 +128,10 @@ fn load_symbolic(
     value: Value,
 ) -> Value {
     let site = rewriter.context.site(SiteKind::Access, instruction);
-    let (object, object_size) = known_object(rewriter, address);
-    let builder = &rewriter.context.builder;
-    let address_size = builder.or(
-        builder.unsigned(address, 64),
-        builder.u64(u64::from(size) << 56),
-    );
-    rewriter.context.hook(
-        "load_symbolic",
-        &[label, address_size, value, object, object_size, site],
-    )
-}
-
-/// The variable that an address lies in, if that can be seen: its address and size, else 0.
-fn known_object(rewriter: &Rewriter<'_>, address: Value) -> (Value, Value) {
-    let builder = &rewriter.context.builder;
-    let unknown = (builder.u64(0), builder.u64(0));
-    if let Some(global) = may::underlying_global(address) {
-        let size = rewriter
-            .context
-            .module
-            .element_size(global.global_value_type());
-        return if size == 0 {
-            unknown
-        } else {
-            (builder.unsigned(global, 64), builder.u64(size))
-        };
-    }
-    let mut base = address;
-    while base.is_instruction() && base.opcode() == Opcode::LLVMGetElementPtr {
-        base = base.operand(0);
-    }
-    if !base.is_instruction() || base.opcode() != Opcode::LLVMAlloca {
-        return unknown;
-    }
-    let Some(count) = base.operand(0).constant_integer() else {
-        return unknown;
-    };
-    let size = count * rewriter.context.module.element_size(base.allocated_type());
-    (builder.unsigned(base, 64), builder.u64(size))
+    let address_size = address_size(rewriter, address, size);
+    rewriter
+        .context
+        .hook("load_symbolic", &[label, address_size, value, site])
 }
 
 /// A load of a float, vector or aggregate: concrete, with a note if memory is labelled.
@@ -172,9 +163,10 @@ pub fn store(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
     let value = rewriter.operand(instruction, 0);
     let address = rewriter.operand(instruction, 1);
     fix_address(rewriter, instruction, address);
+    let site = access_site(rewriter, instruction);
     let builder = &rewriter.context.builder;
     match scalar_size(rewriter, value.value.ty()) {
-        Some(size) if size <= 8 => store_label(rewriter, address.value, size, value.label),
+        Some(size) if size <= 8 => store_label(rewriter, address.value, size, value.label, site),
         Some(_) => {
             let label = rewriter.label_or_zero(value.label);
             let half = |low| {
@@ -183,12 +175,13 @@ pub fn store(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
                     .hook("extract", &[label, builder.u32(low), builder.u32(64)])
             };
             let (low, high) = (half(0), half(64));
-            store_label(rewriter, address.value, 8, Some(low));
+            store_label(rewriter, address.value, 8, Some(low), site);
             store_label(
                 rewriter,
                 builder.offset(address.value, builder.u64(8)),
                 8,
                 Some(high),
+                site,
             );
         }
         None => {
@@ -202,12 +195,17 @@ pub fn store(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
     vec![None]
 }
 
-fn store_label(rewriter: &Rewriter<'_>, address: Value, size: u32, label: Label) {
-    let builder = &rewriter.context.builder;
-    let address = builder.unsigned(address, 64);
+fn store_label(
+    rewriter: &Rewriter<'_>,
+    address: Value,
+    size: u32,
+    label: Label,
+    site: Value,
+) {
+    let address_size = address_size(rewriter, address, size);
     rewriter.context.hook(
         "store",
-        &[address, builder.u32(size), rewriter.label_or_zero(label)],
+        &[address_size, rewriter.label_or_zero(label), site],
     );
 }
 
@@ -222,6 +220,7 @@ pub fn atomic(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
         .store_size(accessed_type(instruction));
     let is_plain =
         instruction.opcode() == Opcode::LLVMAtomicRMW && instruction.ty().is_integer() && size <= 8;
+    let site = access_site(rewriter, instruction);
     let builder = &rewriter.context.builder;
     let old = is_plain.then(|| {
         load_label(
@@ -229,10 +228,10 @@ pub fn atomic(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
             address.value,
             size as u32,
             builder.unsigned(instruction, 64),
+            site,
         )
     });
     if old.is_none() {
-        let site = rewriter.context.site(SiteKind::Access, instruction);
         let builder = &rewriter.context.builder;
         let kind = builder.u32(NoteKind::Atomic as u32);
         rewriter.context.hook(

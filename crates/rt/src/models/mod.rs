@@ -12,6 +12,7 @@ mod stdio_input;
 mod stdio_position;
 mod stdlib;
 mod string;
+mod support;
 mod unistd;
 
 /// Defines a model:

@@ -38,7 +38,7 @@ int main(int argc, char **argv)
     SHOW("a", label_of(argv[1]));
     SHOW("zero", label_of(argv[1] + 2));
     SHOW("program", label_of(argv[0]));
-    uint32_t word = __nm_load(ADDRESS(buffer), 4, 0x6c6c6568);
+    uint32_t word = __nm_load(ADDRESS(buffer) | 4ull << 56, 0x6c6c6568);
     SHOW("word", word);
 
     uint32_t wide = __nm_cast(ZEXT | 8 << 8 | 32 << 16, h);
@@ -46,10 +46,10 @@ int main(int argc, char **argv)
     SHOW("sum", sum);
     int copy = 'h' + 5;
     __nm_store(ADDRESS(&copy), 4, sum);
-    SHOW("copy", __nm_load(ADDRESS(&copy), 4, (uint64_t)copy));
+    SHOW("copy", __nm_load(ADDRESS(&copy) | 4ull << 56, (uint64_t)copy));
     SHOW("masked", binary(AND, 32, sum, 0, 'h' + 5, 0));
     copy = 0;
-    SHOW("stale", __nm_load(ADDRESS(&copy), 4, (uint64_t)copy));
+    SHOW("stale", __nm_load(ADDRESS(&copy) | 4ull << 56, (uint64_t)copy));
 
     uint32_t equal = binary(EQ, 8, h, 0, 'h', 'x');
     __nm_branch(equal, 0, 11);

@@ -70,7 +70,7 @@ static void variadic(uint32_t label, uint8_t value, int fixed, ...)
         else
             overflow += 8;
         snprintf(name, sizeof name, "va%d", i);
-        SHOW(name, __nm_load(place, 4, *(uint32_t *)place));
+        SHOW(name, __nm_load(place | 4ull << 56, *(uint32_t *)place));
     }
     va_end(list);
 }

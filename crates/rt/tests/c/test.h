@@ -25,8 +25,8 @@ struct thread_words {
 };
 extern __thread struct thread_words __nm_thread __attribute__((tls_model("initial-exec")));
 
-extern const char __nm_abi_1;
-__attribute__((used)) static const char *const abi = &__nm_abi_1;
+extern const char __nm_abi_2;
+__attribute__((used)) static const char *const abi = &__nm_abi_2;
 
 enum { ADD = 10, AND = 20, EQ = 40, NE = 41, ULT = 42, ZEXT = 62, SEXT = 63, EXTRACT = 61 };
 
@@ -48,7 +48,7 @@ static inline uint8_t summary_of(const void *p)
 
 static inline uint32_t label_of(const void *p)
 {
-    return __nm_load(ADDRESS(p), 1, *(const uint8_t *)p);
+    return __nm_load(ADDRESS(p) | 1ull << 56, *(const uint8_t *)p);
 }
 
 static inline uint32_t binary(int op, int width, uint32_t a, uint32_t b, uint64_t x, uint64_t y)

@@ -1,0 +1,64 @@
+//! What the models in C (`libc/`) ask the runtime: `libc/model.h` declares these functions.
+//!
+//! They are called by instrumented code and take argument labels as models do. Checks are made
+//! in the name of the program's own call, whose site is in the thread's words.
+
+use nearmiss_abi::note::NoteKind;
+
+use crate::calls::Call;
+use crate::turn;
+
+/// `size` bytes at `start` are about to be read.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_reads(_start: u64, _size: u64) {
+    Call::take(__nm_reads as *const () as u64);
+}
+
+/// `size` bytes at `start` are about to be written.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_writes(_start: u64, _size: u64) {
+    Call::take(__nm_writes as *const () as u64);
+}
+
+/// The string at `start` is about to be read to its end: there must be one in its object.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_terminated(_start: u64) {
+    Call::take(__nm_terminated as *const () as u64);
+}
+
+/// Whether the zero byte at `end` is where an input of symbolic length ended in this run.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_has_open_end(_end: u64) -> bool {
+    Call::take(__nm_has_open_end as *const () as u64);
+    false
+}
+
+/// The length of the string at `start`, `length` in this run, that has an open end.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_open_length(_start: u64, length: u64) -> u64 {
+    Call::take(__nm_open_length as *const () as u64);
+    length
+}
+
+/// The zero byte at `end` now ends a string of `length` bytes: if that has a label that depends
+/// on lengths of inputs, the end is an open one.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_end_string(_end: u64, _length: u64) {
+    Call::take(__nm_end_string as *const () as u64);
+}
+
+/// The labels of `size` bytes (as in this run) go where the bytes went; nothing is fixed.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_move_labels(to: u64, from: u64, size: u64) {
+    Call::take(__nm_move_labels as *const () as u64);
+    turn::with((), |runtime| runtime.shadow.copy(to, from, size));
+}
+
+/// The value keeps its recorded value from here on; a length of an input need not.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_fix(_value: u64) {
+    let call = Call::take(__nm_fix as *const () as u64);
+    turn::with((), |runtime| {
+        runtime.fix(call.label(0), NoteKind::Size, call.site());
+    });
+}

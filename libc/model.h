@@ -52,7 +52,7 @@ void __nm_end_string(char *end, size_t length);
 /* The labels of `size` bytes (as many as in this run) go where the bytes went. */
 void __nm_move_labels(void *to, const void *from, size_t size);
 /* From here on the value is what it is in this run; lengths of inputs stay symbolic. */
-void __nm_fix(size_t value);
+void __nm_settle(size_t value);
 
 /* Models are part of the program or library that they are linked into. */
 #pragma GCC visibility push(hidden)

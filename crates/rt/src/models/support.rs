@@ -56,8 +56,8 @@ pub extern "C" fn __nm_move_labels(to: u64, from: u64, size: u64) {
 
 /// The value keeps its recorded value from here on; a length of an input need not.
 #[unsafe(no_mangle)]
-pub extern "C" fn __nm_fix(_value: u64) {
-    let call = Call::take(__nm_fix as *const () as u64);
+pub extern "C" fn __nm_settle(_value: u64) {
+    let call = Call::take(__nm_settle as *const () as u64);
     turn::with((), |runtime| {
         runtime.fix(call.label(0), NoteKind::Size, call.site());
     });

@@ -51,8 +51,17 @@ size_t __nm_open_length(const char *start, size_t length);
 void __nm_end_string(char *end, size_t length);
 /* The labels of `size` bytes (as many as in this run) go where the bytes went. */
 void __nm_move_labels(void *to, const void *from, size_t size);
-/* From here on the value is what it is in this run; lengths of inputs stay symbolic. */
-void __nm_settle(size_t value);
+/* From here on the value is what it is in this run; lengths of inputs stay symbolic. Returned
+ * without its label. */
+size_t __nm_settle(size_t value);
+void *__nm_settle_pointer(const void *pointer);
+/* These bytes became a floating-point number, which is concrete: they keep their values. */
+void __nm_read_as_float(const void *start, size_t size);
+/* How many bytes there are, in this run, from `start` to the end of its object; 0: unknown. */
+size_t __nm_room(const void *start);
+/* Whether the newline at `byte` ends a line of symbolic length: it moves with that length, and
+ * no byte before it in the line is one. */
+bool __nm_ends_line(const char *byte);
 
 /* Models are part of the program or library that they are linked into. */
 #pragma GCC visibility push(hidden)

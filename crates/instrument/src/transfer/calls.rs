@@ -52,9 +52,10 @@ pub fn emit_entry(rewriter: &mut Rewriter<'_>) {
     take_by_value(rewriter);
     for (address, size) in memory_to_clear(rewriter) {
         let builder = &rewriter.context.builder;
-        rewriter
-            .context
-            .hook("stack_object", &[builder.unsigned(address, 64), builder.u64(size)]);
+        rewriter.context.hook(
+            "stack_object",
+            &[builder.unsigned(address, 64), builder.u64(size)],
+        );
     }
 }
 

@@ -195,13 +195,7 @@ pub fn store(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
     vec![None]
 }
 
-fn store_label(
-    rewriter: &Rewriter<'_>,
-    address: Value,
-    size: u32,
-    label: Label,
-    site: Value,
-) {
+fn store_label(rewriter: &Rewriter<'_>, address: Value, size: u32, label: Label, site: Value) {
     let address_size = address_size(rewriter, address, size);
     rewriter.context.hook(
         "store",

@@ -54,11 +54,54 @@ pub extern "C" fn __nm_move_labels(to: u64, from: u64, size: u64) {
     turn::with((), |runtime| runtime.shadow.copy(to, from, size));
 }
 
-/// The value keeps its recorded value from here on; a length of an input need not.
+/// The value keeps its recorded value from here on; a length of an input need not. Returned
+/// without its label.
 #[unsafe(no_mangle)]
-pub extern "C" fn __nm_settle(_value: u64) {
+pub extern "C" fn __nm_settle(value: u64) -> u64 {
     let call = Call::take(__nm_settle as *const () as u64);
     turn::with((), |runtime| {
         runtime.fix(call.label(0), NoteKind::Size, call.site());
     });
+    value
+}
+
+/// Likewise an address.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_settle_pointer(pointer: u64) -> u64 {
+    let call = Call::take(__nm_settle_pointer as *const () as u64);
+    turn::with((), |runtime| {
+        runtime.fix(call.label(0), NoteKind::Address, call.site());
+    });
+    pointer
+}
+
+/// `size` bytes at `start` became a floating-point number: they keep their values.
+///
+/// # Safety
+/// They can be read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __nm_read_as_float(start: u64, size: u64) {
+    let call = Call::take(__nm_read_as_float as *const () as u64);
+    turn::with((), |runtime| {
+        for address in start..start + size {
+            // SAFETY: as promised by the caller.
+            let value = unsafe { (address as *const u8).read() };
+            let label = runtime.load(address, 1, value as u64);
+            runtime.fix(label, NoteKind::Float, call.site());
+        }
+    });
+}
+
+/// How many bytes there are, in this run, from `start` to the end of its object; 0: unknown.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_room(_start: u64) -> u64 {
+    Call::take(__nm_room as *const () as u64);
+    0
+}
+
+/// Whether the newline at `byte` ends a line of symbolic length: it moves with that length.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_ends_line(_byte: u64) -> bool {
+    Call::take(__nm_ends_line as *const () as u64);
+    false
 }

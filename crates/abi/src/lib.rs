@@ -26,6 +26,7 @@ pub mod check;
 pub mod environment;
 pub mod event;
 pub mod hook;
+pub mod library;
 pub mod model;
 pub mod note;
 pub mod op;

@@ -72,6 +72,14 @@ pub enum Command {
         #[command(flatten)]
         campaign: CampaignArguments,
     },
+    /// List the functions of the C library that are known, and how calls of them are treated
+    Libc {
+        /// How to show it
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+        /// Only those of one header: stdio.h
+        header: Option<String>,
+    },
     /// Look at what programs record
     #[command(subcommand)]
     Trace(TraceCommand),

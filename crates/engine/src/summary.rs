@@ -1,8 +1,9 @@
 //! What was looked at and what was lost, put together.
 
+use nearmiss_abi::library::{self, State};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
-use nearmiss_results::{Note, Queries, Summary};
+use nearmiss_results::{LostCall, Note, Queries, Summary};
 use nearmiss_sites::Sites;
 use nearmiss_solve::Statistics;
 use nearmiss_trace::{End, Path};
@@ -30,6 +31,7 @@ pub fn summarise(
         complete: !lost,
         checks: analysis.checks.clone(),
         queries: queries(&analysis.statistics),
+        lost_calls: lost_calls(&notes),
         notes,
         divergences,
         inconsistent: path.inconsistent,
@@ -46,6 +48,9 @@ fn notes(path: &Path, sites: &Sites) -> Vec<Note> {
             continue;
         };
         let (file, line, callee) = spot::place(sites, SiteId(row.site));
+        if kind == NoteKind::Call && library::state(&callee) == Some(State::Harmless) {
+            continue;
+        }
         let same = |note: &&mut Note| {
             (note.kind, &note.file, note.line, &note.callee) == (kind, &file, line, &callee)
         };
@@ -63,6 +68,32 @@ fn notes(path: &Path, sites: &Sites) -> Vec<Note> {
     notes
 }
 
+/// The notes about calls by function, those that swallowed most first.
+fn lost_calls(notes: &[Note]) -> Vec<LostCall> {
+    let mut notes: Vec<&Note> = notes
+        .iter()
+        .filter(|note| note.kind == NoteKind::Call)
+        .collect();
+    notes.sort_by_key(|note| std::cmp::Reverse(note.count));
+    let mut calls: Vec<LostCall> = Vec::new();
+    for note in notes {
+        let place = format!("{}:{}", note.file, note.line);
+        match calls.iter_mut().find(|call| call.function == note.callee) {
+            Some(call) => {
+                call.count += note.count;
+                call.places.push(place);
+            }
+            None => calls.push(LostCall {
+                function: note.callee.clone(),
+                count: note.count,
+                places: vec![place],
+            }),
+        }
+    }
+    calls.sort_by(|left, right| (right.count, &left.function).cmp(&(left.count, &right.function)));
+    calls
+}
+
 fn queries(statistics: &Statistics) -> Queries {
     let milliseconds = |time: std::time::Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
     Queries {
@@ -70,5 +101,41 @@ fn queries(statistics: &Statistics) -> Queries {
         median_ms: milliseconds(statistics.times.median()),
         p95_ms: milliseconds(statistics.times.p95()),
         total_ms: milliseconds(statistics.times.total()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(callee: &str, line: u32, count: u64) -> Note {
+        Note {
+            kind: NoteKind::Call,
+            file: "x.c".into(),
+            line,
+            callee: callee.into(),
+            count,
+        }
+    }
+
+    #[test]
+    fn lost_calls_are_grouped_and_the_greediest_is_first() {
+        let float = Note {
+            kind: NoteKind::Float,
+            ..call("", 9, 100)
+        };
+        let notes = [
+            call("regexec", 1, 4),
+            call("crypt", 2, 3),
+            call("crypt", 3, 5),
+            float,
+        ];
+        let calls = lost_calls(&notes);
+        let shown: Vec<(&str, u64)> = calls
+            .iter()
+            .map(|call| (call.function.as_str(), call.count))
+            .collect();
+        assert_eq!(shown, [("crypt", 8), ("regexec", 4)]);
+        assert_eq!(calls[0].places, ["x.c:3", "x.c:2"]);
     }
 }

@@ -5,6 +5,7 @@
 
 pub mod escape;
 mod finding;
+pub mod library;
 mod summary;
 pub mod text;
 

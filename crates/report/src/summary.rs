@@ -2,12 +2,15 @@
 
 use std::fmt::{self, Write};
 
-use nearmiss_results::{Checks, Note, Report, Status, Summary};
+use nearmiss_abi::note::NoteKind;
+use nearmiss_results::{Checks, LostCall, Note, Report, Status, Summary};
 
 use crate::escape;
 
 /// Most notes that are shown.
 const MAX_NOTES: usize = 20;
+/// Most places of one function that are shown.
+const MAX_PLACES: usize = 3;
 
 /// The lines at the end of a report.
 pub fn block(report: &Report) -> String {
@@ -143,14 +146,57 @@ fn write_losses(text: &mut String, summary: &Summary) -> fmt::Result {
             writeln!(text, "  {count} {words}")?;
         }
     }
-    for note in summary.notes.iter().take(MAX_NOTES) {
+    write_lost_calls(text, &summary.lost_calls)?;
+    let is_listed = |note: &&Note| note.kind == NoteKind::Call && !summary.lost_calls.is_empty();
+    let notes: Vec<&Note> = summary
+        .notes
+        .iter()
+        .filter(|note| !is_listed(note))
+        .collect();
+    for note in notes.iter().take(MAX_NOTES) {
         writeln!(text, "  {}", show_note(note))?;
     }
-    let more = summary.notes.len().saturating_sub(MAX_NOTES);
+    let more = notes.len().saturating_sub(MAX_NOTES);
     if more > 0 {
         writeln!(text, "  … and {more} more places")?;
     }
     Ok(())
+}
+
+fn write_lost_calls(text: &mut String, calls: &[LostCall]) -> fmt::Result {
+    if calls.is_empty() {
+        return Ok(());
+    }
+    writeln!(text, "  {}:", NoteKind::Call.words())?;
+    for call in calls.iter().take(MAX_NOTES) {
+        writeln!(text, "    {}", show_lost_call(call))?;
+    }
+    let more = calls.len().saturating_sub(MAX_NOTES);
+    if more > 0 {
+        writeln!(text, "    … and {more} more functions")?;
+    }
+    Ok(())
+}
+
+fn show_lost_call(call: &LostCall) -> String {
+    let function = match call.function.as_str() {
+        "" => "through a pointer".to_string(),
+        name => escape::text(name),
+    };
+    let shown = call
+        .places
+        .iter()
+        .take(MAX_PLACES)
+        .map(|place| escape::text(place));
+    let mut text = format!("{function} at {}", shown.collect::<Vec<_>>().join(", "));
+    let more = call.places.len().saturating_sub(MAX_PLACES);
+    if more > 0 {
+        let _ = write!(text, " and {more} more");
+    }
+    if call.count > 1 {
+        let _ = write!(text, " ({} values or bytes)", call.count);
+    }
+    text
 }
 
 fn show_note(note: &Note) -> String {

@@ -6,7 +6,7 @@ use nearmiss_abi::check::Kind;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_report::text;
 use nearmiss_results::{
-    Change, Checks, Finding, Input, Note, Queries, Report, Status, Summary, Test,
+    Change, Checks, Finding, Input, LostCall, Note, Queries, Report, Status, Summary, Test,
 };
 
 fn overflow() -> Finding {
@@ -96,6 +96,11 @@ fn summary() -> Summary {
                 count: 1,
             },
         ],
+        lost_calls: vec![LostCall {
+            function: "qsort".into(),
+            count: 1,
+            places: vec!["x.c:9".into()],
+        }],
         divergences: 1,
         inconsistent: 0,
         events: 100,
@@ -129,8 +134,9 @@ Questions: 9, median 0.2 ms, 95 % within 3.5 ms, 0.1 s in all.
 Not complete, because:
   1 checks were not decided: out of time, or input was fixed
   1 new inputs left the predicted path
+  symbolic data went into a function that is neither instrumented nor modelled:
+    qsort at x.c:9
   symbolic data became a floating-point number at x.c:3 (4 times)
-  symbolic data went into a function that is neither instrumented nor modelled: qsort at x.c:9
 "#;
 
 #[test]

@@ -5,11 +5,13 @@
 //! JSON, whose form changes only together with [`VERSION`].
 
 mod finding;
+mod library;
 mod names;
 mod summary;
 
 pub use finding::{Change, Finding, Input, Status, Test};
-pub use summary::{Checks, Note, Queries, Summary};
+pub use library::{Library, LibraryFunction};
+pub use summary::{Checks, LostCall, Note, Queries, Summary};
 
 use serde::{Deserialize, Serialize};
 

@@ -19,6 +19,10 @@ pub struct Summary {
     pub queries: Queries,
     /// What became concrete or was not recorded, with places.
     pub notes: Vec<Note>,
+    /// The functions without instrumentation or model that symbolic data was given to, those
+    /// that were given most first: the notes of kind `call`, by function.
+    #[serde(default)]
+    pub lost_calls: Vec<LostCall>,
     /// New inputs whose run left the predicted path.
     pub divergences: u64,
     /// Recorded terms and events that contradicted the recorded input and were not used.
@@ -77,4 +81,15 @@ pub struct Note {
     pub callee: String,
     /// How often.
     pub count: u64,
+}
+
+/// A function that symbolic data was given to and that has neither instrumentation nor model.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LostCall {
+    /// Its name; empty if it was called through a pointer.
+    pub function: String,
+    /// How many symbolic arguments and bytes behind pointers it was given.
+    pub count: u64,
+    /// Where it is called: `file:line`, those that gave it most first.
+    pub places: Vec<String>,
 }

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod libc;
 pub mod replay;
 pub mod run;
 pub mod sandbox;
@@ -27,6 +28,7 @@ pub fn carry_out(command: Command) -> Result<u8, String> {
         Command::Report { format, campaign } => {
             show::report(format, &campaign.dir).map(|()| NOTHING)
         }
+        Command::Libc { format, header } => libc::list(format, header.as_deref()).map(|()| NOTHING),
         Command::Trace(TraceCommand::Dump { file }) => trace::dump(&file).map(|()| NOTHING),
     }
 }

@@ -1,0 +1,364 @@
+//! What is known about the functions of the C library, by header.
+//!
+//! A function of [`crate::model::MODELS`] has a model. Of the others some lose nothing
+//! although they have none, because they only read what they are given (output, messages) or
+//! are given nothing; some are known to answer with concrete data whatever they are given, and
+//! calls of those with symbolic data are noted as calls of any unknown function are.
+
+use crate::model::{MODELS, Place};
+
+/// How calls of a library function are treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum State {
+    /// A model in Rust, part of the runtime.
+    Rust,
+    /// A model in C, compiled by `nearmiss cc`.
+    C,
+    /// No model; what it gives back is concrete. Symbolic data given to it is noted as lost.
+    Concrete,
+    /// No model and none needed: it loses nothing.
+    Harmless,
+}
+
+impl State {
+    /// Every state.
+    pub const ALL: &'static [State] = &[State::Rust, State::C, State::Concrete, State::Harmless];
+
+    /// The name in JSON.
+    pub const fn name(self) -> &'static str {
+        match self {
+            State::Rust => "rust",
+            State::C => "c",
+            State::Concrete => "concrete",
+            State::Harmless => "harmless",
+        }
+    }
+
+    /// What it means, for a person.
+    pub const fn words(self) -> &'static str {
+        match self {
+            State::Rust => "modelled in Rust",
+            State::C => "modelled in C",
+            State::Concrete => "concrete",
+            State::Harmless => "harmless",
+        }
+    }
+}
+
+/// A header of the C library.
+#[derive(Clone, Copy, Debug)]
+pub struct Header {
+    /// Its name: `stdio.h`.
+    pub name: &'static str,
+    /// Functions that have, or may get, a model.
+    modelled: &'static str,
+    concrete: &'static str,
+    harmless: &'static str,
+}
+
+impl Header {
+    /// Its functions that are known, sorted by name within a state.
+    pub fn functions(&self) -> impl Iterator<Item = (&'static str, State)> + '_ {
+        let name = self.name;
+        let has_no_row = |function: &&str| MODELS.iter().all(|model| model.name != *function);
+        let names = move |names: &'static str| names.split_whitespace().filter(has_no_row);
+        let rows = MODELS
+            .iter()
+            .map(|model| (model.name, model_state(model.place)));
+        rows.filter(move |(function, _)| header_of(function) == Some(name))
+            .chain(names(self.concrete).map(|function| (function, State::Concrete)))
+            .chain(names(self.harmless).map(|function| (function, State::Harmless)))
+    }
+}
+
+/// What is known about the function with this name, which is what the linker sees.
+pub fn state(function: &str) -> Option<State> {
+    if let Some(model) = MODELS.iter().find(|model| model.name == function) {
+        return Some(model_state(model.place));
+    }
+    let plain = plain(function);
+    HEADERS.iter().find_map(|header| {
+        let is_in = |names: &str| {
+            names
+                .split_whitespace()
+                .any(|name| name == function || name == plain)
+        };
+        if is_in(header.harmless) {
+            Some(State::Harmless)
+        } else if is_in(header.concrete) {
+            Some(State::Concrete)
+        } else {
+            None
+        }
+    })
+}
+
+/// The header that declares a modelled function.
+pub fn header_of(function: &str) -> Option<&'static str> {
+    let plain = plain(function);
+    let declares = |header: &&Header| {
+        let mut names = header.modelled.split_whitespace();
+        names.any(|name| name == function || name == plain)
+    };
+    HEADERS.iter().find(declares).map(|header| header.name)
+}
+
+const fn model_state(place: Place) -> State {
+    match place {
+        Place::Runtime => State::Rust,
+        Place::C => State::C,
+    }
+}
+
+/// The name in the header of what the linker sees: without what fortified, standard-specific,
+/// unlocked and 64-bit variants add.
+fn plain(function: &str) -> &str {
+    let mut name = function;
+    for prefix in ["__isoc99_", "__isoc23_", "__posix_", "__xpg_", "__", "_IO_"] {
+        if let Some(rest) = name.strip_prefix(prefix) {
+            name = rest;
+            break;
+        }
+    }
+    for suffix in ["_chk", "_unlocked", "64", "_internal"] {
+        name = name.strip_suffix(suffix).unwrap_or(name);
+    }
+    name
+}
+
+/// The headers, sorted by name.
+pub const HEADERS: &[Header] = &[
+    Header {
+        name: "arpa/inet.h",
+        modelled: "htonl htons ntohl ntohs",
+        concrete: "inet_addr inet_aton inet_ntoa inet_ntop inet_pton",
+        harmless: "",
+    },
+    Header {
+        name: "ctype.h",
+        modelled: "isalpha isdigit isalnum isspace isupper islower ispunct isprint isxdigit iscntrl \
+                   isgraph isblank isascii toascii tolower toupper",
+        concrete: "",
+        harmless: "ctype_b_loc ctype_tolower_loc ctype_toupper_loc ctype_get_mb_cur_max",
+    },
+    Header {
+        name: "dirent.h",
+        modelled: "",
+        concrete: "opendir fdopendir readdir readdir_r scandir",
+        harmless: "alphasort closedir dirfd rewinddir seekdir telldir",
+    },
+    Header {
+        name: "errno.h",
+        modelled: "",
+        concrete: "",
+        harmless: "errno_location",
+    },
+    Header {
+        name: "fcntl.h",
+        modelled: "open openat creat fcntl",
+        concrete: "",
+        harmless: "posix_fadvise posix_fallocate",
+    },
+    Header {
+        name: "getopt.h",
+        modelled: "getopt getopt_long getopt_long_only",
+        concrete: "",
+        harmless: "",
+    },
+    Header {
+        name: "inttypes.h",
+        modelled: "strtoimax strtoumax imaxabs imaxdiv",
+        concrete: "",
+        harmless: "",
+    },
+    Header {
+        name: "langinfo.h, libintl.h, locale.h",
+        modelled: "gettext dgettext dcgettext ngettext dngettext dcngettext",
+        concrete: "",
+        harmless: "bind_textdomain_codeset bindtextdomain localeconv newlocale freelocale \
+                   nl_langinfo setlocale textdomain uselocale",
+    },
+    Header {
+        name: "libgen.h",
+        modelled: "",
+        concrete: "basename dirname",
+        harmless: "",
+    },
+    Header {
+        name: "math.h",
+        modelled: "",
+        concrete: "acos asin atan atan2 ceil cos cosh exp exp2 fabs floor fmod frexp ldexp log log10 \
+                   log2 lrint lround modf nearbyint pow rint round sin sinh sqrt tan tanh trunc",
+        harmless: "",
+    },
+    Header {
+        name: "pthread.h",
+        modelled: "pthread_create",
+        concrete: "",
+        harmless: "pthread_cond_broadcast pthread_cond_destroy pthread_cond_init pthread_cond_signal \
+                   pthread_cond_wait pthread_detach pthread_join pthread_mutex_destroy \
+                   pthread_mutex_init pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock \
+                   pthread_once pthread_self",
+    },
+    Header {
+        name: "pwd.h, grp.h",
+        modelled: "",
+        concrete: "getgrgid getgrnam getpwnam getpwuid",
+        harmless: "endgrent endpwent getgrent getpwent setgrent setpwent",
+    },
+    Header {
+        name: "setjmp.h, signal.h",
+        modelled: "",
+        concrete: "",
+        harmless: "kill longjmp raise setjmp _setjmp sigaction sigaddset sigdelset sigemptyset \
+                   sigfillset sigismember siglongjmp signal sigprocmask sigsetjmp",
+    },
+    Header {
+        name: "stdio.h",
+        modelled: "fopen freopen fdopen fclose fread fgets gets getc fgetc getchar ungetc getline \
+                   getdelim fseek fseeko ftell ftello rewind fsetpos fgetpos sscanf fscanf scanf \
+                   vsscanf vfscanf vscanf sprintf snprintf vsprintf vsnprintf asprintf vasprintf \
+                   printf fprintf dprintf vprintf vfprintf vdprintf puts fputs fwrite feof ferror \
+                   fmemopen open_memstream popen pclose getw",
+        concrete: "fscanf_l tmpnam tempnam",
+        harmless: "clearerr fflush fileno flockfile fpending fpurge fputc ftrylockfile \
+                   funlockfile overflow perror putc putchar remove rename renameat setbuf setbuffer \
+                   setlinebuf setvbuf tmpfile uflow",
+    },
+    Header {
+        name: "stdlib.h",
+        modelled: "malloc calloc realloc reallocarray free aligned_alloc posix_memalign memalign valloc \
+                   atoi atol atoll strtol strtoll strtoul strtoull qsort qsort_r bsearch atof strtod strtof \
+                   strtold abs labs llabs div ldiv lldiv getenv secure_getenv mblen mbtowc wctomb \
+                   mbstowcs wcstombs",
+        concrete: "canonicalize_file_name mkdtemp mkostemp mkstemp realpath system ecvt fcvt gcvt",
+        harmless: "_Exit abort assert_fail at_quick_exit atexit clearenv drand48 erand48 exit \
+                   getloadavg initstate malloc_usable_size mrand48 putenv quick_exit rand \
+                   rand_r random setenv setstate srand srand48 srandom unsetenv cxa_atexit",
+    },
+    Header {
+        name: "string.h",
+        modelled: "memcpy memmove memset mempcpy memccpy memcmp memchr memrchr rawmemchr memmem strlen \
+                   strnlen strcmp strncmp strcoll strxfrm strchr strrchr strchrnul strstr strcasestr \
+                   strspn strcspn strpbrk strcpy strncpy strcat strncat stpcpy stpncpy strdup strndup \
+                   strtok strtok_r strsep strlcpy strlcat strverscmp explicit_bzero bcmp strrev \
+                   memfrob strfry swab",
+        concrete: "",
+        harmless: "strerror strerror_r strsignal strerrorname_np strerrordesc_np",
+    },
+    Header {
+        name: "strings.h",
+        modelled: "strcasecmp strncasecmp bcopy bzero index rindex ffs ffsl ffsll",
+        concrete: "",
+        harmless: "",
+    },
+    Header {
+        name: "sys/mman.h",
+        modelled: "mmap munmap mremap",
+        concrete: "",
+        harmless: "madvise mlock mprotect msync munlock",
+    },
+    Header {
+        name: "sys/socket.h, netdb.h, poll.h",
+        modelled: "recv recvfrom recvmsg accept accept4 socketpair socket send sendto sendmsg connect",
+        concrete: "getaddrinfo gethostbyname getservbyname",
+        harmless: "bind freeaddrinfo gai_strerror getpeername getsockname getsockopt listen poll select \
+                   setsockopt shutdown",
+    },
+    Header {
+        name: "sys/stat.h",
+        modelled: "stat fstat lstat fstatat statx xstat fxstat lxstat fxstatat",
+        concrete: "",
+        harmless: "chmod fchmod fchmodat futimens mkdir mkdirat mkfifo mkfifoat mknod umask utimensat",
+    },
+    Header {
+        name: "sys/wait.h, sys/resource.h",
+        modelled: "",
+        concrete: "",
+        harmless: "getpriority getrlimit getrusage setpriority setrlimit wait wait3 wait4 waitid waitpid",
+    },
+    Header {
+        name: "syslog.h, err.h, error.h",
+        modelled: "",
+        concrete: "",
+        harmless: "closelog err error error_at_line errx openlog setlogmask syslog verr verrx \
+                   vsyslog vwarn vwarnx warn warnx",
+    },
+    Header {
+        name: "time.h, sys/time.h",
+        modelled: "",
+        concrete: "asctime asctime_r ctime ctime_r difftime gmtime gmtime_r localtime localtime_r mktime \
+                   strftime strptime timegm timelocal",
+        harmless: "alarm clock clock_getres clock_gettime clock_nanosleep clock_settime gettimeofday \
+                   nanosleep setitimer settimeofday time tzset utime utimes",
+    },
+    Header {
+        name: "unistd.h, sys/uio.h",
+        modelled: "close dup dup2 dup3 read pread readv write pwrite writev fork lseek pipe pipe2 sysconf",
+        concrete: "confstr ctermid getlogin readlink readlinkat",
+        harmless: "_exit access chdir chown chroot euidaccess execl execlp execv execve execvp execvpe \
+                   faccessat fchdir fchown fchownat fdatasync fsync ftruncate getcwd get_current_dir_name \
+                   getdtablesize getegid geteuid getgid getgroups gethostname getpagesize getpgid \
+                   getpgrp getpid getppid getsid getuid isatty lchown link linkat nice pathconf \
+                   pause rmdir setegid seteuid setgid setpgid setregid setreuid setsid setuid sleep \
+                   symlink symlinkat sync tcgetattr tcgetpgrp tcsetattr truncate ttyname unlink unlinkat \
+                   usleep vfork",
+    },
+    Header {
+        name: "wchar.h, wctype.h",
+        modelled: "btowc wctob mbrtowc mbrlen mbsinit wcwidth wcrtomb mbsrtowcs mbsnrtowcs wcsrtombs \
+                   iswalnum iswalpha iswblank iswcntrl iswdigit iswgraph iswlower iswprint iswpunct iswspace \
+                   iswupper iswxdigit towlower towupper wmemcpy wmemmove wmemset wmemcmp wmemchr",
+        concrete: "fgetwc fgetws getwc getwchar iswctype swprintf swscanf towctrans ungetwc vswprintf \
+                   wcscasecmp wcscat wcschr wcscmp wcscoll wcscpy wcscspn wcsdup wcsftime wcslen \
+                   wcsncasecmp wcsncat wcsncmp wcsncpy wcsnlen wcspbrk wcsrchr wcsspn wcsstr wcstod \
+                   wcstok wcstol wcstoul wcswidth wcsxfrm",
+        harmless: "fputwc fputws fwide fwprintf putwc putwchar vfwprintf vwprintf wctrans wctype wprintf",
+    },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_model_has_a_header() {
+        for model in MODELS {
+            assert!(
+                header_of(model.name).is_some(),
+                "{}: add it to HEADERS",
+                model.name
+            );
+        }
+    }
+
+    #[test]
+    fn headers_are_sorted_and_names_stand_once() {
+        for pair in HEADERS.windows(2) {
+            assert!(pair[0].name < pair[1].name, "{}", pair[1].name);
+        }
+        let lists = |header: &'static Header| [header.modelled, header.concrete, header.harmless];
+        let all = || {
+            HEADERS
+                .iter()
+                .flat_map(lists)
+                .flat_map(str::split_whitespace)
+        };
+        for name in all() {
+            let count = all().filter(|other| *other == name).count();
+            assert_eq!(count, 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn variants_are_known_by_their_plain_names() {
+        assert_eq!(state("printf_of_my_own"), None);
+        assert_eq!(state("__errno_location"), Some(State::Harmless));
+        assert_eq!(state("fflush_unlocked"), Some(State::Harmless));
+        assert_eq!(state("strftime"), Some(State::Concrete));
+        assert_eq!(state("malloc"), Some(State::Rust));
+        assert_eq!(header_of("__isoc99_sscanf"), Some("stdio.h"));
+        assert_eq!(header_of("__strcpy_chk"), Some("string.h"));
+        assert_eq!(header_of("fopen64"), Some("stdio.h"));
+    }
+}

@@ -8,7 +8,8 @@ use nearmiss_abi::term::{CONCRETE, Label};
 use crate::runtime::{FIXED_CACHE, Runtime};
 
 impl Runtime {
-    fn append(&mut self, event: &Event) {
+    /// Records an event.
+    pub fn append(&mut self, event: &Event) {
         if let Err(full) = self.trace.append_event(event) {
             self.stop_full(full);
         }
@@ -42,8 +43,18 @@ impl Runtime {
     }
 
     /// `label` keeps its recorded value from here on.
+    ///
+    /// Except a size or an address that depends on nothing but lengths of inputs. To fix it
+    /// would fix the input's length, and with it everything that can go wrong for a longer
+    /// one; but what lies at such an address, or is moved in such an amount, moves along with
+    /// the length: the byte at the end of a longer string is the byte at the end of this one.
+    /// That is an approximation, which replays judge. Where no model goes on (a call into
+    /// foreign code, say), a length is fixed like anything else.
     pub fn fix(&mut self, label: Label, kind: NoteKind, site: SiteId) {
         if label == CONCRETE || self.width(label) == 0 || self.is_constant(label) {
+            return;
+        }
+        if matches!(kind, NoteKind::Size | NoteKind::Address) && self.is_length(label) {
             return;
         }
         self.trace.note(kind, site, 1);

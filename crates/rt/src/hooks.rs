@@ -133,12 +133,16 @@ pub extern "C" fn store_symbolic(
     address_label: u32,
     address_size: u64,
     label: u32,
-    _value: u64,
+    value: u64,
     _old: u64,
     site: u64,
 ) {
     let (address, size) = unpack(address_size);
     hook((), |runtime| {
+        let ends_string = size == 1 && label == CONCRETE && value as u8 == 0;
+        if ends_string && runtime.open_end_stored(address, address_label) {
+            return;
+        }
         runtime.fix(address_label, NoteKind::Address, SiteId(site));
         runtime.store(address, size, label);
     });

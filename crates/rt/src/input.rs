@@ -27,6 +27,12 @@ pub struct Channel {
     pub start: u64,
     /// The file as it was when it was opened.
     pub status: Status,
+    /// The channel is itself the length of a piece of another.
+    pub is_length: bool,
+    /// The term of the length of all of it; 0: that is fixed.
+    pub whole: Label,
+    /// How many lines of it have a symbolic length.
+    pub lines: u32,
 }
 
 /// Channels and the descriptors that lead to them.
@@ -68,6 +74,9 @@ impl Inputs {
                 changed_seconds: 0,
                 changed_nanoseconds: 0,
             },
+            is_length: false,
+            whole: CONCRETE,
+            lines: 0,
         };
         Inputs {
             channels: [EMPTY; CHANNEL_ROWS],
@@ -96,6 +105,11 @@ impl Inputs {
     pub fn channel(&mut self, number: u32) -> &mut Channel {
         // Channels have numbers below that: this only tells the compiler.
         &mut self.channels[number as usize % CHANNEL_ROWS]
+    }
+
+    /// Whether a channel is a length: asked for every new input term.
+    pub fn is_length(&self, number: u32) -> bool {
+        self.channels[number as usize % CHANNEL_ROWS].is_length
     }
 
     /// How many channels there are.

@@ -8,6 +8,7 @@ use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::Label;
 
 use crate::input::Inputs;
+use crate::lengths::Assumed;
 use crate::options::Options;
 use crate::shadow::Shadow;
 use crate::streams::Streams;
@@ -42,6 +43,8 @@ pub struct Runtime {
     pub snapshots: KnownSnapshots,
     /// Labels that were fixed, by their lowest bits.
     pub fixed: [Label; FIXED_CACHE],
+    /// Bytes that were assumed not to be zero.
+    pub assumed: Assumed,
     stopped: bool,
     registered: [Registered; MOST_REGISTERED],
 }
@@ -74,6 +77,7 @@ impl Runtime {
             streams: Streams::none(),
             snapshots: KnownSnapshots::none(),
             fixed: [0; FIXED_CACHE],
+            assumed: Assumed::none(),
             stopped: false,
             registered: [Registered::FREE; MOST_REGISTERED],
         }

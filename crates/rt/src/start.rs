@@ -4,7 +4,7 @@
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, Ordering};
 
-use nearmiss_abi::channel::ChannelKind;
+use nearmiss_abi::channel::{ChannelKind, PIECE_WHOLE};
 use nearmiss_abi::environment;
 use nearmiss_abi::shadow::SummaryWords;
 use nearmiss_abi::site::SiteId;
@@ -158,10 +158,24 @@ impl Runtime {
                 let (index, name) = (index as u32, argument_name(index as u32));
                 let channel = self.add_channel(ChannelKind::Argument, index, name.text(), text);
                 if let Some(channel) = channel {
-                    let place = (argument as u64, text.len() as u64);
-                    self.label_input(channel, 0, place, SiteId::NONE);
+                    self.label_string(channel, (argument as u64, text.len() as u64));
                 }
             }
+        }
+    }
+
+    /// A string is all of a channel: its bytes, and its end.
+    ///
+    /// # Safety
+    /// The bytes are readable, and a zero follows.
+    unsafe fn label_string(&mut self, channel: u32, (address, size): (u64, u64)) {
+        // SAFETY: as promised by the caller.
+        unsafe { self.label_input(channel, 0, (address, size), SiteId::NONE) };
+        // The rest of what is longer than the limit on input is concrete, and its end, too.
+        if size <= self.options.input
+            && let Some(length) = self.add_length(channel, 0, size, PIECE_WHOLE)
+        {
+            self.end_string(address + size, length);
         }
     }
 

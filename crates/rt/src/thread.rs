@@ -84,6 +84,12 @@ impl Thread {
         SiteId(unsafe { (*self.0).shared.call_site })
     }
 
+    /// The site of the program's own call of a model.
+    pub fn model_site(self) -> SiteId {
+        // SAFETY: see the module's comment.
+        SiteId(unsafe { (*self.0).shared.model_site })
+    }
+
     /// How many argument labels were stored.
     pub fn count(self) -> usize {
         // SAFETY: see the module's comment.

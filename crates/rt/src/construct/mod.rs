@@ -5,13 +5,14 @@
 //! result does not depend on input, or when nothing can be recorded any more.
 
 mod structure;
+mod sums;
 #[cfg(test)]
 mod tests;
 
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::{Op, ResultWidth, truncate};
 use nearmiss_abi::site::SiteId;
-use nearmiss_abi::term::{CONCRETE, Label, Term};
+use nearmiss_abi::term::{CONCRETE, Label, TERM_LENGTH, Term};
 
 use crate::evaluate::{evaluate, mask};
 use crate::runtime::Runtime;
@@ -64,6 +65,9 @@ impl Runtime {
             Slot::Known(label) => return label,
             Slot::Free(slot) => slot,
         };
+        if self.depends_on_lengths(&term) {
+            term.flags |= TERM_LENGTH;
+        }
         match self.trace.append_term(&term) {
             Ok(label) => {
                 if term.width > 64 {
@@ -80,6 +84,30 @@ impl Runtime {
                 CONCRETE
             }
         }
+    }
+
+    /// Whether a new term depends on lengths of inputs, and on nothing else.
+    fn depends_on_lengths(&self, term: &Term) -> bool {
+        let Some(op) = Op::from_code(term.op) else {
+            return false;
+        };
+        if op == Op::Input {
+            return self.inputs.is_length(term.a);
+        }
+        let mut any = false;
+        for operand in [term.a, term.b, term.c].into_iter().take(op.arity()) {
+            if self.trace.term(operand).flags & TERM_LENGTH != 0 {
+                any = true;
+            } else if !self.is_constant(operand) {
+                return false;
+            }
+        }
+        any
+    }
+
+    /// Whether a term depends on lengths of inputs, and on nothing else.
+    pub fn is_length(&self, label: Label) -> bool {
+        self.trace.term(label).flags & TERM_LENGTH != 0
     }
 
     /// A constant.
@@ -151,6 +179,9 @@ impl Runtime {
             return self.no_such_operation();
         };
         if let Some(simple) = self.simplify(op, a, b) {
+            return simple;
+        }
+        if let Some(simple) = self.simplify_sum(op, a, b) {
             return simple;
         }
         let a = self.term_of(a, width);

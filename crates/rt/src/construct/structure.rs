@@ -111,6 +111,11 @@ impl Runtime {
                 _ => None,
             };
             let Some(inner) = inner else {
+                if low == 0
+                    && let Some(sum) = self.extract_from_sum(a, width)
+                {
+                    return sum;
+                }
                 let value = truncate(self.value(a) >> low, width);
                 return self.intern(Term::new(Op::Extract, width, a, low, 0), value);
             };

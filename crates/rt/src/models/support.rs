@@ -6,6 +6,7 @@
 use nearmiss_abi::note::NoteKind;
 
 use crate::calls::Call;
+use crate::thread::Thread;
 use crate::turn;
 
 /// `size` bytes at `start` are about to be read.
@@ -28,23 +29,36 @@ pub extern "C" fn __nm_terminated(_start: u64) {
 
 /// Whether the zero byte at `end` is where an input of symbolic length ended in this run.
 #[unsafe(no_mangle)]
-pub extern "C" fn __nm_has_open_end(_end: u64) -> bool {
+pub extern "C" fn __nm_has_open_end(end: u64) -> bool {
     Call::take(__nm_has_open_end as *const () as u64);
-    false
+    turn::with(false, |runtime| {
+        // SAFETY: the models have read the byte: it is the end of a string.
+        let is_zero = unsafe { (end as *const u8).read() } == 0;
+        is_zero && runtime.open_end_at(end).is_some()
+    })
 }
 
 /// The length of the string at `start`, `length` in this run, that has an open end.
 #[unsafe(no_mangle)]
-pub extern "C" fn __nm_open_length(_start: u64, length: u64) -> u64 {
-    Call::take(__nm_open_length as *const () as u64);
+pub extern "C" fn __nm_open_length(start: u64, length: u64) -> u64 {
+    let function = __nm_open_length as *const () as u64;
+    let call = Call::take(function);
+    let thread = Thread::current();
+    turn::with((), |runtime| {
+        let place = (start, call.label(0));
+        if let Some(label) = runtime.open_length(place, length, thread.model_site()) {
+            thread.set_returned(function, label);
+        }
+    });
     length
 }
 
 /// The zero byte at `end` now ends a string of `length` bytes: if that has a label that depends
 /// on lengths of inputs, the end is an open one.
 #[unsafe(no_mangle)]
-pub extern "C" fn __nm_end_string(_end: u64, _length: u64) {
-    Call::take(__nm_end_string as *const () as u64);
+pub extern "C" fn __nm_end_string(end: u64, _length: u64) {
+    let call = Call::take(__nm_end_string as *const () as u64);
+    turn::with((), |runtime| runtime.end_string(end, call.label(1)));
 }
 
 /// The labels of `size` bytes (as in this run) go where the bytes went; nothing is fixed.
@@ -60,7 +74,11 @@ pub extern "C" fn __nm_move_labels(to: u64, from: u64, size: u64) {
 pub extern "C" fn __nm_settle(value: u64) -> u64 {
     let call = Call::take(__nm_settle as *const () as u64);
     turn::with((), |runtime| {
-        runtime.fix(call.label(0), NoteKind::Size, call.site());
+        runtime.fix(
+            call.label(0),
+            NoteKind::Size,
+            Thread::current().model_site(),
+        );
     });
     value
 }

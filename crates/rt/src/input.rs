@@ -112,6 +112,11 @@ impl Inputs {
         self.channels[number as usize % CHANNEL_ROWS].is_length
     }
 
+    /// How many lines of a channel have a symbolic length.
+    pub fn lines(&self, number: u32) -> u32 {
+        self.channels[number as usize % CHANNEL_ROWS].lines
+    }
+
     /// How many channels there are.
     pub fn count(&self) -> u32 {
         self.count as u32

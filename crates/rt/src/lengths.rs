@@ -114,15 +114,38 @@ impl Runtime {
 
     /// The length of a line that was read before.
     fn find_line(&mut self, channel: u32, start: u64) -> Option<Label> {
-        if self.inputs.channel(channel).lines == 0 {
+        let number = self.line_where(channel, |row| row.start == start)?;
+        self.length_term(number)
+    }
+
+    /// The length of the line that the newline at `address` ends.
+    pub fn line_ended_by(&mut self, address: u64) -> Option<Label> {
+        let term = *self.trace.term(self.shadow.get(address).label());
+        if term.op != Op::Input as u8 {
             return None;
         }
-        let number = (0..self.inputs.count()).rev().find(|&number| {
-            let row = self.trace.channel(number);
-            row.kind == ChannelKind::Length as u8
-                && (row.index, row.start, row.piece) == (channel, start, PIECE_LINE)
+        let end = term.b as u64;
+        let contents = &self.trace;
+        let number = self.line_where(term.a, |row| {
+            let size = contents.blob(row.content_offset, 4);
+            size.try_into()
+                .is_ok_and(|size| row.start + u32::from_le_bytes(size) as u64 == end)
         })?;
         self.length_term(number)
+    }
+
+    /// The latest line of a channel with this property.
+    fn line_where(&self, channel: u32, wanted: impl Fn(&ChannelRow) -> bool) -> Option<u32> {
+        if self.inputs.lines(channel) == 0 {
+            return None;
+        }
+        (0..self.inputs.count()).rev().find(|&number| {
+            let row = self.trace.channel(number);
+            row.kind == ChannelKind::Length as u8
+                && row.piece == PIECE_LINE
+                && row.index == channel
+                && wanted(&row)
+        })
     }
 
     /// The term that the four bytes of a length channel make.

@@ -119,7 +119,7 @@ pub extern "C" fn __nm_room(_start: u64) -> u64 {
 
 /// Whether the newline at `byte` ends a line of symbolic length: it moves with that length.
 #[unsafe(no_mangle)]
-pub extern "C" fn __nm_ends_line(_byte: u64) -> bool {
+pub extern "C" fn __nm_ends_line(byte: u64) -> bool {
     Call::take(__nm_ends_line as *const () as u64);
-    false
+    turn::with(false, |runtime| runtime.line_ended_by(byte).is_some())
 }

@@ -7,8 +7,9 @@
 //! `x` is the symbol `__nm_x`; the runtime implements it as the Rust function `hooks::x`.
 //!
 //! Packed words: `op_width` is `op | width << 8` (width of the *operands*); `cast` is
-//! `op | from << 8 | to << 16`; `address_size` is `address | size << 56`; `width_truth` is `width | condition << 8`. A label of 0 goes
-//! with a concrete value; the value beside a non-zero label is the value it has in this run.
+//! `op | from << 8 | to << 16`; `address_size` is `address | size << 56`; `width_truth` is
+//! `width | condition << 8`. A label of 0 goes with a concrete value; the value beside a
+//! non-zero label is the value it has in this run.
 
 /// The type of a hook's argument or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,10 +62,14 @@ macro_rules! for_each_hook {
             range(address: u64, address_label: u32, size: u64, size_label: u32, write: u32, site: u64);
             /// The life of a stack variable starts: it is concrete, and an object.
             stack_object(address: u64, size: u64);
-            /// A stack variable's life ends.
+            /// The life of a variable-length array or of memory of `alloca` starts; its size
+            /// is symbolic.
+            stack_object_sized(address: u64, size: u64, size_label: u32, site: u64);
+            /// The lives of all stack variables in these `size` bytes end: one variable, or all
+            /// that lies below where the stack pointer goes back to.
             stack_object_ends(address: u64, size: u64);
             /// Memory at `pointer` is given to a function `callee` that may be neither
-            /// instrumented nor modelled.
+            /// instrumented nor modelled. Whether it has labels is for the hook to see.
             swallowed(pointer: u64, callee: u64, site: u64);
             /// The `size` bytes at `address` are now concrete.
             clear(address: u64, size: u64);

@@ -45,10 +45,11 @@ pub struct GlobalRow {
     pub size: u64,
 }
 
-/// The hidden variable `{ ptr base, i64 mask }`.
+/// The hidden variable of type [`SummaryWords`]; instrumented code reads its first two words.
 pub const SUMMARY_SYMBOL: &str = "__nm_summary";
 
-/// The base and mask of the summary as instrumented code reads them.
+/// What a program or shared library has of its own: the base and mask of the summary as
+/// instrumented code reads them, and its table of variables.
 #[repr(C)]
 #[derive(Debug)]
 pub struct SummaryWords {
@@ -56,6 +57,10 @@ pub struct SummaryWords {
     pub base: *const u8,
     /// [`SUMMARY_MASK`], or 0 in a process that does not record.
     pub mask: u64,
+    /// Its variables: the section [`GLOBALS_SECTION`]. Null if it has none.
+    pub globals: *const GlobalRow,
+    /// Where that section ends.
+    pub globals_end: *const GlobalRow,
 }
 
 /// How many arguments of a call can carry a label.

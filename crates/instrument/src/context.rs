@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::llvm::{Builder, Linkage, Module, Type, Value};
 use crate::sitemap::{Place, SiteMap};
+use crate::transfer::foreign;
 
 /// The module being instrumented.
 #[derive(Debug)]
@@ -18,6 +19,8 @@ pub struct Context {
     pub builder: Builder,
     /// The growing site map.
     pub sites: SiteMap,
+    /// Whether the unit is a part of the models.
+    pub is_model_unit: bool,
     hooks: FxHashMap<&'static str, Value>,
     summary: Value,
     thread: Value,
@@ -41,10 +44,12 @@ impl Context {
             Linkage::ThreadLocal,
         );
         module.require_symbol(ABI_SYMBOL);
+        let is_model_unit = foreign::is_model_unit(&module);
         Context {
             module,
             builder,
             sites,
+            is_model_unit,
             hooks,
             summary,
             thread,

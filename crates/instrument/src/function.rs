@@ -19,6 +19,7 @@ use crate::guard::Sources;
 use crate::llvm::{Block, Value};
 use crate::may::MayBeLabelled;
 use crate::regions::{self, Region};
+use crate::stack::StackVariables;
 use crate::transfer;
 
 /// The label of a value beside it; `None` where it is known to be 0.
@@ -38,6 +39,12 @@ pub struct Rewriter<'a> {
     pub kept_arguments: Option<Value>,
     /// Base and mask of the summary, loaded at the function's entry.
     pub summary: (Value, Value),
+    /// Its stack variables.
+    pub stack: &'a StackVariables,
+    /// What was in memory before a store that may be through a symbolic address.
+    pub old_values: FxHashMap<Value, Value>,
+    /// The sites of calls that have one.
+    pub call_sites: FxHashMap<Value, Value>,
     labels: FxHashMap<Value, Vec<Label>>,
     fresh: FxHashMap<Value, Vec<Label>>,
 }
@@ -46,8 +53,10 @@ pub struct Rewriter<'a> {
 pub fn instrument(context: &mut Context, function: Value) {
     context.sites.enter_function(&function.name());
     let failures = Failures::find(function, &mut context.sites);
+    let stack = StackVariables::find(context, function);
     let may = MayBeLabelled::analyse(function);
     let regions = regions::plan(function, &failures);
+    let old_values = transfer::memory::load_old_values(context, &regions, &may);
     let is_variadic = function.global_value_type().is_variadic();
     let entry = function.blocks()[0]
         .first()
@@ -55,7 +64,7 @@ pub fn instrument(context: &mut Context, function: Value) {
     context.builder.before(entry);
     let summary = context.load_summary_words();
     let kept_arguments = is_variadic.then(|| make_room_for_arguments(context));
-    let (labels, fresh) = Default::default();
+    let (call_sites, labels, fresh) = Default::default();
     let mut rewriter = Rewriter {
         context,
         function,
@@ -63,6 +72,9 @@ pub fn instrument(context: &mut Context, function: Value) {
         may: &may,
         kept_arguments,
         summary,
+        stack: &stack,
+        old_values,
+        call_sites,
         labels,
         fresh,
     };

@@ -9,6 +9,7 @@ use rustc_hash::FxHasher;
 
 use crate::context::Context;
 use crate::function;
+use crate::globals;
 use crate::llvm::{Module, Value};
 use crate::models;
 use crate::sitemap::SiteMap;
@@ -40,8 +41,10 @@ pub struct Request {
 const BEFORE: &str = "function(sroa<preserve-cfg>,early-cse),cgscc(inline),\
                       function(sroa<preserve-cfg>,early-cse<memssa>,lower-constant-intrinsics,early-cse)";
 
-/// After it: cheap clean-up; most of the work is code generation.
-const AFTER: &str = "function(simplifycfg,instcombine<no-verify-fixpoint>,early-cse<memssa>,jump-threading,simplifycfg)";
+/// After it: cheap clean-up; most of the work is code generation. The data of clang's reports,
+/// which nobody calls any more, goes.
+const AFTER: &str = "function(simplifycfg,instcombine<no-verify-fixpoint>,early-cse<memssa>,\
+                     jump-threading,simplifycfg),globaldce";
 
 /// Instruments one unit.
 pub fn instrument(request: &Request) -> Result<(), String> {
@@ -69,11 +72,14 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     for defined in functions_to_instrument(&context.module) {
         function::instrument(&mut context, defined);
     }
-    let Context { module, sites, .. } = context;
-    module
+    context
+        .module
         .verify()
         .map_err(|message| format!("instrumentation broke the module: {message}"))?;
-    run_after(&module)?;
+    run_after(&context.module)?;
+    // Now it is known which variables are left.
+    globals::list(&context);
+    let Context { module, sites, .. } = context;
     if !request.keep_debug {
         module.strip_debug();
     }

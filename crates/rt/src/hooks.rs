@@ -166,6 +166,13 @@ pub extern "C" fn stack_object(address: u64, size: u64) {
     hook((), |runtime| runtime.shadow.clear(address, size));
 }
 
+pub extern "C" fn stack_object_sized(address: u64, size: u64, size_label: u32, site: u64) {
+    hook((), |runtime| {
+        runtime.shadow.clear(address, size);
+        runtime.fix(size_label, NoteKind::Size, SiteId(site));
+    });
+}
+
 pub extern "C" fn stack_object_ends(_address: u64, _size: u64) {}
 
 pub extern "C" fn swallowed(_pointer: u64, _callee: u64, _site: u64) {}

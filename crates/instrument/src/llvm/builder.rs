@@ -96,6 +96,20 @@ impl Builder {
         self.integer(64, value)
     }
 
+    /// A constant struct.
+    pub fn constant_struct(&self, fields: &[Value]) -> Value {
+        let mut fields: Vec<_> = fields.iter().map(|field| field.0).collect();
+        let count = fields.len() as u32;
+        Value(unsafe { LLVMConstStructInContext(self.context, fields.as_mut_ptr(), count, 0) })
+    }
+
+    /// A constant array.
+    pub fn constant_array(&self, element: Type, elements: &[Value]) -> Value {
+        let mut elements: Vec<_> = elements.iter().map(|element| element.0).collect();
+        let count = elements.len() as u64;
+        Value(unsafe { LLVMConstArray2(element.0, elements.as_mut_ptr(), count) })
+    }
+
     /// A binary operation.
     pub fn binary(&self, opcode: Opcode, a: Value, b: Value) -> Value {
         Value(unsafe { LLVMBuildBinOp(self.builder, opcode, a.0, b.0, UNNAMED) })
@@ -197,6 +211,36 @@ impl Builder {
     /// Room on the stack.
     pub fn alloca(&self, ty: Type, count: u64) -> Value {
         Value(unsafe { LLVMBuildAlloca(self.builder, LLVMArrayType2(ty.0, count), UNNAMED) })
+    }
+
+    /// The stack pointer.
+    pub fn stack_pointer(&self) -> Value {
+        self.call_intrinsic("llvm.stacksave", self.pointer_type(), &[])
+    }
+
+    /// The address of the function's frame: above everything that it keeps on the stack.
+    pub fn frame_address(&self) -> Value {
+        self.call_intrinsic("llvm.frameaddress", self.pointer_type(), &[self.u32(0)])
+    }
+
+    /// A call of an intrinsic that is overloaded on one type.
+    fn call_intrinsic(&self, name: &str, overload: Type, arguments: &[Value]) -> Value {
+        let mut arguments: Vec<_> = arguments.iter().map(|argument| argument.0).collect();
+        let mut types = [overload.0];
+        unsafe {
+            let number = LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len());
+            let block = LLVMGetInsertBlock(self.builder);
+            let module = LLVMGetGlobalParent(LLVMGetBasicBlockParent(block));
+            let function = LLVMGetIntrinsicDeclaration(module, number, types.as_mut_ptr(), 1);
+            Value(LLVMBuildCall2(
+                self.builder,
+                LLVMGlobalGetValueType(function),
+                function,
+                arguments.as_mut_ptr(),
+                arguments.len() as u32,
+                UNNAMED,
+            ))
+        }
     }
 
     /// A call of a hook.

@@ -140,6 +140,42 @@ impl Module {
         }
     }
 
+    /// The global variables, declared and defined.
+    pub fn variables(&self) -> Vec<Value> {
+        let mut variables = Vec::new();
+        let mut next = unsafe { LLVMGetFirstGlobal(self.module) };
+        while !next.is_null() {
+            variables.push(Value(next));
+            next = unsafe { LLVMGetNextGlobal(next) };
+        }
+        variables
+    }
+
+    /// Adds a private variable to `section` that nothing refers to, and that passes keep.
+    pub fn add_table(&self, section: &str, content: Value) {
+        const KEPT: &CStr = c"llvm.compiler.used";
+        unsafe {
+            let table = LLVMAddGlobal(self.module, content.ty().0, c"nearmiss.table".as_ptr());
+            LLVMSetInitializer(table, content.0);
+            LLVMSetLinkage(table, LLVMLinkage::LLVMPrivateLinkage);
+            LLVMSetSection(table, c_string(section).as_ptr());
+            LLVMSetAlignment(table, 8);
+            let mut kept = vec![table];
+            let old = LLVMGetNamedGlobal(self.module, KEPT.as_ptr());
+            if !old.is_null() {
+                let list = Value(LLVMGetInitializer(old));
+                kept.extend(list.operands().map(|value| value.0));
+                LLVMDeleteGlobal(old);
+            }
+            let pointer = LLVMPointerTypeInContext(self.context, 0);
+            let list = LLVMConstArray2(pointer, kept.as_mut_ptr(), kept.len() as u64);
+            let variable = LLVMAddGlobal(self.module, LLVMTypeOf(list), KEPT.as_ptr());
+            LLVMSetInitializer(variable, list);
+            LLVMSetLinkage(variable, LLVMLinkage::LLVMAppendingLinkage);
+            LLVMSetSection(variable, c"llvm.metadata".as_ptr());
+        }
+    }
+
     /// The type `void`.
     pub fn void_type(&self) -> Type {
         Type(unsafe { LLVMVoidTypeInContext(self.context) })

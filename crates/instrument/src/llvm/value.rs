@@ -145,6 +145,17 @@ impl Value {
         unsafe { LLVMGetLinkage(self.0) == llvm_sys::LLVMLinkage::LLVMAvailableExternallyLinkage }
     }
 
+    /// Whether each thread has a global variable of its own.
+    pub fn is_thread_local(self) -> bool {
+        unsafe { LLVMIsThreadLocal(self.0) != 0 }
+    }
+
+    /// Whether a global lies in a section that the source names.
+    pub fn has_section(self) -> bool {
+        let section = unsafe { LLVMGetSection(self.0) };
+        !section.is_null() && unsafe { *section } != 0
+    }
+
     /// Number of an intrinsic function; 0 for others.
     pub fn intrinsic_id(self) -> u32 {
         unsafe { LLVMGetIntrinsicID(self.0) }
@@ -217,6 +228,15 @@ impl Value {
     /// The predicate of an integer comparison.
     pub fn predicate(self) -> Predicate {
         unsafe { LLVMGetICmpPredicate(self.0) }
+    }
+
+    /// Whether a load or store is volatile or atomic.
+    pub fn is_volatile_or_atomic(self) -> bool {
+        unsafe {
+            LLVMGetVolatile(self.0) != 0
+                || LLVMGetOrdering(self.0)
+                    != llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
+        }
     }
 
     /// The alignment of a load or store.

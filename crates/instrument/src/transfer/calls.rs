@@ -7,19 +7,19 @@ use nearmiss_abi::term::LABEL_BITS;
 use nearmiss_sites::SiteKind;
 
 use super::memory::fix;
-use super::{is_barrier, lose_operands};
+use super::{foreign, is_barrier, lose_operands, stack};
 use crate::aggregate;
 use crate::function::{Label, Rewriter};
 use crate::guard::Sources;
-use crate::llvm::{Opcode, Value};
+use crate::llvm::Value;
 
 /// Adds what can arrive with labels when the function is entered.
 pub fn collect_entry(rewriter: &Rewriter<'_>, sources: &mut Sources) {
     let may_arrive = |parameter: &Value| rewriter.may.contains(*parameter);
     sources.arrival |=
         rewriter.function.parameters().iter().any(may_arrive) || rewriter.kept_arguments.is_some();
-    sources.recording |=
-        !memory_to_clear(rewriter).is_empty() || !structs_by_value(rewriter).is_empty();
+    sources.recording |= !structs_by_value(rewriter).is_empty();
+    stack::collect_entry(rewriter, sources);
 }
 
 /// Takes the labels of arguments and clears stack memory whose life starts here.
@@ -50,13 +50,7 @@ pub fn emit_entry(rewriter: &mut Rewriter<'_>) {
         }
     }
     take_by_value(rewriter);
-    for (address, size) in memory_to_clear(rewriter) {
-        let builder = &rewriter.context.builder;
-        rewriter.context.hook(
-            "stack_object",
-            &[builder.unsigned(address, 64), builder.u64(size)],
-        );
-    }
+    stack::emit_entry(rewriter);
 }
 
 /// The parameters that are structs passed by value in memory, with their sizes.
@@ -90,33 +84,6 @@ fn take_by_value(rewriter: &Rewriter<'_>) {
     }
 }
 
-/// Variables whose life starts at the entry, because nothing else marks it.
-fn memory_to_clear(rewriter: &Rewriter<'_>) -> Vec<(Value, u64)> {
-    let module = &rewriter.context.module;
-    let entry = rewriter.function.blocks()[0].instructions();
-    let variables = entry.into_iter().filter_map(|instruction| {
-        let is_variable = instruction.opcode() == Opcode::LLVMAlloca
-            && Some(instruction) != rewriter.kept_arguments;
-        let count = if is_variable {
-            instruction.operand(0).constant_integer()?
-        } else {
-            return None;
-        };
-        let is_marked = instruction.users().into_iter().any(is_lifetime_start);
-        (!is_marked).then(|| {
-            (
-                instruction,
-                count * module.element_size(instruction.allocated_type()),
-            )
-        })
-    });
-    variables.collect()
-}
-
-fn is_lifetime_start(user: Value) -> bool {
-    user.opcode() == Opcode::LLVMCall && user.called().name().starts_with("llvm.lifetime.start")
-}
-
 /// Adds the labels of a call's arguments.
 pub fn collect_arguments(rewriter: &Rewriter<'_>, call: Value, sources: &mut Sources) {
     for (position, argument) in call.arguments().into_iter().enumerate() {
@@ -141,16 +108,7 @@ pub fn emit_pass(rewriter: &mut Rewriter<'_>, call: Value) {
     if labels.iter().all(Option::is_none) && by_value == 0 {
         return;
     }
-    let name = if callee.is_function() {
-        callee.name()
-    } else {
-        String::new()
-    };
-    let name = name
-        .strip_prefix(nearmiss_abi::model::PREFIX)
-        .unwrap_or(&name)
-        .to_string();
-    let site = rewriter.context.site(SiteKind::Call(name), call);
+    let site = foreign::call_site(rewriter, call);
     let fixed = call.called_type().parameters().len();
     let builder = &rewriter.context.builder;
     for (position, (label, argument)) in labels.iter().zip(call.arguments()).enumerate() {
@@ -228,7 +186,8 @@ fn class_of(argument: Value) -> u32 {
     }
 }
 
-/// Zeroes the returned labels before a call, so that afterwards they are this call's.
+/// What every call needs, labels or not: zeroes the returned labels, so that afterwards they are
+/// this call's.
 pub fn prepare(rewriter: &mut Rewriter<'_>, end: Value) {
     if !is_barrier(end) {
         return;
@@ -238,6 +197,7 @@ pub fn prepare(rewriter: &mut Rewriter<'_>, end: Value) {
         end.remove_attribute(attribute);
     }
     rewriter.context.builder.before(end);
+    foreign::prepare(rewriter, end);
     let offsets = [RETURNED_OFFSET, RETURNED_SECOND_OFFSET];
     for offset in offsets.into_iter().take(returned_words(end) as usize) {
         let builder = &rewriter.context.builder;

@@ -4,7 +4,8 @@ use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::Op;
 
 use super::arithmetic::Operand;
-use super::{lose_operands, memory};
+use super::memory::Access;
+use super::{lose_operands, memory, stack};
 use crate::function::{Label, Rewriter};
 use crate::guard::Sources;
 use crate::llvm::{Opcode, Predicate, Value};
@@ -80,12 +81,14 @@ const RULES: &[(&str, Rule)] = &[
     ("llvm.ssa.copy", first_operand),
 ];
 
-/// Intrinsics that move memory or start its life.
+/// Intrinsics that move memory, or start or end its life.
 const EFFECTS: &[(&str, Effect)] = &[
     ("llvm.memcpy", Effect::Copy),
     ("llvm.memmove", Effect::Copy),
     ("llvm.memset", Effect::Fill),
     ("llvm.lifetime.start", Effect::Birth),
+    ("llvm.lifetime.end", Effect::End),
+    ("llvm.stackrestore", Effect::Restore),
     ("llvm.va_start", Effect::VariadicStart),
 ];
 
@@ -105,6 +108,8 @@ enum Effect {
     Copy,
     Fill,
     Birth,
+    End,
+    Restore,
     VariadicStart,
 }
 
@@ -140,7 +145,8 @@ pub fn collect(rewriter: &Rewriter<'_>, call: Value, sources: &mut Sources) {
     }
     let name = call.called().name();
     match effect(&name) {
-        Some(Effect::Birth | Effect::VariadicStart) => sources.recording = true,
+        Some(Effect::Birth | Effect::Restore | Effect::VariadicStart) => sources.recording = true,
+        Some(Effect::End) => stack::collect_end(rewriter, call, sources),
         Some(kind) => {
             super::collect_operands(rewriter, call, sources);
             match call.operand(2).constant_integer() {
@@ -182,13 +188,13 @@ pub fn transfer(rewriter: &mut Rewriter<'_>, call: Value) -> Vec<Label> {
 fn emit_effect(rewriter: &mut Rewriter<'_>, call: Value, effect: Effect) {
     match effect {
         Effect::Copy => {
-            fix_block(rewriter, call, &[0, 1]);
+            check_block(rewriter, call, &[0, 1]);
             let builder = &rewriter.context.builder;
             let arguments = [0, 1, 2].map(|index| builder.unsigned(call.operand(index), 64));
             rewriter.context.hook("copy", &arguments);
         }
         Effect::Fill => {
-            fix_block(rewriter, call, &[0]);
+            check_block(rewriter, call, &[0]);
             let label = rewriter.label_or_zero(rewriter.label_of(call.operand(1)));
             let builder = &rewriter.context.builder;
             let (to, size) = (
@@ -197,19 +203,9 @@ fn emit_effect(rewriter: &mut Rewriter<'_>, call: Value, effect: Effect) {
             );
             rewriter.context.hook("fill", &[to, size, label]);
         }
-        Effect::Birth => {
-            let builder = &rewriter.context.builder;
-            let size = call
-                .operand(0)
-                .constant_integer()
-                .filter(|size| *size != u64::MAX);
-            if let Some(size) = size {
-                rewriter.context.hook(
-                    "stack_object",
-                    &[builder.unsigned(call.operand(1), 64), builder.u64(size)],
-                );
-            }
-        }
+        Effect::Birth => stack::emit_start(rewriter, call),
+        Effect::End => stack::emit_end(rewriter, call),
+        Effect::Restore => stack::emit_restore(rewriter, call),
         Effect::VariadicStart => {
             let Some(buffer) = rewriter.kept_arguments else {
                 return;
@@ -227,8 +223,19 @@ fn emit_effect(rewriter: &mut Rewriter<'_>, call: Value, effect: Effect) {
     }
 }
 
-/// Fixes the addresses and the size of a block operation.
-fn fix_block(rewriter: &mut Rewriter<'_>, call: Value, addresses: &[u32]) {
+/// Checks the bounds of a block operation (the destination is its first operand), then fixes
+/// its addresses and its size.
+fn check_block(rewriter: &mut Rewriter<'_>, call: Value, addresses: &[u32]) {
+    let size = rewriter.operand(call, 2);
+    for &index in addresses {
+        let address = rewriter.operand(call, index);
+        let access = if index == 0 {
+            Access::Write
+        } else {
+            Access::Read
+        };
+        memory::check_range(rewriter, call, address, size, access);
+    }
     for &index in addresses {
         let label = rewriter.label_of(call.operand(index));
         memory::fix(rewriter, call, label, NoteKind::Address);

@@ -7,8 +7,10 @@
 pub mod arithmetic;
 pub mod calls;
 pub mod control;
+pub mod foreign;
 pub mod intrinsics;
 pub mod memory;
+pub mod stack;
 
 use nearmiss_abi::note::NoteKind;
 use nearmiss_sites::SiteKind;
@@ -53,6 +55,7 @@ pub fn collect(rewriter: &Rewriter<'_>, region: &Region, sources: &mut Sources) 
             | Opcode::LLVMAtomicCmpXchg => {
                 memory::collect(rewriter, instruction, sources);
             }
+            Opcode::LLVMAlloca => stack::collect_alloca(rewriter, instruction, sources),
             Opcode::LLVMCall if is_barrier(instruction) => {
                 calls::collect_returned(instruction, sources)
             }
@@ -63,6 +66,10 @@ pub fn collect(rewriter: &Rewriter<'_>, region: &Region, sources: &mut Sources) 
     collect_operands(rewriter, region.end, sources);
     if is_barrier(region.end) {
         calls::collect_arguments(rewriter, region.end, sources);
+        foreign::collect(rewriter, region.end, sources);
+    }
+    if region.end.opcode() == Opcode::LLVMRet {
+        stack::collect_return(rewriter, sources);
     }
 }
 
@@ -88,8 +95,14 @@ pub fn emit(rewriter: &mut Rewriter<'_>, region: &Region) {
         rewriter.define(instruction, labels);
     }
     match region.end.opcode() {
-        Opcode::LLVMCall => calls::emit_pass(rewriter, region.end),
-        Opcode::LLVMRet => calls::emit_return(rewriter, region.end),
+        Opcode::LLVMCall => {
+            foreign::emit(rewriter, region.end);
+            calls::emit_pass(rewriter, region.end);
+        }
+        Opcode::LLVMRet => {
+            calls::emit_return(rewriter, region.end);
+            stack::emit_return(rewriter);
+        }
         _ => control::emit_end(rewriter, region.end),
     }
 }
@@ -104,7 +117,7 @@ fn transfer(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
         LLVMLoad => memory::load(rewriter, instruction),
         LLVMStore => memory::store(rewriter, instruction),
         LLVMAtomicRMW | LLVMAtomicCmpXchg => memory::atomic(rewriter, instruction),
-        LLVMAlloca => memory::alloca(rewriter, instruction),
+        LLVMAlloca => stack::alloca(rewriter, instruction),
         LLVMCall if is_barrier(instruction) => calls::emit_returned(rewriter, instruction),
         LLVMCall if is_inline_assembly(instruction) => {
             lose_operands(rewriter, instruction, NoteKind::Assembly)

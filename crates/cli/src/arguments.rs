@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use nearmiss_abi::check::Kind;
+use nearmiss_abi::environment;
 
 /// Your tests pass. nearmiss finds the inputs right next to them that fail.
 #[derive(Debug, Parser)]
@@ -143,6 +144,27 @@ pub struct RunArguments {
     #[arg(long, value_delimiter = ',', value_enum, value_name = "LIST",
           default_values_t = [Channel::Argv, Channel::Stdin, Channel::Files, Channel::Named])]
     pub channels: Vec<Channel>,
+    /// Environment variables are inputs too
+    #[arg(long)]
+    pub env: bool,
+    /// What the program reads from pipes other than standard input is input too
+    #[arg(long)]
+    pub pipes: bool,
+    /// What the program reads from sockets is input too
+    #[arg(long)]
+    pub sockets: bool,
+    /// Longest that an argument, a line or a file may become; 0: lengths stay as they are
+    #[arg(long, default_value_t = environment::DEFAULT_LENGTH, value_name = "BYTES")]
+    pub length: u64,
+    /// Bytes of each input that are looked at
+    #[arg(long, default_value_t = environment::DEFAULT_INPUT, value_name = "BYTES")]
+    pub input: u64,
+    /// Elements that an access with a symbolic index may be about; beyond, the index is fixed
+    #[arg(long, default_value_t = environment::DEFAULT_ELEMENTS, value_name = "N")]
+    pub elements: u64,
+    /// Elements that all stores with a symbolic index may be about, in the whole run
+    #[arg(long, default_value_t = environment::DEFAULT_UPDATES, value_name = "N")]
+    pub updates: u64,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
@@ -169,6 +191,16 @@ pub enum Channel {
     Files,
     /// Memory that a harness names
     Named,
+}
+
+impl RunArguments {
+    /// The letters of `abi::environment::OPTION_CHANNELS`.
+    pub fn channel_letters(&self) -> String {
+        let more = [(self.env, 'e'), (self.pipes, 'p'), (self.sockets, 's')];
+        let more = more.into_iter().filter(|(wanted, _)| *wanted);
+        let letters = self.channels.iter().map(|channel| channel.letter());
+        letters.chain(more.map(|(_, letter)| letter)).collect()
+    }
 }
 
 impl Channel {
@@ -231,13 +263,19 @@ mod tests {
 
     #[test]
     fn arguments_of_run() {
-        let line = "nearmiss run --checks shift,assertion --channels argv -- ./p --time -x";
+        let line = "nearmiss run --checks shift,assertion --channels argv --env --length 9 \
+                    -- ./p --time -x";
         let words = line.split(' ').map(OsString::from);
         let Command::Run(run) = CommandLine::try_parse_from(words).unwrap().command else {
             panic!("another command");
         };
         assert_eq!(run.checks, Some(vec![Kind::Shift, Kind::Assertion]));
         assert_eq!(run.channels, [Channel::Argv]);
+        assert_eq!(run.channel_letters(), "ae");
+        assert_eq!(
+            (run.length, run.elements),
+            (9, environment::DEFAULT_ELEMENTS)
+        );
         assert_eq!(run.command, ["./p", "--time", "-x"]);
         assert_eq!(run.time, Duration::from_secs(60));
     }

@@ -7,20 +7,25 @@
 //! Where the recording had to fix a value (a symbolic address of a store, say), a path that is
 //! true to it may be too narrow to fail. Then a *guess* is made on a path without what was
 //! fixed: it may leave the predicted path, so it counts only if the replay confirms it.
+//!
+//! A probe asks for an input that leaves the path at a place where programs are seldom tested.
+//! What happens then nobody predicts: the replay is all.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::time::Instant;
 
-use nearmiss_abi::channel::ChannelKind;
+use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::EventKind;
-use nearmiss_abi::op::Op;
 use nearmiss_abi::site::SiteId;
-use nearmiss_expr::{InputByte, TermId, Terms};
+use nearmiss_expr::support::InputSet;
+use nearmiss_expr::{Inputs, TermId, Terms};
 use nearmiss_results::Checks;
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Answer, Backend, Layer, Limits, Model, Session, Stack, Statistics};
 use nearmiss_trace::{Channel, Event, Path, Recorded};
 
+use crate::alphabet::Alphabet;
+use crate::lengths::{self, Lengths};
 use crate::spot::{self, Check, Spot};
 use crate::{Config, Progress};
 
@@ -45,6 +50,8 @@ pub struct Analysis {
     /// For each place that can fail, inputs that show it: the nearest first. In the order of
     /// the path.
     pub places: Vec<Vec<Candidate>>,
+    /// Inputs that lead off the path to where failures are feared.
+    pub probes: Vec<Candidate>,
     /// How the checks were decided.
     pub checks: Checks,
     /// What the solver's layers did.
@@ -58,6 +65,8 @@ pub struct Analysis {
 const CANDIDATES_PER_PLACE: usize = 4;
 /// After so many questions without an answer, a place is not asked about any more.
 const TIMEOUTS_PER_SITE: u32 = 3;
+/// Most probes of a run; one at each place.
+const PROBES: usize = 32;
 /// How the count of checks is called that were asked before, word for word.
 const REPEATED: &str = "repeated";
 /// Events between two words about progress.
@@ -89,6 +98,11 @@ pub fn analyse(
         session: stack.session(&recorded),
         loose: stack.session(&recorded),
         fixed: false,
+        lengths: Lengths::new(terms, channels, config.options.length),
+        alphabet: Alphabet::new(channels),
+        mentioned: HashSet::new(),
+        channels,
+        recorded: &recorded,
         terms,
         sites,
         config,
@@ -97,8 +111,8 @@ pub fn analyse(
         places: BTreeMap::new(),
         decided: HashSet::new(),
         timeouts: HashMap::new(),
+        probes: BTreeMap::new(),
     };
-    walk.assume_arguments_are_strings(channels);
     let mut stopped = false;
     for (number, event) in events.iter().enumerate() {
         if number % PROGRESS_STEP == 0 {
@@ -120,15 +134,18 @@ pub fn analyse(
     walk.finish(stopped)
 }
 
-/// How many bytes of arguments are kept from becoming zero: as many as can be symbolic.
-const MAX_ARGUMENT: usize = nearmiss_abi::environment::DEFAULT_INPUT as usize;
-
 struct Walk<'a> {
     session: Session<'a>,
     /// Knows all conditions but those that only say that something was fixed.
     loose: Session<'a>,
     /// Whether anything was fixed so far, so that the two sessions differ.
     fixed: bool,
+    lengths: Lengths,
+    alphabet: Alphabet,
+    /// Sets of bytes that lengths and alphabet were told of, and whether they bind lengths.
+    mentioned: HashSet<(InputSet, bool)>,
+    channels: &'a [Channel],
+    recorded: &'a Recorded<'a>,
     terms: &'a mut Terms,
     sites: &'a Sites,
     config: &'a Config,
@@ -138,31 +155,19 @@ struct Walk<'a> {
     /// Checks that were asked about, by site and condition.
     decided: HashSet<(SiteId, TermId)>,
     timeouts: HashMap<SiteId, u32>,
+    /// By site.
+    probes: BTreeMap<SiteId, Option<Candidate>>,
 }
 
 impl Walk<'_> {
-    /// No byte of an argument can be zero: the kernel would end the argument there.
-    fn assume_arguments_are_strings(&mut self, channels: &[Channel]) {
-        let zero = self.terms.constant(8, 0);
-        for (number, channel) in channels.iter().enumerate() {
-            if channel.kind != ChannelKind::Argument {
-                continue;
-            }
-            for offset in 0..channel.content.len().min(MAX_ARGUMENT) {
-                let byte = self.terms.input(InputByte {
-                    channel: number as u32,
-                    offset: offset as u32,
-                });
-                let is_not_zero = self.terms.binary(Op::Ne, byte, zero);
-                self.session.assume(self.terms, is_not_zero);
-                self.loose.assume(self.terms, is_not_zero);
-            }
-        }
-    }
-
     fn step(&mut self, number: usize, event: &Event) {
+        if let Some(condition) = event.condition {
+            // What the harness or a model assumes says nothing of how long the input is.
+            self.mention(condition, event.kind != EventKind::Assume);
+        }
         match event.kind {
             EventKind::Check | EventKind::CheckFailed => self.check(number, event),
+            EventKind::Probe => self.probe(number, event),
             _ => {}
         }
         let Some(condition) = event.condition else {
@@ -176,6 +181,24 @@ impl Walk<'_> {
         }
     }
 
+    /// Adds what a condition says about its input without saying so.
+    fn mention(&mut self, condition: TermId, binds: bool) {
+        let set = self.session.support(self.terms, condition);
+        if !self.mentioned.insert((set, binds)) {
+            return;
+        }
+        let mut bytes = self.session.bytes(self.terms, condition);
+        bytes.sort_unstable();
+        for byte in bytes {
+            self.lengths.mention(byte, binds);
+            let recorded = self.recorded.byte(byte);
+            if let Some(fact) = self.alphabet.learn(self.terms, byte, recorded) {
+                self.session.assume(self.terms, fact);
+                self.loose.assume(self.terms, fact);
+            }
+        }
+    }
+
     /// An event after the end of our time.
     fn pass_by(&mut self, event: &Event) {
         if event.kind == EventKind::Check {
@@ -185,7 +208,7 @@ impl Walk<'_> {
     }
 
     fn check(&mut self, number: usize, event: &Event) {
-        let check = spot::check(self.sites, event.site);
+        let check = spot::check(self.sites, event.site, event.failure);
         let wanted = check.as_ref().is_some_and(|check| self.is_wanted(check));
         let Some(check) = check.filter(|_| wanted) else {
             self.checks.met += 1;
@@ -260,6 +283,7 @@ impl Walk<'_> {
 
     fn ask(&mut self, number: usize, site: SiteId, check: Check, condition: TermId) {
         let goal = self.terms.not(condition);
+        let related = self.related_lengths(goal);
         let limits = self.limits();
         let before = self.session.statistics().clone();
         let mut candidate = Candidate {
@@ -286,14 +310,65 @@ impl Walk<'_> {
             }
             Answer::Sat(model) => {
                 self.checks.failing += 1;
-                let limits = self.limits();
-                candidate.changes = match self.session.ask_nearest(self.terms, goal, &limits) {
-                    Answer::Sat(nearest) => nearest,
-                    _ => model,
-                };
+                candidate.changes = self.nearest(goal, &related, model);
                 self.add(candidate);
             }
         }
+    }
+
+    /// The lengths that a goal may depend on, after what is known of them was assumed.
+    fn related_lengths(&mut self, goal: TermId) -> Vec<usize> {
+        let loose = &mut self.loose;
+        let mut assume = |session: &mut Session, terms: &mut Terms, fact| {
+            session.assume(terms, fact);
+            loose.assume(terms, fact);
+        };
+        self.lengths
+            .related(&mut self.session, self.terms, goal, &mut assume)
+    }
+
+    /// The answer nearest to the recorded input, given that there is one.
+    fn nearest(&mut self, goal: TermId, related: &[usize], first: Model) -> Model {
+        let limits = self.limits();
+        if !related.is_empty() {
+            let (session, terms, time) = (&mut self.session, &mut *self.terms, limits.time);
+            return self
+                .lengths
+                .nearest(session, terms, goal, related, first, time);
+        }
+        match self.session.ask_nearest(self.terms, goal, &limits) {
+            Answer::Sat(nearest) => nearest,
+            _ => first,
+        }
+    }
+
+    /// Looks for an input that leaves the path here; the first time that a place is met decides.
+    fn probe(&mut self, number: usize, event: &Event) {
+        let Some(condition) = event.condition.filter(|_| event.truth) else {
+            return;
+        };
+        let tried = self.probes.get(&event.site);
+        if matches!(tried, Some(Some(_))) || tried.is_none() && self.probes.len() >= PROBES {
+            return;
+        }
+        let feared = event.failure.unwrap_or(Kind::NullDereference);
+        let Some(check) = spot::check(self.sites, event.site, Some(feared)) else {
+            return;
+        };
+        let goal = self.terms.not(condition);
+        let related = self.related_lengths(goal);
+        let limits = self.limits();
+        let found = match self.session.ask(self.terms, goal, &limits) {
+            Answer::Sat(model) => Some(Candidate {
+                event: number,
+                site: event.site,
+                check,
+                changes: self.nearest(goal, &related, model),
+                guess: true,
+            }),
+            _ => None,
+        };
+        self.probes.insert(event.site, found);
     }
 
     /// Asks again without what was fixed.
@@ -327,12 +402,18 @@ impl Walk<'_> {
         let mut places: Vec<Vec<Candidate>> = self.places.into_values().collect();
         places.sort_by_key(|candidates| candidates.iter().map(|one| one.event).min());
         for candidates in &mut places {
-            candidates.sort_by_key(|one| (one.guess, one.changes.len(), one.event));
+            candidates.sort_by_key(|one| {
+                let distance = lengths::distance(self.channels, &one.changes);
+                (one.guess, distance, one.event)
+            });
         }
+        let mut probes: Vec<Candidate> = self.probes.into_values().flatten().collect();
+        probes.sort_by_key(|one| one.event);
         let mut statistics = self.session.statistics().clone();
         statistics.merge(self.loose.statistics());
         Analysis {
             places,
+            probes,
             checks: self.checks,
             statistics,
             stopped,

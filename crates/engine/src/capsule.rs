@@ -32,6 +32,42 @@ pub struct Capsule {
     pub named: Option<PathBuf>,
     /// Letters of the channels that are inputs.
     pub channels: String,
+    /// How much of a run is recorded.
+    #[serde(default)]
+    pub options: Options,
+}
+
+/// How much of a run is recorded: limits, as [`nearmiss_abi::environment`] has them.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Options {
+    /// The longest that an input may become; 0: lengths are fixed.
+    pub length: u64,
+    /// How many elements of an object an access through a symbolic address may be about.
+    pub elements: u64,
+    /// How many elements all stores of a run may update in that way.
+    pub updates: u64,
+    /// Symbolic bytes of a channel.
+    pub input: u64,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            length: environment::DEFAULT_LENGTH,
+            elements: environment::DEFAULT_ELEMENTS,
+            updates: environment::DEFAULT_UPDATES,
+            input: environment::DEFAULT_INPUT,
+        }
+    }
+}
+
+/// Whose input a run has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The user's own.
+    Recorded,
+    /// Nearmiss's: allocations that are too large are not made.
+    Invented,
 }
 
 impl Capsule {
@@ -72,12 +108,38 @@ impl Capsule {
     }
 
     /// The variables that make an instrumented program record into a directory.
-    pub fn recording(&self, directory: &Path) -> Vec<(&'static str, OsString)> {
-        let options = format!("{}={}", environment::OPTION_CHANNELS, self.channels);
+    pub fn recording(&self, directory: &Path, origin: Origin) -> Vec<(&'static str, OsString)> {
         vec![
             (environment::RECORD, directory.into()),
-            (environment::OPTIONS, options.into()),
+            (environment::OPTIONS, self.option_words(origin).into()),
         ]
+    }
+
+    fn option_words(&self, origin: Origin) -> String {
+        let Options {
+            length,
+            elements,
+            updates,
+            input,
+        } = self.options;
+        let mut words = format!("{}={}", environment::OPTION_CHANNELS, self.channels);
+        let mut add = |name: &str, value: u64| words.push_str(&format!(",{name}={value}"));
+        add(environment::OPTION_LENGTH, length);
+        add(environment::OPTION_ELEMENTS, elements);
+        add(environment::OPTION_UPDATES, updates);
+        add(environment::OPTION_INPUT, input);
+        if origin == Origin::Invented {
+            add(
+                environment::OPTION_ALLOCATION,
+                environment::DEFAULT_ALLOCATION,
+            );
+        }
+        if let Stdin::Pipe(path) = &self.stdin
+            && let Ok(metadata) = fs::metadata(path)
+        {
+            add(environment::OPTION_STDIN, metadata.len());
+        }
+        words
     }
 
     /// What was fed to it, if anything is known of that.
@@ -86,5 +148,43 @@ impl Capsule {
             Stdin::Null => Ok(None),
             Stdin::File(path) | Stdin::Pipe(path) => fs::read(path).map(Some),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn programs_are_told_how_to_record() {
+        let directory = tempfile::tempdir().unwrap();
+        let stdin = directory.path().join("stdin");
+        fs::write(&stdin, "12345").unwrap();
+        let capsule = Capsule {
+            program: "/bin/prog".into(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            directory: "/".into(),
+            stdin: Stdin::Pipe(stdin),
+            terminal: false,
+            files: Vec::new(),
+            named: None,
+            channels: "ai".into(),
+            options: Options {
+                length: 9,
+                elements: 8,
+                updates: 7,
+                input: 6,
+            },
+        };
+        let words = "channels=ai,length=9,elements=8,updates=7,input=6";
+        assert_eq!(
+            capsule.option_words(Origin::Recorded),
+            format!("{words},stdin=5")
+        );
+        assert_eq!(
+            capsule.option_words(Origin::Invented),
+            format!("{words},allocation=1073741824,stdin=5")
+        );
     }
 }

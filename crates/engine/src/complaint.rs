@@ -19,23 +19,74 @@ use nearmiss_sandbox::Ended;
 pub struct Complaint {
     /// What went wrong: any of these.
     pub kinds: Vec<Kind>,
-    /// Where: file and line of the innermost frames. Empty if it does not say.
-    pub places: Vec<(String, u32)>,
+    /// Where: the innermost frames that have a source line. Empty if it does not say.
+    pub places: Vec<Place>,
     /// The sentence.
     pub text: String,
+    /// Whether the first kind is what happened, and the others what it may be mistaken for.
+    pub is_precise: bool,
+}
+
+/// A place that a complaint names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Place {
+    /// The source file.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 if unknown.
+    pub column: u32,
+    /// The function; empty if unknown.
+    pub function: String,
+}
+
+impl Place {
+    /// Whether this is that line of that file.
+    pub fn is_at(&self, file: &str, line: u32) -> bool {
+        self.line == line && same_file(&self.file, file)
+    }
 }
 
 impl Complaint {
     /// Whether this is about a failure of this kind at this place.
     pub fn is_about(&self, kind: Kind, file: &str, line: u32) -> bool {
-        let here = |place: &(String, u32)| place.1 == line && same_file(&place.0, file);
-        self.kinds.contains(&kind) && (self.places.is_empty() || self.places.iter().any(here))
+        self.kinds.contains(&kind) && (self.places.is_empty() || self.names(file, line))
     }
+
+    /// Whether it names this place.
+    pub fn names(&self, file: &str, line: u32) -> bool {
+        self.places.iter().any(|place| place.is_at(file, line))
+    }
+
+    /// What happened, if that can pass for a failure of kind `predicted`: a memory error that
+    /// was predicted as one kind may show as another.
+    pub fn as_kind(&self, predicted: Kind) -> Option<Kind> {
+        let contained = self.kinds.contains(&predicted).then_some(predicted);
+        let mut memory = self.kinds.iter().copied().filter(|kind| is_memory(*kind));
+        match (is_memory(predicted), self.is_precise) {
+            (false, _) => contained,
+            (true, true) => memory.next(),
+            (true, false) => contained.or(memory.next()),
+        }
+    }
+}
+
+/// Whether a kind of failure is a misuse of memory.
+pub fn is_memory(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::OutOfBoundsRead
+            | Kind::OutOfBoundsWrite
+            | Kind::NullDereference
+            | Kind::UseAfterFree
+            | Kind::DoubleFree
+            | Kind::InvalidFree
+    )
 }
 
 /// Whether two names may be of one file: compilers and debuggers name it from different
 /// directories.
-fn same_file(one: &str, other: &str) -> bool {
+pub fn same_file(one: &str, other: &str) -> bool {
     let parts = |name: &str| -> Vec<String> {
         name.split('/')
             .filter(|part| !part.is_empty() && *part != ".")
@@ -136,13 +187,19 @@ const UNDEFINED: &[(&str, &[Kind])] = &[
 fn undefined_behaviour(line: &str) -> Option<Complaint> {
     let (place, words) = line.split_once(": runtime error: ")?;
     let mut parts = place.rsplitn(3, ':');
-    let (_column, number) = (parts.next()?, parts.next()?);
+    let (column, number) = (parts.next()?, parts.next()?);
     let file = parts.next()?;
     let kinds = UNDEFINED.iter().find(|(start, _)| words.starts_with(start));
     Some(Complaint {
         kinds: kinds.map_or(Vec::new(), |(_, kinds)| kinds.to_vec()),
-        places: vec![(file.to_string(), number.parse().ok()?)],
+        places: vec![Place {
+            file: file.to_string(),
+            line: number.parse().ok()?,
+            column: column.parse().unwrap_or(0),
+            function: String::new(),
+        }],
         text: words.to_string(),
+        is_precise: false,
     })
 }
 
@@ -158,13 +215,30 @@ fn assertion(line: &str) -> Option<Complaint> {
     let file = parts.get(at.checked_sub(1)?)?.trim();
     Some(Complaint {
         kinds: vec![Kind::Assertion, Kind::Abort],
-        places: vec![(file.to_string(), numbered(parts[at])?)],
+        places: vec![Place {
+            file: file.to_string(),
+            line: numbered(parts[at])?,
+            function: parts.get(at + 1).map_or("", |name| name.trim()).to_string(),
+            column: 0,
+        }],
         text: line[before.len() + 2..].to_string(),
+        is_precise: true,
     })
 }
 
 /// Frames of a stack trace that are looked at: the innermost may be the sanitizer's own.
 const FRAMES: usize = 8;
+
+/// What AddressSanitizer calls an allocation that it does not make. The program goes on with a
+/// null pointer, or would with another allocator: no failure.
+const REFUSED_ALLOCATIONS: &[&str] = &[
+    "allocation-size-too-big",
+    "calloc-overflow",
+    "reallocarray-overflow",
+    "pvalloc-overflow",
+    "out-of-memory",
+    "rss-limit-exceeded",
+];
 
 fn address_sanitizer(line: &str, rest: &[&str]) -> Option<Complaint> {
     let (_, words) = line.split_once("ERROR: AddressSanitizer: ")?;
@@ -177,12 +251,15 @@ fn address_sanitizer(line: &str, rest: &[&str]) -> Option<Complaint> {
         Kind::OutOfBoundsRead
     };
     let name = words.split([' ', ':']).next().unwrap_or_default();
+    if REFUSED_ALLOCATIONS.contains(&name) || words.starts_with("requested allocation size") {
+        return None;
+    }
     let kinds = match name {
         "heap-use-after-free" | "stack-use-after-return" | "stack-use-after-scope" => {
             vec![Kind::UseAfterFree]
         }
         "attempting" if words.contains("double-free") => vec![Kind::DoubleFree],
-        "attempting" => vec![Kind::InvalidFree],
+        "attempting" | "alloc-dealloc-mismatch" | "bad-free" => vec![Kind::InvalidFree],
         "SEGV" if words.contains("unknown address 0x00000000") => {
             vec![Kind::NullDereference, Kind::Crash, access]
         }
@@ -190,8 +267,9 @@ fn address_sanitizer(line: &str, rest: &[&str]) -> Option<Complaint> {
         "FPE" => vec![Kind::DivisionByZero, Kind::SignedOverflow, Kind::Crash],
         "ILL" | "TRAP" | "ABRT" => vec![Kind::Abort, Kind::Crash],
         "stack-overflow" => vec![Kind::Crash],
-        "negative-size-param" | "memcpy-param-overlap" | "strcpy-param-overlap" => {
-            vec![Kind::OutOfBoundsRead, Kind::OutOfBoundsWrite]
+        _ if name == "negative-size-param" || name.ends_with("-param-overlap") => {
+            // The check that failed is one of the whole call: it would do both.
+            vec![Kind::OutOfBoundsWrite, Kind::OutOfBoundsRead]
         }
         _ if name.ends_with("overflow") || name.ends_with("underflow") => vec![access],
         _ => vec![access, Kind::Crash],
@@ -206,23 +284,38 @@ fn address_sanitizer(line: &str, rest: &[&str]) -> Option<Complaint> {
             .take(FRAMES)
             .filter_map(|frame| place_of_frame(frame))
             .collect(),
-        text: format!("AddressSanitizer: {words}"),
+        text: format!("AddressSanitizer: {}", without_addresses(words)),
+        is_precise: !name.contains("-param"),
     })
 }
 
 /// `#1 0x55d in main /src/x.c:9:12`; `None` for a frame without a source line.
-fn place_of_frame(frame: &str) -> Option<(String, u32)> {
+fn place_of_frame(frame: &str) -> Option<Place> {
     let (_, after) = frame.split_once(" in ")?;
-    let (_, place) = after.split_once(" ")?;
+    let (function, place) = after.split_once(" ")?;
     let mut parts: Vec<&str> = place.split(':').collect();
+    let mut column = 0;
     while parts.len() > 1 {
         let last = parts.pop()?.parse::<u32>().ok()?;
         // The last number is the column if there is another before it.
         if parts.last()?.parse::<u32>().is_err() {
-            return Some((parts.join(":"), last));
+            return Some(Place {
+                file: parts.join(":"),
+                line: last,
+                column,
+                function: function.to_string(),
+            });
         }
+        column = last;
     }
     None
+}
+
+/// A sentence up to the addresses, which are others in every run and tell nobody anything.
+fn without_addresses(words: &str) -> &str {
+    let ends = [" on address 0x", " (pc 0x", " at pc 0x"];
+    let cut = ends.iter().filter_map(|end| words.find(end)).min();
+    cut.map_or(words, |cut| &words[..cut])
 }
 
 /// Death by a signal, which says nothing of the place.
@@ -246,6 +339,7 @@ fn death(ended: Ended) -> Option<Complaint> {
         kinds,
         places: Vec::new(),
         text: format!("killed by {name}"),
+        is_precise: false,
     })
 }
 
@@ -327,6 +421,105 @@ allocated by thread T0 here:
         assert!(!found.is_about(Kind::OutOfBoundsRead, "src/x.c", 9));
         let freed = one("==1==ERROR: AddressSanitizer: attempting double-free on 0x6: \n");
         assert!(freed.is_about(Kind::DoubleFree, "any.c", 1));
+    }
+
+    fn asan(words: &str) -> Vec<Complaint> {
+        let text = format!(
+            "==1==ERROR: AddressSanitizer: {words}\n\
+             READ of size 1 at 0x6 thread T0\n    \
+             #0 0x1 in strcpy (/tmp/twin+0x9f)\n    \
+             #1 0x2 in main /home/me/x.c:9:12\n"
+        );
+        complaints(text.as_bytes(), Ended::Exited(1))
+    }
+
+    #[test]
+    fn every_sentence_of_address_sanitizer() {
+        use Kind::*;
+        let cases = [
+            (
+                "heap-buffer-overflow on address 0x6 at pc 0x5",
+                OutOfBoundsRead,
+            ),
+            ("stack-buffer-overflow on address 0x6", OutOfBoundsRead),
+            ("stack-buffer-underflow on address 0x6", OutOfBoundsRead),
+            (
+                "dynamic-stack-buffer-overflow on address 0x6",
+                OutOfBoundsRead,
+            ),
+            ("global-buffer-overflow on address 0x6", OutOfBoundsRead),
+            ("heap-use-after-free on address 0x6", UseAfterFree),
+            ("stack-use-after-scope on address 0x6", UseAfterFree),
+            ("stack-use-after-return on address 0x6", UseAfterFree),
+            ("attempting double-free on 0x6 in thread T0:", DoubleFree),
+            (
+                "attempting free on address which was not malloc()-ed: 0x6 in thread T0",
+                InvalidFree,
+            ),
+            (
+                "alloc-dealloc-mismatch (malloc vs operator delete) on 0x6",
+                InvalidFree,
+            ),
+            (
+                "SEGV on unknown address 0x000000000010 (pc 0x5 bp 0x0)",
+                NullDereference,
+            ),
+            (
+                "SEGV on unknown address 0x7f0000000010 (pc 0x5 bp 0x0)",
+                OutOfBoundsRead,
+            ),
+            ("SEGV on unknown address (pc 0x5 bp 0x0)", OutOfBoundsRead),
+        ];
+        for (words, kind) in cases {
+            let found = asan(words);
+            for predicted in [
+                OutOfBoundsRead,
+                OutOfBoundsWrite,
+                NullDereference,
+                UseAfterFree,
+            ] {
+                assert_eq!(found[0].as_kind(predicted), Some(kind), "{words}");
+            }
+            assert_eq!(found[0].as_kind(Shift), None, "{words}");
+            assert!(found[0].names("x.c", 9), "{words}");
+            assert_eq!(found[0].places[0].function, "main");
+        }
+        let negative = asan("negative-size-param: (size=-1)");
+        assert_eq!(
+            negative[0].as_kind(OutOfBoundsWrite),
+            Some(OutOfBoundsWrite)
+        );
+        assert_eq!(negative[0].as_kind(OutOfBoundsRead), Some(OutOfBoundsRead));
+        let overlap = asan("memcpy-param-overlap: memory ranges [0x6,0x7) and [0x6, 0x8) overlap");
+        assert_eq!(overlap[0].as_kind(OutOfBoundsWrite), Some(OutOfBoundsWrite));
+        assert_eq!(
+            asan("stack-overflow on address 0x7ff (pc 0x5)")[0].kinds,
+            [Crash]
+        );
+        for refused in [
+            "allocation-size-too-big: requested allocation size 0x1",
+            "requested allocation size 0x1 exceeds maximum supported size",
+            "calloc-overflow: calloc parameters overflow",
+            "out-of-memory: allocator is trying to allocate 0x1 bytes",
+        ] {
+            assert_eq!(asan(refused), [], "{refused}");
+        }
+    }
+
+    #[test]
+    fn predicted_kinds_and_seen_ones() {
+        let index = one("a.c:1:1: runtime error: index 12 out of bounds for type 'int[10]'");
+        assert_eq!(
+            index.as_kind(Kind::OutOfBoundsWrite),
+            Some(Kind::OutOfBoundsWrite)
+        );
+        let null = one("a.c:1:1: runtime error: load of null pointer of type 'int'");
+        assert_eq!(
+            null.as_kind(Kind::OutOfBoundsRead),
+            Some(Kind::NullDereference)
+        );
+        assert_eq!(null.as_kind(Kind::SignedOverflow), None);
+        assert_eq!(one(ASAN).text, "AddressSanitizer: heap-buffer-overflow");
     }
 
     #[test]

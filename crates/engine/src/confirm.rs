@@ -6,6 +6,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use nearmiss_abi::check::Kind;
+use nearmiss_abi::environment::DEFAULT_ALLOCATION;
 use nearmiss_abi::event::EventKind;
 use nearmiss_sandbox::{Limits, Outcome, Sandbox, SandboxError};
 use nearmiss_sites::Sites;
@@ -13,7 +15,7 @@ use nearmiss_trace::{Event, RawTrace};
 use nearmiss_twin::TwinProgram;
 
 use crate::analyse::Candidate;
-use crate::capsule::Capsule;
+use crate::capsule::{Capsule, Origin};
 use crate::complaint::{Complaint, complaints};
 use crate::spot;
 
@@ -37,11 +39,22 @@ pub struct Replayer<'a> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
     /// What the twin said, if it failed as predicted.
-    pub confirmed: Option<String>,
+    pub confirmed: Option<Seen>,
     /// Whether the program left the predicted path, or did not fail where it should have.
     pub diverged: bool,
     /// Why it is not confirmed.
     pub doubt: String,
+    /// What else the twin complained about.
+    pub others: Vec<Complaint>,
+}
+
+/// A predicted failure that was seen.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// What it is: a memory error may be another than was predicted.
+    pub kind: Kind,
+    /// What the twin said.
+    pub text: String,
 }
 
 impl Replayer<'_> {
@@ -52,23 +65,29 @@ impl Replayer<'_> {
             Ok(replayed) => (replayed.fails, !replayed.as_predicted(), replayed.words()),
             Err(error) => (false, false, error),
         };
-        let confirmed = match self.try_twin(capsule) {
+        let (confirmed, others) = match self.try_twin(capsule) {
             Ok(complaints) => {
-                let found = complaints.iter().find(|one| matches(one, candidate, fails));
-                if found.is_none() && fails {
+                let mut seen = complaints.iter().filter_map(|one| {
+                    let kind = kind_seen(one, candidate, fails)?;
+                    let text = one.text.clone();
+                    Some(Seen { kind, text })
+                });
+                let seen = seen.next();
+                if seen.is_none() && fails {
                     doubt = "its sanitizer twin does not fail there".into();
                 }
-                found.map(|complaint| complaint.text.clone())
+                (seen, complaints)
             }
             Err(why) => {
                 doubt = why;
-                None
+                (None, Vec::new())
             }
         };
         Verdict {
             confirmed,
             diverged,
             doubt,
+            others,
         }
     }
 
@@ -79,7 +98,7 @@ impl Replayer<'_> {
             fs::remove_dir_all(&self.scratch).map_err(unreadable)?;
         }
         fs::create_dir_all(&self.scratch).map_err(unreadable)?;
-        let variables = capsule.recording(&self.scratch);
+        let variables = capsule.recording(&self.scratch, Origin::Invented);
         let mut spec = capsule.spec(&capsule.program, &variables, &self.limits);
         spec.writable.push(self.scratch.clone());
         self.sandbox.run(&spec).map_err(|error| error.to_string())?;
@@ -90,8 +109,8 @@ impl Replayer<'_> {
         Ok(compare(self.sites, self.events, candidate, &replay.events))
     }
 
-    /// Runs the twin on the input.
-    fn try_twin(&self, capsule: &Capsule) -> Result<Vec<Complaint>, String> {
+    /// Runs the twin on the input; gives what it complains about.
+    pub fn try_twin(&self, capsule: &Capsule) -> Result<Vec<Complaint>, String> {
         let twin = self.twin.as_ref().map_err(Clone::clone)?;
         let outcome = run_twin(self.sandbox, twin, capsule, &self.limits)
             .map_err(|error| error.to_string())?;
@@ -107,11 +126,7 @@ pub fn run_twin(
     limits: &Limits,
 ) -> Result<Outcome, SandboxError> {
     let mut variables: Vec<(&str, OsString)> = vec![
-        (
-            "ASAN_OPTIONS",
-            "detect_leaks=0:abort_on_error=0:handle_abort=0:allocator_may_return_null=1:color=never"
-                .into(),
-        ),
+        ("ASAN_OPTIONS", address_options().into()),
         (
             "UBSAN_OPTIONS",
             "print_stacktrace=0:halt_on_error=0:color=never".into(),
@@ -124,6 +139,15 @@ pub fn run_twin(
         variables.push(("LD_LIBRARY_PATH", library_path(directory, capsule)));
     }
     sandbox.run(&capsule.spec(&twin.program, &variables, limits))
+}
+
+/// Allocations beyond the limit fail in the twin as they do in the instrumented program.
+fn address_options() -> String {
+    let most = DEFAULT_ALLOCATION >> 20;
+    format!(
+        "detect_leaks=0:abort_on_error=0:handle_abort=0:allocator_may_return_null=1:\
+         max_allocation_size_mb={most}:color=never"
+    )
 }
 
 /// What turns addresses into source lines for AddressSanitizer.
@@ -147,12 +171,16 @@ fn library_path(directory: &Path, capsule: &Capsule) -> OsString {
     path
 }
 
-/// Whether a complaint of the twin is the predicted failure. One without a place counts only
-/// if the instrumented program failed where it was to fail.
-fn matches(complaint: &Complaint, candidate: &Candidate, fails: bool) -> bool {
+/// What happened, if a complaint of the twin is the predicted failure. One without a place
+/// counts only if the instrumented program failed where it was to fail.
+fn kind_seen(complaint: &Complaint, candidate: &Candidate, fails: bool) -> Option<Kind> {
     let spot = &candidate.check.spot;
-    let about = complaint.is_about(spot.kind, &spot.file, spot.line);
-    about && (fails || !complaint.places.is_empty())
+    let is_here = match complaint.places.is_empty() {
+        true => fails && complaint.kinds.contains(&spot.kind),
+        false => complaint.names(&spot.file, spot.line),
+    };
+    let kind = complaint.as_kind(spot.kind);
+    kind.filter(|_| is_here)
 }
 
 /// The trace of the program among those in a directory: a program may start others.
@@ -204,11 +232,12 @@ impl Replayed {
 }
 
 /// Compares a replay with the recorded path up to the predicted failure. Failures on concrete
-/// data are not compared: they have no place of their own in the order. A replay may be
-/// shorter: what a program does between its last call and its death is recorded only if the
+/// data are not compared: they have no place of their own in the order. Neither are
+/// assumptions: a longer input has more of them. A replay may be shorter: what a program does between its last call and its death is recorded only if the
 /// death comes after.
 fn compare(sites: &Sites, recorded: &[Event], candidate: &Candidate, replay: &[Event]) -> Replayed {
-    let is_compared = |event: &&Event| event.kind != EventKind::CheckFailed;
+    let is_compared =
+        |event: &&Event| !matches!(event.kind, EventKind::CheckFailed | EventKind::Assume);
     let step = |event: &Event| (event.kind, event.site, event.choice);
     let predicted = recorded[..candidate.event]
         .iter()
@@ -218,11 +247,13 @@ fn compare(sites: &Sites, recorded: &[Event], candidate: &Candidate, replay: &[E
     let left_at = predicted
         .zip(taken)
         .position(|(predicted, taken)| predicted != taken);
-    let place = |site| {
-        spot::check(sites, site).map(|check| (check.spot.file, check.spot.line, check.spot.column))
+    let place = |event: &Event| {
+        let check = spot::check(sites, event.site, event.failure)?;
+        Some((check.spot.file, check.spot.line, check.spot.column))
     };
-    let expected = place(candidate.site);
-    let is_here = |event: &Event| event.site == candidate.site || place(event.site) == expected;
+    let spot = &candidate.check.spot;
+    let expected = Some((spot.file.clone(), spot.line, spot.column));
+    let is_here = |event: &Event| event.site == candidate.site || place(event) == expected;
     Replayed {
         fails: replay
             .iter()

@@ -6,6 +6,9 @@
 //! | [`capsule`] | a program with its arguments, directory and inputs: what can be run again |
 //! | [`record`] | the user's own run, recorded |
 //! | [`analyse`](mod@analyse) | which checks of the path can fail, and for which input |
+//! | [`lengths`] | lengths of inputs: what the path implies, the nearest that will do |
+//! | `alphabet` | what holds of bytes because of where they come from |
+//! | [`resize`](mod@resize) | pieces of input cut or padded |
 //! | [`invent`] | a solver's answer as arguments, standard input and files |
 //! | [`confirm`] | the new input replayed: on the program itself, and on its twin |
 //! | [`complaint`] | what sanitizers, `assert` and the kernel say about a failure |
@@ -14,6 +17,7 @@
 //! Nothing here prints or reads the environment: the caller gives a [`Config`] and hears of
 //! progress through a callback.
 
+mod alphabet;
 pub mod analyse;
 pub mod campaign;
 pub mod capsule;
@@ -21,8 +25,10 @@ pub mod complaint;
 pub mod confirm;
 mod error;
 pub mod invent;
+pub mod lengths;
 mod program;
 pub mod record;
+pub mod resize;
 mod run;
 pub mod spot;
 mod summary;
@@ -37,6 +43,7 @@ use std::time::Duration;
 use nearmiss_abi::check::Kind;
 use nearmiss_sandbox::Sandbox;
 
+pub use capsule::Options;
 pub use error::EngineError;
 pub use program::sites_of;
 pub use run::{replay, run};
@@ -58,6 +65,8 @@ pub struct Config {
     pub solver: Option<Vec<String>>,
     /// Letters of the channels that are inputs: see [`nearmiss_abi::environment`].
     pub channels: String,
+    /// How much of a run is recorded.
+    pub options: Options,
     /// What becomes of the recorded program's standard output.
     pub output: Output,
     /// The compiler that makes the twin.

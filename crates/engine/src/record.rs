@@ -12,7 +12,7 @@ use nearmiss_abi::environment;
 use nearmiss_sandbox::Stdin;
 
 use crate::campaign::{Campaign, RunDirectory};
-use crate::capsule::Capsule;
+use crate::capsule::{Capsule, Origin};
 use crate::error::EngineError;
 use crate::{Config, Output, Target};
 
@@ -57,6 +57,7 @@ pub fn record(
         files: Vec::new(),
         named: None,
         channels,
+        options: config.options.clone(),
     };
     capsule
         .write(&run.join(""))
@@ -168,7 +169,7 @@ fn start_child(
                 .iter()
                 .map(|(name, value)| (name, value)),
         )
-        .envs(capsule.recording(&run.traces()))
+        .envs(capsule.recording(&run.traces(), Origin::Recorded))
         .current_dir(&capsule.directory);
     if let Some(name) = capsule.arguments.first() {
         command.arg0(name);

@@ -12,11 +12,15 @@ use nearmiss_twin::TwinProgram;
 use crate::analyse::{Analysis, Candidate, analyse};
 use crate::campaign::{Campaign, RunDirectory, read_report};
 use crate::capsule::Capsule;
-use crate::confirm::{Replayer, Verdict, run_twin};
+use crate::complaint::{Complaint, Place, is_memory, same_file};
+use crate::confirm::{Replayer, Seen, Verdict, run_twin};
 use crate::error::EngineError;
 use crate::invent::{Invented, invent};
+use crate::lengths::resizes;
 use crate::program::{self, Program};
 use crate::record::{Recording, record};
+use crate::resize::Growth;
+use crate::spot::Check;
 use crate::summary::summarise;
 use crate::{Config, Progress, Target};
 
@@ -46,6 +50,8 @@ pub fn run(
         divergences: 0,
         confirmed_guesses: 0,
         unconfirmable: None,
+        anyway: None,
+        strays: Vec::new(),
     };
     let findings = hunt.confirm(&analysis, progress)?;
     let report = hunt.report(findings, &analysis);
@@ -80,6 +86,10 @@ struct Hunt<'a> {
     divergences: u64,
     confirmed_guesses: u64,
     unconfirmable: Option<String>,
+    /// What the twin complains about on the recorded input, once that is wanted.
+    anyway: Option<Vec<Complaint>>,
+    /// Inputs that fail, but not where that was predicted.
+    strays: Vec<(Candidate, Growth, Vec<Complaint>)>,
 }
 
 /// Replays go on this long after the time for the analysis is up, so that what was found late
@@ -93,22 +103,38 @@ impl<'a> Hunt<'a> {
         analysis: &Analysis,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Vec<Finding>, EngineError> {
-        let mut findings = Vec::new();
-        if analysis.places.is_empty() {
+        let mut findings: Vec<Finding> = Vec::new();
+        let (places, probes) = (&analysis.places, &analysis.probes);
+        if places.is_empty() && probes.is_empty() {
             return Ok(findings);
         }
         progress(Progress::BuildingTwin);
         let replayer = self.replayer();
-        for (number, candidates) in analysis.places.iter().enumerate() {
-            progress(Progress::Confirming {
-                done: number,
-                total: analysis.places.len(),
-            });
-            let id = format!("NM-{}", findings.len() + 1);
-            findings.extend(self.best(&replayer, candidates, &id)?);
+        let total = places.len() + probes.len();
+        for (done, candidates) in places.iter().enumerate() {
+            progress(Progress::Confirming { done, total });
+            let id = next_id(&findings);
+            let found = self.best(&replayer, candidates, &id)?;
+            findings.extend(found.filter(|found| !is_known(&findings, found)));
             // What is there so far survives a kill.
             self.campaign
                 .write_report(&self.report(findings.clone(), analysis))?;
+        }
+        for (number, probe) in probes.iter().enumerate() {
+            progress(Progress::Confirming {
+                done: places.len() + number,
+                total,
+            });
+            self.follow_probe(&replayer, probe, &mut findings)?;
+        }
+        for (candidate, growth, complaints) in std::mem::take(&mut self.strays) {
+            self.tell(
+                &replayer,
+                (&candidate, growth),
+                complaints,
+                "",
+                &mut findings,
+            )?;
         }
         // Traces of replays are of no use any more; the next run would remove them too.
         let _ = std::fs::remove_dir_all(&replayer.scratch);
@@ -151,16 +177,21 @@ impl<'a> Hunt<'a> {
         id: &str,
     ) -> Result<Option<Finding>, EngineError> {
         let mut first = None;
-        for candidate in candidates {
+        for (candidate, growth) in self.attempts(candidates) {
             if self.is_over() && (first.is_some() || candidate.guess) {
                 break;
             }
-            let invented = self.invent(candidate, id)?;
+            let invented = self.invent(candidate, growth, id)?;
             let verdict = self.judge(replayer, candidate, &invented.capsule);
             // A guess promised nothing.
-            self.divergences += u64::from(verdict.diverged && !candidate.guess);
+            let promised = !candidate.guess && growth == Growth::End;
+            self.divergences += u64::from(verdict.diverged && promised);
             let confirmed = verdict.confirmed.is_some();
             let finding = self.finding(id, candidate, invented, &verdict);
+            if !confirmed && !verdict.others.is_empty() {
+                self.strays
+                    .push((candidate.clone(), growth, verdict.others.clone()));
+            }
             if confirmed {
                 self.confirmed_guesses += u64::from(candidate.guess);
                 return Ok(Some(finding));
@@ -173,8 +204,21 @@ impl<'a> Hunt<'a> {
             return Ok(None);
         };
         // Others may have been written over it.
-        self.invent(candidate, id)?;
+        self.invent(candidate, Growth::End, id)?;
         Ok(Some(finding))
+    }
+
+    /// How candidates are tried: those whose input grows in two ways.
+    fn attempts<'c>(&self, candidates: &'c [Candidate]) -> Vec<(&'c Candidate, Growth)> {
+        let mut attempts = Vec::new();
+        for candidate in candidates {
+            attempts.push((candidate, Growth::End));
+            let resizes = resizes(&self.path.channels, &candidate.changes);
+            if resizes.iter().any(|one| one.to > one.piece.length) {
+                attempts.push((candidate, Growth::Inside));
+            }
+        }
+        attempts
     }
 
     fn is_over(&self) -> bool {
@@ -187,12 +231,118 @@ impl<'a> Hunt<'a> {
                 confirmed: None,
                 diverged: false,
                 doubt: "there was no time left to replay it".into(),
+                others: Vec::new(),
             };
         }
         replayer.judge(candidate, capsule)
     }
 
-    fn invent(&self, candidate: &Candidate, id: &str) -> Result<Invented, EngineError> {
+    /// Runs the twin on an input that leaves the path: whatever it complains about that it does
+    /// not complain about anyway is a failure.
+    fn follow_probe(
+        &mut self,
+        replayer: &Replayer,
+        probe: &Candidate,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(), EngineError> {
+        if self.is_over() {
+            return Ok(());
+        }
+        let spot = &probe.check.spot;
+        let why = format!(" when the allocation at {}:{} fails", spot.file, spot.line);
+        let invented = self.invent(probe, Growth::End, &next_id(findings))?;
+        let complaints = replayer.try_twin(&invented.capsule).unwrap_or_default();
+        self.tell(replayer, (probe, Growth::End), complaints, &why, findings)
+    }
+
+    /// Makes findings of complaints that nobody predicted.
+    fn tell(
+        &mut self,
+        replayer: &Replayer,
+        (candidate, growth): (&Candidate, Growth),
+        complaints: Vec<Complaint>,
+        why: &str,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(), EngineError> {
+        for complaint in self.news(replayer, complaints) {
+            let id = next_id(findings);
+            // Each has its own copy of the input.
+            let invented = self.invent(candidate, growth, &id)?;
+            let finding = self.unpredicted(&id, &complaint, why, invented);
+            findings.extend(finding.filter(|found| !is_known(findings, found)));
+        }
+        Ok(())
+    }
+
+    /// The complaints that the twin does not have on the recorded input too.
+    fn news(&mut self, replayer: &Replayer, complaints: Vec<Complaint>) -> Vec<Complaint> {
+        if complaints.is_empty() {
+            return complaints;
+        }
+        let anyway = self.anyway.get_or_insert_with(|| {
+            let recorded = replayer.try_twin(&self.recording.capsule);
+            recorded.unwrap_or_default()
+        });
+        let is_new = |complaint: &Complaint| {
+            let place = complaint.places.first();
+            !anyway
+                .iter()
+                .any(|old| old.places.first() == place && old.kinds == complaint.kinds)
+        };
+        complaints.into_iter().filter(is_new).collect()
+    }
+
+    /// A finding at the place of a complaint that nobody predicted.
+    fn unpredicted(
+        &self,
+        id: &str,
+        complaint: &Complaint,
+        why: &str,
+        invented: Invented,
+    ) -> Option<Finding> {
+        let kind = *complaint.kinds.first()?;
+        let wanted = self.config.checks.as_ref();
+        if wanted.is_some_and(|kinds| !kinds.contains(&kind)) {
+            return None;
+        }
+        let place = self.own_place(complaint)?;
+        Some(Finding {
+            id: id.to_string(),
+            kind,
+            status: Status::Confirmed,
+            file: place.file,
+            line: place.line,
+            column: place.column,
+            function: place.function,
+            distance: 1,
+            test: test(self.recording),
+            input: invented.input,
+            changes: invented.changes,
+            lengths: invented.lengths,
+            message: format!("{}{why}", complaint.text),
+            replay: format!("nearmiss replay {id}"),
+        })
+    }
+
+    /// The innermost place of a complaint in the program's own sources, as its site map names
+    /// the file.
+    fn own_place(&self, complaint: &Complaint) -> Option<Place> {
+        let files = || self.program.sites.units().flat_map(|unit| &unit.files);
+        complaint.places.iter().find_map(|place| {
+            let file = files().find(|file| same_file(file, &place.file))?;
+            Some(Place {
+                file: file.clone(),
+                ..place.clone()
+            })
+        })
+    }
+
+    fn invent(
+        &self,
+        candidate: &Candidate,
+        growth: Growth,
+        id: &str,
+    ) -> Result<Invented, EngineError> {
         let directory = self.directory.input(id);
         let failed = |error| self.campaign.failed(error);
         if directory.exists() {
@@ -203,6 +353,7 @@ impl<'a> Hunt<'a> {
             &self.recording.capsule,
             channels,
             &candidate.changes,
+            growth,
             &directory,
         )
         .map_err(failed)
@@ -216,16 +367,17 @@ impl<'a> Hunt<'a> {
         verdict: &Verdict,
     ) -> Finding {
         let check = &candidate.check;
-        let (status, message) = match &verdict.confirmed {
-            Some(words) => (Status::Confirmed, words.clone()),
+        let (status, kind, message) = match &verdict.confirmed {
+            Some(seen) => (Status::Confirmed, seen.kind, words(check, seen)),
             None => (
                 Status::Unconfirmed,
+                check.spot.kind,
                 format!("{} (not confirmed: {})", check.message, verdict.doubt),
             ),
         };
         Finding {
             id: id.to_string(),
-            kind: check.spot.kind,
+            kind,
             status,
             file: check.spot.file.clone(),
             line: check.spot.line,
@@ -235,10 +387,41 @@ impl<'a> Hunt<'a> {
             test: test(self.recording),
             input: invented.input,
             changes: invented.changes,
+            lengths: invented.lengths,
             message,
             replay: format!("nearmiss replay {id}"),
         }
     }
+}
+
+/// What happened, for a person: what was predicted and what was seen, where they agree.
+fn words(check: &Check, seen: &Seen) -> String {
+    let agree = check.spot.kind == seen.kind && seen.text.starts_with("AddressSanitizer");
+    match agree {
+        true => format!("{} ({})", check.message, seen.text),
+        false => seen.text.clone(),
+    }
+}
+
+/// The number of the next finding.
+fn next_id(findings: &[Finding]) -> String {
+    format!("NM-{}", findings.len() + 1)
+}
+
+/// Whether a failure is among the findings already. Memory errors at one place that show as one
+/// are one; so is one that was only predicted where another was seen.
+fn is_known(findings: &[Finding], new: &Finding) -> bool {
+    findings.iter().any(|known| {
+        let place = |finding: &Finding| (finding.file.clone(), finding.line);
+        let same_kind = known.kind == new.kind
+            && (known.column == new.column || known.column == 0 || new.distance > 0);
+        let shadowed = is_memory(known.kind)
+            && is_memory(new.kind)
+            && known.column == new.column
+            && known.status == Status::Confirmed
+            && new.status == Status::Unconfirmed;
+        place(known) == place(new) && (same_kind || shadowed)
+    })
 }
 
 fn build_twin(

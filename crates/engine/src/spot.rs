@@ -30,10 +30,15 @@ pub struct Check {
     pub message: String,
 }
 
-/// The check at a site, if the site is known and a check.
-pub fn check(sites: &Sites, id: SiteId) -> Option<Check> {
+/// The check at a site, if the site is known and a check, or a memory access or call of which
+/// the event says what can go wrong there (`failure`).
+pub fn check(sites: &Sites, id: SiteId, failure: Option<Kind>) -> Option<Check> {
     let (unit, site) = sites.get(id)?;
-    let (kind, message) = site.check()?;
+    let (kind, message) = match (site.check(), failure) {
+        (Some((kind, message)), None) => (kind, message.to_string()),
+        (_, Some(kind)) => (kind, message(kind, &site.kind)),
+        (None, None) => return None,
+    };
     Some(Check {
         spot: Spot {
             kind,
@@ -51,8 +56,37 @@ pub fn check(sites: &Sites, id: SiteId) -> Option<Check> {
             .get(site.function as usize)
             .cloned()
             .unwrap_or_default(),
-        message: message.to_string(),
+        message,
     })
+}
+
+/// What goes wrong at an access or a call, for a person.
+fn message(kind: Kind, site: &SiteKind) -> String {
+    let SiteKind::Call(name) = site else {
+        let words = match kind {
+            Kind::OutOfBoundsRead => "read outside its object",
+            Kind::OutOfBoundsWrite => "write outside its object",
+            Kind::NullDereference => "access through a null pointer",
+            Kind::UseAfterFree => "access to freed memory",
+            Kind::DoubleFree => "memory is freed twice",
+            Kind::InvalidFree => "free of what was never allocated",
+            other => other.name(),
+        };
+        return words.to_string();
+    };
+    let words = match kind {
+        Kind::OutOfBoundsRead => "reads outside its source",
+        Kind::OutOfBoundsWrite => "writes outside its destination",
+        Kind::NullDereference => "is given a null pointer",
+        Kind::UseAfterFree => "uses freed memory",
+        Kind::DoubleFree => "frees memory twice",
+        Kind::InvalidFree => "frees what was never allocated",
+        other => other.name(),
+    };
+    match name.as_str() {
+        "" => format!("the called function {words}"),
+        name => format!("{name} {words}"),
+    }
 }
 
 /// File, line and called function of any site; empty where unknown.
@@ -70,4 +104,52 @@ pub fn place(sites: &Sites, id: SiteId) -> (String, u32, String) {
         _ => String::new(),
     };
     (file, site.line, callee)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nearmiss_sites::{Site, Unit};
+
+    #[test]
+    fn events_say_what_sites_do_not() {
+        let site = |kind| Site {
+            kind,
+            file: 0,
+            function: 0,
+            line: 3,
+            column: 5,
+        };
+        let mut sites = Sites::default();
+        sites.add(Unit {
+            hash: 1,
+            files: vec!["a.c".into()],
+            functions: vec!["main".into()],
+            sites: vec![
+                site(SiteKind::Access),
+                site(SiteKind::Call("strcpy".into())),
+                site(SiteKind::Check {
+                    kind: Kind::Assertion as u8,
+                    message: "n < 4".into(),
+                }),
+            ],
+            ..Unit::default()
+        });
+        let says = |local, failure| {
+            let check = check(&sites, SiteId::new(1, local), failure)?;
+            Some((check.spot.kind, check.message))
+        };
+        let write = Some(Kind::OutOfBoundsWrite);
+        assert_eq!(says(0, None), None);
+        assert_eq!(
+            says(0, write),
+            Some((Kind::OutOfBoundsWrite, "write outside its object".into()))
+        );
+        assert_eq!(
+            says(1, write).unwrap().1,
+            "strcpy writes outside its destination"
+        );
+        assert_eq!(says(2, None), Some((Kind::Assertion, "n < 4".into())));
+        assert_eq!(says(9, write), None);
+    }
 }

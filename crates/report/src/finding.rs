@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use nearmiss_results::{Change, Finding, Input, Status};
+use nearmiss_results::{Change, Finding, Input, Resized, Status};
 
 use crate::escape;
 use crate::text::SourceLine;
@@ -76,6 +76,9 @@ fn write_changes(text: &mut String, found: &Finding) -> std::fmt::Result {
         return writeln!(text, "  the recorded input itself fails");
     }
     writeln!(text, "  input that fails:")?;
+    for resized in found.lengths.iter().take(MAX_CHANGES) {
+        writeln!(text, "    {}", show_length(resized))?;
+    }
     for change in found.changes.iter().take(MAX_CHANGES) {
         writeln!(text, "    {}", show_change(change))?;
     }
@@ -104,9 +107,34 @@ fn write_changes(text: &mut String, found: &Finding) -> std::fmt::Result {
     Ok(())
 }
 
-/// `argv[1], byte 3: "6" -> "8" (36 -> 38)`.
+/// `argv[1]: 10 -> 1024 bytes`, `stdin, line at byte 6: 3 -> 80 bytes`.
+fn show_length(resized: &Resized) -> String {
+    let channel = escape::text(&resized.channel);
+    let Resized {
+        offset, from, to, ..
+    } = resized;
+    match resized.line {
+        true => format!("{channel}, line at byte {offset}: {from} -> {to} bytes"),
+        false => format!("{channel}: {from} -> {to} bytes"),
+    }
+}
+
+/// `argv[1], byte 3: "6" -> "8" (36 -> 38)`; `argv[1], at byte 10: 1014 bytes "AA"… put in`.
 fn show_change(change: &Change) -> String {
     let channel = escape::text(&change.channel);
+    let moved = |bytes: &[u8], words: &str| {
+        let cut = &bytes[..bytes.len().min(MAX_RUN)];
+        let more = if cut.len() < bytes.len() { "…" } else { "" };
+        let (offset, size) = (change.offset, bytes.len());
+        let shown = escape::bytes(cut);
+        let plural = if size == 1 { "" } else { "s" };
+        format!("{channel}, at byte {offset}: {size} byte{plural} {shown}{more} {words}")
+    };
+    match (change.from.is_empty(), change.to.is_empty()) {
+        (true, _) => return moved(&change.to, "put in"),
+        (_, true) => return moved(&change.from, "taken out"),
+        _ => {}
+    }
     let place = match change.from.len() {
         0 | 1 => format!("byte {}", change.offset),
         size => format!(

@@ -27,6 +27,7 @@ fn overflow() -> Finding {
                 Input::File("inputs/NM-1/file-0".into()),
             ),
         ]),
+        lengths: Vec::new(),
         changes: vec![
             Change {
                 channel: "argv[1]".into(),
@@ -56,6 +57,7 @@ fn assertion() -> Finding {
         column: 0,
         function: String::new(),
         input: BTreeMap::new(),
+        lengths: Vec::new(),
         changes: Vec::new(),
         message: String::new(),
         replay: "nearmiss replay NM-2".into(),

@@ -34,6 +34,10 @@ pub struct Finding {
     pub input: BTreeMap<String, Input>,
     /// Where it differs from the recorded one. Empty: the recorded input itself fails.
     pub changes: Vec<Change>,
+    /// Which pieces of the input are longer or shorter. What was put in or taken out is among
+    /// the changes: there `from` or `to` is empty.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lengths: Vec<Resized>,
     /// What happens, for a person.
     pub message: String,
     /// The command that shows it.
@@ -84,7 +88,22 @@ impl Input {
     }
 }
 
-/// A run of neighbouring bytes that differ.
+/// A piece of input with another length.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Resized {
+    /// `argv[1]`, `stdin`, `file:PATH`, `env:NAME`.
+    pub channel: String,
+    /// Where the piece starts in the recorded input.
+    pub offset: u64,
+    /// Whether it is a line; else it is the whole.
+    pub line: bool,
+    /// Its recorded length in bytes.
+    pub from: u64,
+    /// Its new length in bytes.
+    pub to: u64,
+}
+
+/// A run of neighbouring bytes that differ, are new (`from` is empty) or gone (`to` is).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Change {
     /// `argv[1]`, `stdin`, `file:PATH`, `name:NAME[0]`.

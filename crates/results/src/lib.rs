@@ -9,7 +9,7 @@ mod library;
 mod names;
 mod summary;
 
-pub use finding::{Change, Finding, Input, Status, Test};
+pub use finding::{Change, Finding, Input, Resized, Status, Test};
 pub use library::{Library, LibraryFunction};
 pub use summary::{Checks, LostCall, Note, Queries, Summary};
 
@@ -115,6 +115,7 @@ mod tests {
                 from: vec![0x36],
                 to: vec![0x38],
             }],
+            lengths: Vec::new(),
             message: "index 12 out of bounds".into(),
             replay: "nearmiss replay NM-1".into(),
         };
@@ -140,6 +141,21 @@ mod tests {
     #[test]
     fn json_round_trips() {
         let report = sample();
+        assert_eq!(Report::from_json(&report.to_json()), Ok(report));
+    }
+
+    #[test]
+    fn lengths_are_there_only_where_they_change() {
+        let mut report = sample();
+        assert!(!report.to_json().contains("lengths"));
+        report.findings[0].lengths.push(Resized {
+            channel: "argv[1]".into(),
+            offset: 0,
+            line: false,
+            from: 10,
+            to: 1024,
+        });
+        assert!(report.to_json().contains("\"to\": 1024"));
         assert_eq!(Report::from_json(&report.to_json()), Ok(report));
     }
 

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use nearmiss_expr::support::InputSet;
 use nearmiss_expr::{InputByte, Inputs, TermId, Terms};
 
 use crate::nearest;
@@ -46,6 +47,18 @@ impl<'a> Session<'a> {
         self.ask_slice(terms, &slice, goal, &[], limits.effort())
     }
 
+    /// The same, where some bytes shall have certain values.
+    pub fn ask_with(
+        &mut self,
+        terms: &mut Terms,
+        goal: TermId,
+        fixed: &[(InputByte, u8)],
+        limits: &Limits,
+    ) -> Answer {
+        let slice = self.slices.slice(terms, goal);
+        self.ask_slice(terms, &slice, goal, fixed, limits.effort())
+    }
+
     /// The same, and the answer is as close to the recorded input as can be found: if changing
     /// one byte is enough, one byte; else no changed byte can stay as it was recorded (while
     /// time lasts). The model has only changed bytes.
@@ -60,12 +73,28 @@ impl<'a> Session<'a> {
         self.slices.slice(terms, goal)
     }
 
+    /// Which of these bytes may have to change for a goal.
+    pub fn related(&mut self, terms: &Terms, goal: TermId, bytes: &[InputByte]) -> Vec<bool> {
+        self.slices.related(terms, goal, bytes)
+    }
+
+    /// The set of input bytes that a term depends on: equal for equal sets.
+    pub fn support(&mut self, terms: &Terms, id: TermId) -> InputSet {
+        self.slices.support(terms, id)
+    }
+
+    /// The input bytes that a term depends on, in no particular order.
+    pub fn bytes(&mut self, terms: &Terms, id: TermId) -> Vec<InputByte> {
+        self.slices.bytes(terms, id)
+    }
+
     /// What the layers have done so far.
     pub fn statistics(&self) -> &Statistics {
         &self.statistics
     }
 
-    pub(crate) fn recorded(&self) -> &'a dyn Inputs {
+    /// The recorded input.
+    pub fn recorded(&self) -> &'a dyn Inputs {
         self.recorded
     }
 

@@ -54,6 +54,21 @@ impl Slices {
         self.supports.bytes(set)
     }
 
+    /// The set of input bytes that a term depends on: equal for equal sets.
+    pub fn support(&mut self, terms: &Terms, id: TermId) -> InputSet {
+        self.supports.of(terms, id)
+    }
+
+    /// Which of these bytes are in the slice of a goal.
+    pub fn related(&mut self, terms: &Terms, goal: TermId, bytes: &[InputByte]) -> Vec<bool> {
+        let firsts = self.groups_of(terms, goal);
+        let mut is_related = |byte: InputByte| match self.numbers.get(&byte) {
+            Some(&number) => firsts.binary_search(&self.find(number)).is_ok(),
+            None => false,
+        };
+        bytes.iter().map(|&byte| is_related(byte)).collect()
+    }
+
     /// Adds a condition; one without input bytes belongs to no slice.
     pub fn add(&mut self, terms: &Terms, condition: TermId) {
         let set = self.supports.of(terms, condition);
@@ -67,16 +82,7 @@ impl Slices {
 
     /// The conditions that matter for a goal.
     pub fn slice(&mut self, terms: &Terms, goal: TermId) -> Slice {
-        let set = self.supports.of(terms, goal);
-        let numbers: Vec<usize> = self
-            .supports
-            .bytes(set)
-            .into_iter()
-            .map(|byte| self.number(byte))
-            .collect();
-        let mut firsts: Vec<usize> = numbers.into_iter().map(|n| self.find(n)).collect();
-        firsts.sort_unstable();
-        firsts.dedup();
+        let firsts = self.groups_of(terms, goal);
         let groups = || firsts.iter().map(|&first| &self.groups[first]);
         let mut bytes: Vec<_> = groups().flat_map(|group| &group.bytes).copied().collect();
         bytes.sort_unstable();
@@ -89,6 +95,19 @@ impl Slices {
             conditions: conditions.into_iter().map(|(_, term)| term).collect(),
             bytes,
         }
+    }
+
+    /// The groups of a goal's bytes, in ascending order.
+    fn groups_of(&mut self, terms: &Terms, goal: TermId) -> Vec<usize> {
+        let set = self.supports.of(terms, goal);
+        let mut firsts = Vec::new();
+        for byte in self.supports.bytes(set) {
+            let number = self.number(byte);
+            firsts.push(self.find(number));
+        }
+        firsts.sort_unstable();
+        firsts.dedup();
+        firsts
     }
 
     /// Makes one group of all bytes of a set; gives one of them.
@@ -176,5 +195,8 @@ mod tests {
         assert_eq!(slice.conditions, [first, second, third]);
         assert_eq!(offsets(&slice), [0, 1, 2, 3, 4]);
         assert_eq!(slices.slice(&terms, lonely).conditions, []);
+        let byte = |offset| InputByte { channel: 0, offset };
+        let related = slices.related(&terms, goal, &[byte(3), byte(5), byte(4), byte(9)]);
+        assert_eq!(related, [true, false, true, false]);
     }
 }

@@ -5,6 +5,7 @@
 
 use nearmiss_abi::ABI_VERSION;
 use nearmiss_abi::channel::{ChannelKind, ChannelRow};
+use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::{Event, EventKind};
 use nearmiss_abi::note::{NoteKind, NoteRow};
 use nearmiss_abi::op::{self, Op};
@@ -59,6 +60,20 @@ impl TraceBuilder {
         self.channels.len() as u32 - 1
     }
 
+    /// Adds the length of a piece of a channel; gives the label of the length, 32 bits wide.
+    pub fn length(&mut self, channel: u32, piece: u8, start: u64, length: u32) -> Label {
+        let number = self.channel(ChannelKind::Length, channel, "", &length.to_le_bytes());
+        let (row, _) = &mut self.channels[number as usize];
+        (row.piece, row.start) = (piece, start);
+        let low = self.input(number, 0);
+        (1..4).fold(low, |low, offset| {
+            let high = self.input(number, offset);
+            let value = self.value(high) << self.width(low) | self.value(low);
+            let width = self.width(low) + 8;
+            self.valued(Op::Concat, width, [high, low, 0], value)
+        })
+    }
+
     /// Adds a copy of memory and gives its number.
     pub fn snapshot(&mut self, bytes: &[u8]) -> u32 {
         let snapshot = Snapshot {
@@ -93,7 +108,9 @@ impl TraceBuilder {
 
     /// An input byte.
     pub fn input(&mut self, channel: u32, offset: u32) -> Label {
-        let value = self.channels[channel as usize].1[offset as usize];
+        let content = &self.channels[channel as usize].1;
+        // Behind the end of a channel there is what would come if it were longer.
+        let value = content.get(offset as usize).copied().unwrap_or(b'A');
         self.valued(Op::Input, 8, [channel, offset, 0], value as u128)
     }
 
@@ -118,6 +135,13 @@ impl TraceBuilder {
         self.valued(Op::ZExt, width, [a, 0, 0], self.value(a))
     }
 
+    /// `condition ? a : b`.
+    pub fn ite(&mut self, condition: Label, a: Label, b: Label) -> Label {
+        let chosen = if self.value(condition) == 1 { a } else { b };
+        let fields = [condition, a, b];
+        self.valued(Op::Ite, self.width(a), fields, self.value(chosen))
+    }
+
     /// A read of one byte of a snapshot, which is known to be `value`.
     pub fn read(&mut self, index: Label, snapshot: u32, value: u8) -> Label {
         self.valued(Op::Read, 8, [index, snapshot, 0], value as u128)
@@ -127,6 +151,14 @@ impl TraceBuilder {
     pub fn event(&mut self, kind: EventKind, label: Label, site: SiteId) {
         let truth = label != 0 && self.value(label) == 1;
         self.events.push(Event::new(kind, truth, label, site));
+    }
+
+    /// Adds an event about a failure of a kind, with the truth that the term's value gives.
+    pub fn kind_event(&mut self, kind: EventKind, failure: Kind, label: Label, site: SiteId) {
+        self.event(kind, label, site);
+        if let Some(event) = self.events.last_mut() {
+            event.aux = failure as u16;
+        }
     }
 
     /// Adds an event as it stands.
@@ -166,9 +198,9 @@ impl TraceBuilder {
         }
         file.pad(CHANNELS_OFFSET);
         for (row, _) in &self.channels {
-            file.u32s(&[row.kind as u32, row.index]);
+            file.u32s(&[row.kind as u32 | (row.piece as u32) << 8, row.index]);
             file.u64s(&[row.name_offset, row.name_size]);
-            file.u64s(&[row.content_offset, row.content_size]);
+            file.u64s(&[row.content_offset, row.content_size, row.start]);
         }
         file.pad(REGIONS_OFFSET);
         for snapshot in &self.snapshots {

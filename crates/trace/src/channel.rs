@@ -1,6 +1,6 @@
 //! Input channels with their recorded content.
 
-use nearmiss_abi::channel::{ChannelKind, ChannelRow};
+use nearmiss_abi::channel::{ChannelKind, ChannelRow, PIECE_LINE};
 use nearmiss_abi::op::Op;
 use nearmiss_expr::{InputByte, Inputs};
 
@@ -17,6 +17,28 @@ pub struct Channel {
     pub name: Vec<u8>,
     /// The recorded bytes.
     pub content: Vec<u8>,
+    /// For a length: what it is the length of.
+    pub piece: Option<Piece>,
+}
+
+/// A part of a channel whose length may be another in another input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The channel.
+    pub channel: u32,
+    /// Where the piece starts in it.
+    pub start: u32,
+    /// Its recorded length.
+    pub length: u32,
+    /// Whether it is a line, whose newline follows; else it is all there is.
+    pub is_line: bool,
+}
+
+impl Piece {
+    /// The first offset behind it.
+    pub fn end(&self) -> u32 {
+        self.start.saturating_add(self.length)
+    }
 }
 
 impl Channel {
@@ -28,7 +50,13 @@ impl Channel {
             ChannelKind::Stdin => "stdin".to_string(),
             ChannelKind::File => format!("file:{name}"),
             ChannelKind::Named => format!("name:{name}[{}]", self.index),
-            ChannelKind::Length => format!("length of channel {}", self.index),
+            ChannelKind::Length => match self.piece {
+                Some(piece) if piece.is_line => format!(
+                    "length of the line at {} of channel {}",
+                    piece.start, piece.channel
+                ),
+                _ => format!("length of channel {}", self.index),
+            },
             ChannelKind::Environment => format!("env:{name}"),
             ChannelKind::Pipe => format!("pipe[{}]", self.index),
             ChannelKind::Socket => format!("socket[{}]", self.index),
@@ -36,13 +64,38 @@ impl Channel {
     }
 }
 
-/// The recorded input as an assignment; bytes that no channel has are 0.
+/// The recorded input as an assignment. Bytes behind the end of a channel are those that it
+/// would get if it were longer: see [`padding`].
 #[derive(Clone, Copy, Debug)]
 pub struct Recorded<'a>(pub &'a [Channel]);
 
 impl Inputs for Recorded<'_> {
     fn byte(&self, byte: InputByte) -> u8 {
-        recorded(self.0, byte.channel, byte.offset).unwrap_or(0)
+        let Some(channel) = self.0.get(byte.channel as usize) else {
+            return 0;
+        };
+        let content = &channel.content;
+        match content.get(byte.offset as usize) {
+            Some(value) => *value,
+            None if channel.kind == ChannelKind::Length => 0,
+            None => padding(content, byte.offset as usize - content.len()),
+        }
+    }
+}
+
+/// How many of the last letters and digits of a text are repeated to make it longer.
+const STYLE: usize = 8;
+
+/// Byte `number` of what makes a text longer in its own style: its last letters and digits over
+/// and over. Never zero, and never a newline.
+pub fn padding(text: &[u8], number: usize) -> u8 {
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric();
+    let end = text.iter().rposition(is_plain).map_or(0, |last| last + 1);
+    let run = text[..end].iter().rev().take(STYLE);
+    let size = run.take_while(|byte| is_plain(byte)).count();
+    match size {
+        0 => b'A',
+        size => text[end - size + number % size],
     }
 }
 
@@ -79,6 +132,20 @@ fn channel(raw: &RawTrace, row: &ChannelRow, stdin: Option<&[u8]>) -> Option<Cha
         index: row.index,
         name: raw.blob(row.name_offset, row.name_size)?.to_vec(),
         content: content.to_vec(),
+        piece: piece(kind, row, content),
+    })
+}
+
+/// `None` for what is no length, or makes no sense.
+fn piece(kind: ChannelKind, row: &ChannelRow, content: &[u8]) -> Option<Piece> {
+    if kind != ChannelKind::Length {
+        return None;
+    }
+    Some(Piece {
+        channel: row.index,
+        start: u32::try_from(row.start).ok()?,
+        length: u32::from_le_bytes(content.try_into().ok()?),
+        is_line: row.piece == PIECE_LINE,
     })
 }
 
@@ -98,5 +165,25 @@ fn gather_stdin(raw: &RawTrace, channels: &mut [Channel]) {
             channel.content.resize(offset + 1, 0);
         }
         channel.content[offset] = term.value as u8;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn padding_is_in_the_style_of_the_text() {
+        let padded = |text: &str| -> String {
+            (0..6)
+                .map(|number| padding(text.as_bytes(), number) as char)
+                .collect()
+        };
+        assert_eq!(padded("key=abc"), "abcabc");
+        assert_eq!(padded("abc\n"), "abcabc");
+        assert_eq!(padded("0123456789"), "234567");
+        assert_eq!(padded("a-7--"), "777777");
+        assert_eq!(padded("--"), "AAAAAA");
+        assert_eq!(padded(""), "AAAAAA");
     }
 }

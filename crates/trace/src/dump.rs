@@ -5,11 +5,12 @@
 
 use std::io::{self, Write};
 
-use nearmiss_abi::event::EventKind;
+use nearmiss_abi::check::Kind;
+use nearmiss_abi::event::{Event, EventKind};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::Op;
 use nearmiss_abi::site::SiteId;
-use nearmiss_abi::term::Term;
+use nearmiss_abi::term::{TERM_LENGTH, Term};
 use nearmiss_abi::trace::{STATE_EXECUTED, STATE_EXITED, STATE_RUNNING};
 use nearmiss_sites::Sites;
 
@@ -22,13 +23,16 @@ pub fn dump(raw: &RawTrace, sites: &Sites, out: &mut dyn Write) -> io::Result<()
     dump_header(raw, out)?;
     let channels = channels(raw, None);
     for (number, channel) in channels.iter().enumerate() {
-        let size = channel.content.len();
         let label = channel.label();
-        writeln!(
-            out,
-            "channel {number}: {} ({size} bytes)",
-            label.escape_debug()
-        )?;
+        let label = label.escape_debug();
+        match channel.piece {
+            Some(piece) => writeln!(out, "channel {number}: {label} ({} recorded)", piece.length)?,
+            None => writeln!(
+                out,
+                "channel {number}: {label} ({} bytes)",
+                channel.content.len()
+            )?,
+        }
     }
     for note in &raw.notes {
         let name = NoteKind::from_code(note.kind).map_or("unknown", NoteKind::name);
@@ -52,7 +56,8 @@ pub fn dump(raw: &RawTrace, sites: &Sites, out: &mut dyn Write) -> io::Result<()
         let name = EventKind::from_code(event.kind).map_or("unknown", EventKind::name);
         let place = place(sites, SiteId(event.site));
         let (label, truth) = (event.label, event.truth);
-        writeln!(out, "{number}: {name} %{label} {truth} at {place}")?;
+        let about = about(event);
+        writeln!(out, "{number}: {name}{about} %{label} {truth} at {place}")?;
     }
     Ok(())
 }
@@ -91,6 +96,16 @@ fn dump_header(raw: &RawTrace, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "hook calls: {}", header.hook_calls)
 }
 
+/// What an event says beyond its term: the failure of a check, why a value was fixed.
+fn about(event: &Event) -> String {
+    let code = event.aux as u8;
+    let words = match EventKind::from_code(event.kind) {
+        Some(EventKind::Fixed) => NoteKind::from_code(code).map(NoteKind::name),
+        _ => Kind::from_code(code).map(Kind::name),
+    };
+    words.map_or_else(String::new, |words| format!(" ({words})"))
+}
+
 /// `file:line:column (kind)`, or the number if the site is not known.
 fn place(sites: &Sites, site: SiteId) -> String {
     let Some((unit, found)) = sites.get(site) else {
@@ -122,7 +137,12 @@ fn show_term(term: &Term) -> String {
                 .iter()
                 .map(|operand| format!(" %{operand}"))
                 .collect();
-            format!("{name}.{width}{operands}  ; {value:#x}")
+            let flag = if term.flags & TERM_LENGTH != 0 {
+                ", a length"
+            } else {
+                ""
+            };
+            format!("{name}.{width}{operands}  ; {value:#x}{flag}")
         }
     }
 }

@@ -23,6 +23,6 @@ pub mod raw;
 mod switch;
 mod verify;
 
-pub use channel::{Channel, Recorded};
+pub use channel::{Channel, Piece, Recorded, padding};
 pub use path::{End, Event, Path, State};
 pub use raw::{RawTrace, ReadError};

@@ -1,5 +1,6 @@
 //! The path of a recorded run: events, each with the condition that it puts on the input.
 
+use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::{Event as RawEvent, EventKind};
 use nearmiss_abi::note::{NoteKind, NoteRow};
 use nearmiss_abi::site::SiteId;
@@ -74,6 +75,9 @@ pub struct Event {
     pub condition: Option<TermId>,
     /// Why a value was fixed.
     pub reason: Option<NoteKind>,
+    /// What goes wrong if this check fails, or is feared where this probe leads, if the event
+    /// says so and not its site.
+    pub failure: Option<Kind>,
 }
 
 impl Event {
@@ -189,8 +193,13 @@ impl Reader<'_> {
             truth: raw.truth != 0,
             choice: (raw.truth != 0) as u64,
             condition: None,
-            reason: NoteKind::from_code(raw.aux as u8),
+            reason: None,
+            failure: None,
         };
+        match kind {
+            EventKind::Fixed => event.reason = NoteKind::from_code(raw.aux as u8),
+            _ => event.failure = Kind::from_code(raw.aux as u8),
+        }
         if kind == EventKind::CheckFailed {
             event.truth = false;
             event.choice = 0;

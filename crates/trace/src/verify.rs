@@ -3,6 +3,7 @@
 //! This is written against the recorded terms, not against `expr`: a mistake of the runtime
 //! and a mistake of the simplifier cannot hide each other.
 
+use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::op::{self, MAX_WIDTH, Op, ResultWidth};
 use nearmiss_abi::term::Term;
 
@@ -110,7 +111,7 @@ fn evaluate(
     let width = term.width as u32;
     Some(match op {
         Op::Const => op::truncate(term.constant_value(), width),
-        Op::Input => recorded(channels, term.a, term.b)? as u128,
+        Op::Input => input(channels, term)? as u128,
         Op::Concat => value(term.a) << operand_width(term.b) | value(term.b),
         Op::Extract => op::truncate(value(term.a) >> term.b, width),
         Op::ZExt => value(term.a),
@@ -125,6 +126,20 @@ fn evaluate(
             op::evaluate(op, operand_width(term.a), value(term.a), second)?
         }
     })
+}
+
+/// An input byte. Behind the recorded end of a channel nothing was recorded, and whatever is
+/// made of such a byte chooses another value as long as the channel is no longer: the runtime's
+/// word is as good as any.
+fn input(channels: &[Channel], term: &Term) -> Option<u8> {
+    let channel = channels.get(term.a as usize)?;
+    let may_be_longer = || channel.kind != ChannelKind::Length && has_length(channels, term.a);
+    recorded(channels, term.a, term.b).or_else(|| may_be_longer().then_some(term.value as u8))
+}
+
+fn has_length(channels: &[Channel], number: u32) -> bool {
+    let of_it = |channel: &Channel| channel.piece.is_some_and(|piece| piece.channel == number);
+    channels.iter().any(of_it)
 }
 
 /// A little-endian read; bytes outside are zero.

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use nearmiss_engine::complaint::complaints;
-use nearmiss_engine::{Config, Output};
+use nearmiss_engine::{Config, Options, Output};
 use nearmiss_sandbox::Ended;
 
 use crate::{FOUND, NOTHING, environment, output, signals};
@@ -20,6 +20,7 @@ pub fn replay(id: &str, twin: bool, no_sandbox: bool, directory: &Path) -> Resul
         sandbox: environment::sandbox(no_sandbox)?,
         solver: None,
         channels: String::new(),
+        options: Options::default(),
         output: Output::Through,
         clang: compiler.clang,
         library_directory: compiler.library_directory,

@@ -1,6 +1,6 @@
 //! `nearmiss run`.
 
-use nearmiss_engine::{Config, EngineError, Output, Target};
+use nearmiss_engine::{Config, EngineError, Options, Output, Target};
 
 use crate::arguments::{Format, RunArguments};
 use crate::progress::Line;
@@ -54,11 +54,13 @@ fn config(arguments: &RunArguments) -> Result<Config, String> {
             .map(|kinds| kinds.iter().copied().collect()),
         sandbox: environment::sandbox(arguments.no_sandbox)?,
         solver: solver.map(|command| command.split_whitespace().map(str::to_string).collect()),
-        channels: arguments
-            .channels
-            .iter()
-            .map(|channel| channel.letter())
-            .collect(),
+        channels: arguments.channel_letters(),
+        options: Options {
+            length: arguments.length,
+            elements: arguments.elements,
+            updates: arguments.updates,
+            input: arguments.input,
+        },
         output: match arguments.format {
             Format::Text => Output::Through,
             Format::Json => Output::Kept,

@@ -3,10 +3,10 @@
 use std::io::{self, Read};
 use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::ExitStatusExt;
-use std::process::Child;
+use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-use crate::spec::{Ended, Outcome};
+use crate::spec::{Ended, Exceeded, Outcome};
 use crate::sys;
 
 /// A child that has ended.
@@ -21,11 +21,10 @@ pub struct Captured {
 
 impl Captured {
     /// The outcome of the program, which may have ended otherwise than the child.
-    pub fn outcome(self, ended: Ended, timed_out: bool, out_of_memory: bool) -> Outcome {
+    pub fn outcome(self, ended: Ended, exceeded: Option<Exceeded>) -> Outcome {
         Outcome {
             ended,
-            timed_out,
-            out_of_memory,
+            exceeded,
             stdout: self.stdout,
             stderr: self.stderr,
         }
@@ -57,14 +56,20 @@ impl Stream {
             return;
         };
         match source.read(&mut buffer) {
-            Ok(0) => self.source = None,
+            Ok(0) => self.close(),
             Ok(count) => {
                 let room = self.limit - self.kept.len();
                 self.kept.extend(&buffer[..count.min(room)]);
             }
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(_) => self.source = None,
+            Err(_) => self.close(),
         }
+    }
+
+    /// The kernel's `poll` passes over negative descriptors.
+    fn close(&mut self) {
+        self.source = None;
+        self.fd = -1;
     }
 }
 
@@ -79,53 +84,50 @@ pub fn capture(mut child: Child, time: Duration, limit: usize) -> io::Result<Cap
         Stream::new(child.stdout.take(), limit),
         Stream::new(child.stderr.take(), limit),
     ];
-    let start = Instant::now();
+    let watched = sys::open_process(child.id())?;
+    let mut end = Instant::now() + time;
     let mut timed_out = false;
-    let mut status = None;
-    let mut pause = 1;
-    let mut end = start + time;
-    loop {
-        let open: Vec<usize> = (0..2).filter(|at| streams[*at].source.is_some()).collect();
-        let descriptors: Vec<RawFd> = open.iter().map(|at| streams[*at].fd).collect();
-        let readable = sys::wait_readable(&descriptors, pause)?;
-        for (at, _) in open
-            .iter()
-            .zip(&readable)
-            .filter(|(_, readable)| **readable)
-        {
-            streams[*at].read();
-        }
-        if !readable.contains(&true) {
-            pause = (pause * 2).min(20);
-        }
-        if status.is_none() {
-            status = child.try_wait()?;
-            if status.is_some() {
-                end = Instant::now() + AFTERWARDS;
-            }
-        }
-        if status.is_some() && (open.is_empty() || Instant::now() >= end) {
+    let mut status: Option<ExitStatus> = None;
+    while status.is_none() || streams.iter().any(|stream| stream.source.is_some()) {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() && status.is_some() {
             break;
         }
-        if status.is_none() && Instant::now() >= end {
+        if left.is_zero() {
             timed_out = true;
-            sys::kill_group(child.id());
             child.kill()?;
-            status = Some(child.wait()?);
+        }
+        let process = match status {
+            None => watched.as_raw_fd(),
+            Some(_) => -1,
+        };
+        let descriptors = [process, streams[0].fd, streams[1].fd];
+        // A killed child ends soon, but not at once.
+        let pause = left.max(Duration::from_millis(1));
+        let ready = sys::wait_readable(descriptors, pause)?;
+        for (stream, _) in streams.iter_mut().zip(&ready[1..]).filter(|pair| *pair.1) {
+            stream.read();
+        }
+        if ready[0] {
+            // Before the child is waited for: until then nobody else can have its number.
+            sys::kill_group(child.id());
+            status = child.try_wait()?;
             end = Instant::now() + AFTERWARDS;
         }
     }
-    sys::kill_group(child.id());
     let [stdout, stderr] = streams.map(|stream| stream.kept);
     let status = status.expect("the loop ends with a status");
-    let ended = match (status.code(), status.signal()) {
-        (Some(code), _) => Ended::Exited(code),
-        (None, signal) => Ended::Signal(signal.unwrap_or(0)),
-    };
     Ok(Captured {
-        ended,
+        ended: ended(status),
         timed_out,
         stdout,
         stderr,
     })
+}
+
+fn ended(status: ExitStatus) -> Ended {
+    match (status.code(), status.signal()) {
+        (Some(code), _) => Ended::Exited(code),
+        (None, signal) => Ended::Signal(signal.unwrap_or(0)),
+    }
 }

@@ -4,15 +4,15 @@
 //! signals: `abort` would not work. When process 1 ends, the kernel kills all others.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::os::fd::{AsRawFd, OwnedFd};
-use std::path::Path;
-use std::time::Instant;
+use std::path::{Path, PathBuf};
 
-use crate::launcher::say;
+use crate::launcher::{Users, say};
 use crate::program;
-use crate::spec::{Ended, Report, Spec, Stdin};
+use crate::spec::{Report, Spec, Stdin};
 use crate::sys;
+use crate::watch::Watch;
 
 /// The program's standard input, opened; a pipe still has to be fed.
 pub(crate) enum OpenStdin {
@@ -29,36 +29,123 @@ pub(crate) fn open_stdin(spec: &Spec) -> io::Result<OpenStdin> {
     })
 }
 
-/// How often memory is looked at.
-const PAUSE_MILLISECONDS: i64 = 50;
-
-/// Runs the program to its end, or to its limits, and says how it went.
-pub(crate) fn run(spec: &Spec, shared: &mut File, stdin: OpenStdin) {
-    let report = start(spec, shared, stdin)
-        .and_then(|pid| watch(spec, pid))
-        .unwrap_or_else(|error| Report::NotStarted(error.to_string()));
-    say(shared, &report);
+/// What init knows.
+pub(crate) struct Init<'a> {
+    pub spec: &'a Spec,
+    /// Directories in which the program may write.
+    pub writable: Vec<PathBuf>,
+    pub users: Users,
+    pub shared: &'a mut File,
 }
 
-fn start(spec: &Spec, shared: &mut File, stdin: OpenStdin) -> io::Result<libc::pid_t> {
-    sys::die_with_parent()?;
-    sys::new_session()?;
-    // A container may forbid it; the old /proc serves, but then shows other processes.
-    let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
-    let _ = sys::mount("proc", Path::new("/proc"), flags, "");
-    sys::block_child_signal()?;
-    let input: OwnedFd = match stdin {
-        OpenStdin::File(file) => file.into(),
-        OpenStdin::Pipe(content) => feed(content)?,
-    };
-    match sys::fork()? {
-        0 => {
-            let error = program::execute(spec, input.as_raw_fd());
-            say(shared, &Report::NotStarted(error.to_string()));
-            std::process::exit(127);
-        }
-        pid => Ok(pid),
+impl Init<'_> {
+    /// Runs the program to its end, or to its limits, and says how it went.
+    pub fn run(&mut self, stdin: OpenStdin) {
+        let watch = Watch::new(self.spec);
+        let report = self
+            .start(stdin)
+            .and_then(|pid| watch.until_end(pid))
+            .unwrap_or_else(|error| Report::NotStarted(error.to_string()));
+        say(self.shared, &report);
     }
+
+    fn start(&mut self, stdin: OpenStdin) -> io::Result<libc::pid_t> {
+        sys::die_with_parent()?;
+        sys::new_session()?;
+        let has_own_proc = self.mount_proc();
+        self.limit_by_kernel();
+        sys::block_child_signal()?;
+        let input: OwnedFd = match stdin {
+            OpenStdin::File(file) => file.into(),
+            OpenStdin::Pipe(content) => feed(content)?,
+        };
+        let (go, ready) = sys::pipe()?;
+        let mut in_namespace = has_own_proc && self.users == Users::System;
+        let pid = match fork(&mut in_namespace)? {
+            0 => {
+                drop(ready);
+                self.become_program(input, go)
+            }
+            pid => pid,
+        };
+        if in_namespace {
+            map_all_identities(pid)?;
+        }
+        if has_own_proc {
+            // Root may write to much there, whatever its namespace.
+            sys::make_read_only(Path::new("/proc"))?;
+        }
+        drop(ready);
+        Ok(pid)
+    }
+
+    /// A container may forbid it; the old `/proc` serves, but then shows other processes.
+    fn mount_proc(&mut self) -> bool {
+        let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
+        let mounted = sys::mount("proc", Path::new("/proc"), flags, "").is_ok();
+        if !mounted {
+            let what = "a /proc of its own: the names of other processes can be seen";
+            say(self.shared, &Report::Missing(what.into()));
+        }
+        mounted
+    }
+
+    /// Limits that newer kernels keep themselves; where they do not, [`Watch`] sees it a little
+    /// later.
+    fn limit_by_kernel(&self) {
+        let limits = &self.spec.limits;
+        // The kernel takes no smaller number than this.
+        let numbers = limits.processes_for_kernel().max(301);
+        let settings = [
+            ("/proc/sys/kernel/pid_max", numbers),
+            ("/proc/sys/kernel/shmall", limits.scratch / 4096),
+            // If memory gets short all the same, this is what may go.
+            ("/proc/self/oom_score_adj", 1000),
+        ];
+        for (file, value) in settings {
+            let _ = fs::write(file, value.to_string());
+        }
+    }
+
+    fn become_program(&mut self, input: OwnedFd, go: OwnedFd) -> ! {
+        // Ends when init has done its part.
+        let _ = File::from(go).read(&mut [0]);
+        let shared = &mut *self.shared;
+        let missing = |feature: &str| say(shared, &Report::Missing(feature.to_string()));
+        let error = program::execute(self.spec, &self.writable, input.as_raw_fd(), missing);
+        say(self.shared, &Report::NotStarted(error.to_string()));
+        std::process::exit(127);
+    }
+}
+
+/// Forks, into a user namespace if that can be had: root alone can do without.
+fn fork(into_user_namespace: &mut bool) -> io::Result<libc::pid_t> {
+    if *into_user_namespace {
+        match sys::fork_into_user_namespace() {
+            Ok(pid) => return Ok(pid),
+            Err(_) => *into_user_namespace = false,
+        }
+    }
+    sys::fork()
+}
+
+/// Everybody in the child's new user namespace is who they were.
+fn map_all_identities(pid: libc::pid_t) -> io::Result<()> {
+    for name in ["uid_map", "gid_map"] {
+        let own = fs::read_to_string(format!("/proc/self/{name}"))?;
+        fs::write(format!("/proc/{pid}/{name}"), identity_map(&own))?;
+    }
+    Ok(())
+}
+
+/// Each line of a map says: from this number, to that one outside, so many.
+fn identity_map(own: &str) -> String {
+    let line = |line: &str| {
+        let mut words = line.split_whitespace();
+        let (first, count) = (words.next()?, words.nth(1)?);
+        Some(format!("{first} {first} {count}\n"))
+    };
+    own.lines().filter_map(line).collect()
 }
 
 /// A pipe with a process that writes `content` into it.
@@ -73,46 +160,15 @@ fn feed(mut content: File) -> io::Result<OwnedFd> {
     Ok(reading)
 }
 
-fn watch(spec: &Spec, program: libc::pid_t) -> io::Result<Report> {
-    let start = Instant::now();
-    loop {
-        while let Some((pid, status)) = sys::wait(-1, libc::WNOHANG)? {
-            if pid == program {
-                return Ok(ended(status));
-            }
-        }
-        if start.elapsed() >= spec.limits.wall {
-            return Ok(Report::OutOfTime);
-        }
-        if resident_memory() > spec.limits.memory {
-            return Ok(Report::OutOfMemory);
-        }
-        let left = (spec.limits.wall.saturating_sub(start.elapsed())).as_millis() as i64 + 1;
-        sys::wait_for_child(left.min(PAUSE_MILLISECONDS));
-    }
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn ended(status: i32) -> Report {
-    Report::Ended(if libc::WIFSIGNALED(status) {
-        Ended::Signal(libc::WTERMSIG(status))
-    } else {
-        Ended::Exited(libc::WEXITSTATUS(status))
-    })
-}
-
-/// Bytes of memory that all processes of the sandbox have, init too; 0 without a `/proc`.
-fn resident_memory() -> u64 {
-    if fs::read_link("/proc/self").ok().as_deref() != Some(Path::new("1")) {
-        return 0;
+    #[test]
+    fn identities_stay() {
+        assert_eq!(
+            identity_map("         0     100000      65536\n     70000  1000 1\n"),
+            "0 0 65536\n70000 70000 1\n"
+        );
     }
-    let Ok(processes) = fs::read_dir("/proc") else {
-        return 0;
-    };
-    let pages = |entry: fs::DirEntry| -> Option<u64> {
-        entry.file_name().to_str()?.parse::<u32>().ok()?;
-        let text = fs::read_to_string(entry.path().join("statm")).ok()?;
-        text.split(' ').nth(1)?.parse().ok()
-    };
-    let total: u64 = processes.flatten().filter_map(pages).sum();
-    total * 4096
 }

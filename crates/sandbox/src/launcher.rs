@@ -4,28 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 
+use crate::refusal::{Needs, Refusal};
 use crate::spec::{Report, Spec};
-use crate::{init, mounts, sys};
-
-/// Why the program is not run.
-pub(crate) struct Refusal(pub Report);
-
-/// Says which feature of the kernel is missing where a system call fails.
-pub(crate) trait Needs<T> {
-    /// The feature that this call needs.
-    fn needs(self, feature: &str) -> Result<T, Refusal>;
-}
-
-impl<T> Needs<T> for io::Result<T> {
-    fn needs(self, feature: &str) -> Result<T, Refusal> {
-        self.map_err(|error| {
-            Refusal(Report::Unavailable {
-                feature: feature.to_string(),
-                error: error.to_string(),
-            })
-        })
-    }
-}
+use crate::{init, mounts, sockets, sys};
 
 /// Runs the program that the memory file `fd` tells of, in a sandbox, and writes there how it
 /// went. Never returns.
@@ -51,15 +32,22 @@ pub(crate) fn say(shared: &mut File, report: &Report) {
 }
 
 fn run(shared: &mut File) -> Result<(), Refusal> {
-    let spec = read_spec(shared).map_err(|error| Refusal(Report::NotStarted(error.to_string())))?;
-    let user_namespace = enter_namespaces()?;
-    let not_started = |error: io::Error| Refusal(Report::NotStarted(error.to_string()));
+    let spec = read_spec(shared)?;
+    let sockets = sockets::known();
+    let users = enter_namespaces()?;
     // Opened before anything is hidden beneath a mount.
-    let stdin = init::open_stdin(&spec).map_err(not_started)?;
-    mounts::prepare(&spec, user_namespace)?;
-    match sys::fork().map_err(not_started)? {
+    let stdin = init::open_stdin(&spec)?;
+    let writable = mounts::prepare(&spec, users)?;
+    sockets::hide(&sockets, &writable).needs("hiding sockets of other programs")?;
+    match sys::fork()? {
         0 => {
-            init::run(&spec, shared, stdin);
+            let mut init = init::Init {
+                spec: &spec,
+                writable,
+                users,
+                shared,
+            };
+            init.run(stdin);
             std::process::exit(0);
         }
         pid => {
@@ -78,26 +66,43 @@ fn read_spec(shared: &mut File) -> io::Result<Spec> {
     Ok(serde_json::from_str(&text)?)
 }
 
-/// Leaves the namespaces of the system; says whether there is a new one for users.
-fn enter_namespaces() -> Result<bool, Refusal> {
+/// In which user namespace the sandbox is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Users {
+    /// The system's: root needs no other to make the sandbox, and has only the program enter one.
+    System,
+    /// One in which there is nobody but the user.
+    Own,
+}
+
+/// Namespaces besides that of users, with what they are called.
+const NAMESPACES: [(i32, &str); 6] = [
+    (libc::CLONE_NEWNS, "mount namespaces"),
+    (libc::CLONE_NEWPID, "pid namespaces"),
+    (libc::CLONE_NEWIPC, "ipc namespaces"),
+    (libc::CLONE_NEWNET, "network namespaces"),
+    (libc::CLONE_NEWUTS, "uts namespaces"),
+    (libc::CLONE_NEWCGROUP, "cgroup namespaces"),
+];
+
+/// Leaves the namespaces of the system. Whoever may not make them as they are, which root may
+/// not in a container, makes a user namespace first.
+fn enter_namespaces() -> Result<Users, Refusal> {
     let (user, group) = sys::identity();
-    if user != 0 {
-        sys::unshare(libc::CLONE_NEWUSER).needs(
-            "user namespaces (user.max_user_namespaces, kernel.unprivileged_userns_clone)",
-        )?;
+    let all = NAMESPACES.iter().fold(0, |all, (flag, _)| all | flag);
+    let users = if sys::unshare(all).is_ok() {
+        Users::System
+    } else {
+        sys::unshare(libc::CLONE_NEWUSER).needs("user namespaces")?;
         map_identity(user, group).needs("mapping one's own user into a user namespace")?;
-    }
-    let namespaces = [
-        (libc::CLONE_NEWNS, "mount namespaces"),
-        (libc::CLONE_NEWPID, "pid namespaces"),
-        (libc::CLONE_NEWIPC, "ipc namespaces"),
-        (libc::CLONE_NEWNET, "network namespaces"),
-        (libc::CLONE_NEWUTS, "uts namespaces"),
-    ];
-    for (flag, feature) in namespaces {
-        sys::unshare(flag).needs(feature)?;
-    }
-    Ok(user != 0)
+        for (flag, feature) in NAMESPACES {
+            sys::unshare(flag).needs(feature)?;
+        }
+        Users::Own
+    };
+    // Programs that talk to themselves may go on doing so.
+    let _ = sys::raise_loopback();
+    Ok(users)
 }
 
 /// The user stays who they were, and is nobody else.

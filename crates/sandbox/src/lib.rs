@@ -19,24 +19,30 @@
 
 mod capture;
 mod init;
+mod landlock;
 mod launcher;
 mod mounts;
+mod plain;
 mod program;
+mod refusal;
+mod seccomp;
+mod sockets;
 mod spec;
 mod sys;
+mod watch;
 
 use std::ffi::OsString;
 use std::fmt;
 use std::io::{self, Read, Seek, Write};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
 pub use launcher::enter;
-pub use spec::{Ended, Limits, Outcome, Replacement, Spec, Stdin};
+pub use spec::{Ended, Exceeded, Limits, Outcome, Replacement, Spec, Stdin, Unavailable};
 
+use capture::Captured;
 use spec::Report;
 
 /// Runs programs, confined or not.
@@ -50,16 +56,9 @@ pub struct Sandbox {
 #[derive(Debug)]
 pub enum SandboxError {
     /// The kernel does not let us have a part of the sandbox.
-    Unavailable {
-        /// Which.
-        feature: String,
-        /// What the kernel said.
-        error: String,
-    },
+    Unavailable(Unavailable),
     /// The program could not be started.
     Start(String),
-    /// An input file cannot be replaced without a sandbox.
-    CannotReplace(PathBuf),
     /// Something else went wrong.
     Io(io::Error),
 }
@@ -67,14 +66,15 @@ pub enum SandboxError {
 impl fmt::Display for SandboxError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SandboxError::Unavailable { feature, error } => write!(
+            SandboxError::Unavailable(Unavailable {
+                feature,
+                error,
+                advice,
+            }) => write!(
                 f,
-                "no sandbox: this kernel does not allow {feature} ({error}); enable it, or use --no-sandbox"
+                "no sandbox: this system does not allow {feature} ({error}): {advice}; or run invented inputs with your own rights: --no-sandbox"
             ),
             SandboxError::Start(why) => write!(f, "the program could not be started: {why}"),
-            SandboxError::CannotReplace(path) => {
-                write!(f, "{} cannot be replaced without a sandbox", path.display())
-            }
             SandboxError::Io(error) => write!(f, "the sandbox failed: {error}"),
         }
     }
@@ -115,16 +115,46 @@ impl Sandbox {
     /// Runs a program to its end or to its limits.
     pub fn run(&self, spec: &Spec) -> Result<Outcome, SandboxError> {
         if self.confines() {
-            self.run_confined(spec)
+            self.launch(spec)?.outcome
         } else {
-            run_plain(spec)
+            plain::run(spec)
         }
     }
 
-    fn run_confined(&self, spec: &Spec) -> Result<Outcome, SandboxError> {
+    /// Makes a sandbox and leaves it. Says which second lines of defence the kernel lacks, or why
+    /// there can be no sandbox.
+    pub fn check(&self) -> Result<Vec<String>, SandboxError> {
+        if !self.confines() {
+            return Ok(Vec::new());
+        }
+        let told = self.launch(&Spec::probe())?;
+        told.outcome.map(|_| told.missing)
+    }
+
+    fn launch(&self, spec: &Spec) -> Result<Told, SandboxError> {
         let mut shared = sys::memory_file("nearmiss-sandbox")?;
-        serde_json::to_writer(&shared, spec).map_err(io::Error::from)?;
-        let fd = shared.as_raw_fd();
+        shared.write_all(&serde_json::to_vec(spec).map_err(io::Error::from)?)?;
+        let child = self.launcher(shared.as_raw_fd()).spawn()?;
+        let captured = capture::capture(child, spec.limits.wall + GRACE, spec.limits.output)?;
+        shared.rewind()?;
+        let mut text = String::new();
+        shared.read_to_string(&mut text)?;
+        let mut reports = text.split('\n').skip(1).map(serde_json::from_str);
+        let mut missing = Vec::new();
+        let report = loop {
+            match reports.next() {
+                Some(Ok(Report::Missing(feature))) => missing.push(feature),
+                Some(Ok(report)) => break Some(report),
+                _ => break None,
+            }
+        };
+        Ok(Told {
+            outcome: outcome(report, captured),
+            missing,
+        })
+    }
+
+    fn launcher(&self, fd: RawFd) -> Command {
         let mut command = Command::new(&self.launcher[0]);
         command
             .args(&self.launcher[1..])
@@ -140,65 +170,26 @@ impl Sandbox {
                 sys::die_with_parent()
             });
         }
-        let child = command.spawn()?;
-        let captured = capture::capture(child, spec.limits.wall + GRACE, spec.limits.output)?;
-        shared.rewind()?;
-        let mut text = String::new();
-        shared.read_to_string(&mut text)?;
-        // The first word counts: a program that could not be started also has an exit status.
-        let report = text.split('\n').nth(1);
-        match report.and_then(|report| serde_json::from_str(report).ok()) {
-            Some(Report::Ended(ended)) => Ok(captured.outcome(ended, false, false)),
-            Some(Report::OutOfTime) => {
-                Ok(captured.outcome(Ended::Signal(libc::SIGKILL), true, false))
-            }
-            Some(Report::OutOfMemory) => {
-                Ok(captured.outcome(Ended::Signal(libc::SIGKILL), false, true))
-            }
-            Some(Report::Unavailable { feature, error }) => {
-                Err(SandboxError::Unavailable { feature, error })
-            }
-            Some(Report::NotStarted(why)) => Err(SandboxError::Start(why)),
-            None if captured.timed_out => {
-                Ok(captured.outcome(Ended::Signal(libc::SIGKILL), true, false))
-            }
-            None => Err(io::Error::other("its launcher ended without a word").into()),
-        }
+        command
     }
 }
 
-/// Runs a program as any other child, in a process group of its own.
-fn run_plain(spec: &Spec) -> Result<Outcome, SandboxError> {
-    if let Some(replacement) = spec.files.first() {
-        return Err(SandboxError::CannotReplace(replacement.path.clone()));
+/// What a launcher said.
+struct Told {
+    outcome: Result<Outcome, SandboxError>,
+    missing: Vec<String>,
+}
+
+fn outcome(report: Option<Report>, captured: Captured) -> Result<Outcome, SandboxError> {
+    let killed = Ended::Signal(libc::SIGKILL);
+    match report {
+        Some(Report::Ended(ended)) => Ok(captured.outcome(ended, None)),
+        Some(Report::Exceeded(limit)) => Ok(captured.outcome(killed, Some(limit))),
+        Some(Report::Unavailable(what)) => Err(SandboxError::Unavailable(what)),
+        Some(Report::NotStarted(why)) => Err(SandboxError::Start(why)),
+        // Launcher or init hang, or were killed for want of memory.
+        _ if captured.timed_out => Ok(captured.outcome(killed, Some(Exceeded::Time))),
+        _ if captured.ended == killed => Ok(captured.outcome(killed, Some(Exceeded::Memory))),
+        _ => Err(io::Error::other("its launcher ended without a word").into()),
     }
-    let mut command = Command::new(&spec.program);
-    command
-        .args(spec.arguments.iter().skip(1))
-        .env_clear()
-        .envs(spec.environment.iter().map(|(name, value)| (name, value)))
-        .current_dir(&spec.directory)
-        .process_group(0)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    if let Some(name) = spec.arguments.first() {
-        command.arg0(name);
-    }
-    command.stdin(match &spec.stdin {
-        Stdin::Null => Stdio::null(),
-        Stdin::File(path) => std::fs::File::open(path)?.into(),
-        Stdin::Pipe(_) => Stdio::piped(),
-    });
-    let mut child = command
-        .spawn()
-        .map_err(|error| SandboxError::Start(error.to_string()))?;
-    if let (Stdin::Pipe(path), Some(mut pipe)) = (&spec.stdin, child.stdin.take()) {
-        let bytes = std::fs::read(path)?;
-        // A program need not read all of its input: what it leaves is not an error.
-        std::thread::spawn(move || pipe.write_all(&bytes));
-    }
-    let captured = capture::capture(child, spec.limits.wall, spec.limits.output)?;
-    let timed_out = captured.timed_out;
-    let ended = captured.ended;
-    Ok(captured.outcome(ended, timed_out, false))
 }

@@ -10,7 +10,8 @@ use std::os::fd::OwnedFd;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::{Path, PathBuf};
 
-use crate::launcher::{Needs, Refusal};
+use crate::launcher::Users;
+use crate::refusal::{Needs, Refusal};
 use crate::spec::{Replacement, Spec};
 use crate::sys;
 
@@ -27,37 +28,32 @@ struct Prepared {
     path: PathBuf,
 }
 
-/// Makes the file system as the program is to see it.
-pub fn prepare(spec: &Spec, user_namespace: bool) -> Result<(), Refusal> {
+/// Makes the file system as the program is to see it; says in which directories it can write.
+pub fn prepare(spec: &Spec, users: Users) -> Result<Vec<PathBuf>, Refusal> {
     sys::make_everything_private().needs("private mounts")?;
     let writable = clone_all(spec.writable.iter())?;
-    let contents = clone_all(spec.files.iter().map(|file| &file.content))?;
-    sys::make_everything_read_only()
+    sys::make_read_only(Path::new("/"))
         .needs("recursive read-only mounts (mount_setattr, Linux 5.12)")?;
-    let mut lowers = Vec::new();
-    for path in overlay_roots(&spec.directory) {
-        let mount = sys::clone_mount(&path).needs("detached mounts (open_tree, Linux 5.2)")?;
-        lowers.push(Prepared { mount, path });
-    }
+    let contents = clone_all(spec.files.iter().map(|file| &file.content))?;
+    let lowers = clone_all(overlay_candidates(spec))?;
     let devices = clone_all(DEVICES.iter().map(|name| Path::new("/dev").join(name)))?;
     let workshop = Path::new(WORKSHOP);
     sys::mount("tmpfs", workshop, 0, &size_option(spec)).needs("tmpfs")?;
-    let mut finished = Vec::new();
-    for (number, lower) in lowers.iter().enumerate() {
-        let directory = workshop.join(number.to_string());
-        finished.push(overlay(spec, lower, &directory, user_namespace)?);
-    }
-    let device_directory =
-        build_devices(&workshop.join("dev"), &devices).needs("a /dev of its own")?;
+    let mut finished = build_overlays(spec, &lowers, users)?;
+    let device_directory = build_devices(&workshop.join("dev"), &devices);
+    finished.push(device_directory.needs("a /dev of its own")?);
     sys::detach(workshop).needs("unmounting")?;
-    for prepared in finished.iter().chain([&device_directory]) {
-        sys::attach_mount(&prepared.mount, &prepared.path)
-            .needs(&format!("mounting on {}", prepared.path.display()))?;
-    }
+    attach(&finished)?;
     for (file, content) in spec.files.iter().zip(&contents) {
         replace(file, content).needs(&format!("replacing {}", file.path.display()))?;
     }
-    for prepared in &writable {
+    attach(&writable)?;
+    let places = finished.into_iter().chain(writable);
+    Ok(places.map(|prepared| prepared.path).collect())
+}
+
+fn attach(mounts: &[Prepared]) -> Result<(), Refusal> {
+    for prepared in mounts {
         sys::attach_mount(&prepared.mount, &prepared.path)
             .needs(&format!("mounting on {}", prepared.path.display()))?;
     }
@@ -76,20 +72,53 @@ fn clone_all(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Vec<Pr
         .collect()
 }
 
-/// The directories that get an overlay, outer ones first. The root cannot have one.
-fn overlay_roots(directory: &Path) -> Vec<PathBuf> {
-    let mut roots: Vec<PathBuf> = Vec::new();
-    let mut wanted: Vec<PathBuf> = SCRATCH.iter().map(PathBuf::from).collect();
-    wanted.push(directory.to_path_buf());
-    wanted.retain(|path| path.is_dir() && path != Path::new("/"));
-    wanted.sort_by_key(|path| path.as_os_str().len());
-    for path in wanted {
-        let covered = |root: &PathBuf| path.starts_with(root) && device(&path) == device(root);
-        if !roots.iter().any(covered) {
-            roots.push(path);
+/// The directories that should get an overlay, outer ones first. The root cannot have one.
+fn overlay_candidates(spec: &Spec) -> Vec<PathBuf> {
+    let home = spec.environment.iter().find(|(name, _)| name == "HOME");
+    let home = home.map(|(_, value)| PathBuf::from(value));
+    let mut candidates: Vec<PathBuf> = SCRATCH.iter().map(PathBuf::from).collect();
+    candidates.push(spec.directory.clone());
+    candidates.extend(home);
+    candidates.retain(|path| path.is_absolute() && path.is_dir() && path != Path::new("/"));
+    candidates.sort_by_key(|path| path.as_os_str().len());
+    candidates.dedup();
+    candidates
+}
+
+/// Overlays for all candidates that are not beneath another one. The working directory must have
+/// one; where the kernel cannot overlay a scratch directory (it holds mounts that are not ours),
+/// an empty one will do; others then stay read-only.
+fn build_overlays(
+    spec: &Spec,
+    lowers: &[Prepared],
+    users: Users,
+) -> Result<Vec<Prepared>, Refusal> {
+    let mut finished: Vec<Prepared> = Vec::new();
+    for (number, lower) in lowers.iter().enumerate() {
+        let path = &lower.path;
+        let covers =
+            |root: &Prepared| path.starts_with(&root.path) && device(path) == device(&root.path);
+        if finished.iter().any(covers) {
+            continue;
         }
+        let workshop = Path::new(WORKSHOP).join(number.to_string());
+        let is_scratch = SCRATCH.iter().any(|scratch| path == Path::new(scratch));
+        let mount = match build_overlay(lower, &workshop, users) {
+            Ok(mount) => mount,
+            Err(_) if is_scratch && !spec.directory.starts_with(path) => {
+                empty_directory(spec, lower, &workshop).needs("tmpfs")?
+            }
+            Err(_) if *path != spec.directory => continue,
+            Err(error) => {
+                return Err(error).needs("overlay file systems (overlayfs, Linux 5.11)");
+            }
+        };
+        finished.push(Prepared {
+            mount,
+            path: path.clone(),
+        });
     }
-    roots
+    Ok(finished)
 }
 
 fn device(path: &Path) -> Option<u64> {
@@ -97,34 +126,12 @@ fn device(path: &Path) -> Option<u64> {
 }
 
 fn size_option(spec: &Spec) -> String {
-    format!("mode=0755,size={}", spec.limits.scratch)
+    let size = spec.limits.scratch;
+    format!("mode=0755,size={size},nr_inodes={}", size / 4096)
 }
 
-/// The lower directory with a throw-away layer above it. Where the kernel cannot overlay one
-/// of the scratch directories (it holds mounts that are not ours), an empty one will do; the
-/// working directory has no such substitute.
-fn overlay(
-    spec: &Spec,
-    lower: &Prepared,
-    workshop: &Path,
-    user_namespace: bool,
-) -> Result<Prepared, Refusal> {
-    let result = build_overlay(lower, workshop, user_namespace);
-    let substitute = SCRATCH.iter().any(|path| lower.path == Path::new(path))
-        && !spec.directory.starts_with(&lower.path);
-    let mount = match result {
-        Err(_) if substitute => empty_directory(lower, workshop).needs("tmpfs")?,
-        result => {
-            result.needs("overlay file systems (overlayfs in a user namespace, Linux 5.11)")?
-        }
-    };
-    Ok(Prepared {
-        mount,
-        path: lower.path.clone(),
-    })
-}
-
-fn build_overlay(lower: &Prepared, workshop: &Path, user_namespace: bool) -> io::Result<OwnedFd> {
+/// The lower directory with a throw-away layer above it.
+fn build_overlay(lower: &Prepared, workshop: &Path, users: Users) -> io::Result<OwnedFd> {
     let part = |name: &str| workshop.join(name);
     for name in ["lower", "upper", "work", "merged"] {
         fs::create_dir_all(part(name))?;
@@ -136,16 +143,19 @@ fn build_overlay(lower: &Prepared, workshop: &Path, user_namespace: bool) -> io:
         part("lower").display(),
         part("upper").display(),
         part("work").display(),
-        if user_namespace { ",userxattr" } else { "" }
+        match users {
+            Users::System => "",
+            Users::Own => ",userxattr",
+        }
     );
     sys::mount("overlay", &part("merged"), 0, &options)?;
     sys::clone_mount(&part("merged"))
 }
 
-fn empty_directory(like: &Prepared, workshop: &Path) -> io::Result<OwnedFd> {
+fn empty_directory(spec: &Spec, like: &Prepared, workshop: &Path) -> io::Result<OwnedFd> {
     let directory = workshop.join("empty");
     fs::create_dir_all(&directory)?;
-    sys::mount("tmpfs", &directory, 0, "")?;
+    sys::mount("tmpfs", &directory, 0, &size_option(spec))?;
     copy_owner_and_mode(&like.path, &directory)?;
     sys::clone_mount(&directory)
 }
@@ -160,7 +170,7 @@ fn copy_owner_and_mode(from: &Path, to: &Path) -> io::Result<()> {
 /// A `/dev` with the harmless devices and shared memory of its own.
 fn build_devices(directory: &Path, devices: &[Prepared]) -> io::Result<Prepared> {
     fs::create_dir_all(directory)?;
-    sys::mount("tmpfs", directory, 0, "mode=0755,size=64m")?;
+    sys::mount("tmpfs", directory, 0, "mode=0755,size=64m,nr_inodes=4096")?;
     for device in devices {
         let name = device.path.file_name().expect("devices have names");
         let place = directory.join(name);

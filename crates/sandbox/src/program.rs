@@ -5,33 +5,68 @@ use std::io;
 use std::os::fd::RawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
+use std::path::PathBuf;
 use std::process::Command;
 
 use crate::spec::Spec;
-use crate::sys;
+use crate::{landlock, seccomp, sys};
 
-/// Becomes the program; returns only why it could not.
-pub(crate) fn execute(spec: &Spec, stdin: RawFd) -> io::Error {
-    match prepare(spec, stdin) {
+/// Becomes the program; returns only why it could not. `missing` hears of lines of defence that
+/// the kernel does not have.
+pub(crate) fn execute(
+    spec: &Spec,
+    writable: &[PathBuf],
+    stdin: RawFd,
+    missing: impl FnMut(&str),
+) -> io::Error {
+    match prepare(spec, writable, stdin, missing) {
+        Ok(_) if spec.is_probe() => std::process::exit(0),
         Ok(mut command) => command.exec(),
         Err(error) => error,
     }
 }
 
-fn prepare(spec: &Spec, stdin: RawFd) -> io::Result<Command> {
+fn prepare(
+    spec: &Spec,
+    writable: &[PathBuf],
+    stdin: RawFd,
+    mut missing: impl FnMut(&str),
+) -> io::Result<Command> {
     sys::become_stdin(stdin)?;
+    sys::new_group()?;
     std::env::set_current_dir(&spec.directory)?;
+    limit_resources(spec)?;
+    sys::drop_privileges()?;
+    sys::unblock_signals()?;
+    let command = command(spec)?;
+    sys::close_others_on_exec()?;
+    landlock::confine(writable)?
+        .into_iter()
+        .for_each(&mut missing);
+    if seccomp::confine().is_err() {
+        missing("filters of system calls (seccomp)");
+    }
+    Ok(command)
+}
+
+fn limit_resources(spec: &Spec) -> io::Result<()> {
+    let limits = &spec.limits;
     let limits = [
-        (libc::RLIMIT_CPU, spec.limits.cpu_seconds),
-        (libc::RLIMIT_FSIZE, spec.limits.file_size),
-        (libc::RLIMIT_NPROC, spec.limits.processes),
-        (libc::RLIMIT_CORE, 0),
+        (libc::RLIMIT_CPU, limits.cpu_seconds),
+        (libc::RLIMIT_FSIZE, limits.file_size),
+        (libc::RLIMIT_NPROC, limits.processes_for_kernel()),
+        (libc::RLIMIT_NOFILE, limits.open_files),
+        (libc::RLIMIT_STACK, limits.stack),
+        // A limit of 0 would still start the system's collector of crashes, this does not.
+        (libc::RLIMIT_CORE, 1),
     ];
     for (resource, most) in limits {
         sys::limit(resource, most)?;
     }
-    sys::drop_privileges()?;
-    sys::unblock_signals()?;
+    Ok(())
+}
+
+fn command(spec: &Spec) -> io::Result<Command> {
     // Checked here, where the error says what is wrong.
     CString::new(spec.program.as_os_str().as_bytes())?;
     let mut command = Command::new(&spec.program);

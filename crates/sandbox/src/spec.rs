@@ -1,6 +1,7 @@
 //! What is to be run, and how it went: plain data between nearmiss and its launcher.
 
 use std::ffi::OsString;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -25,6 +26,26 @@ pub struct Spec {
     pub writable: Vec<PathBuf>,
     /// Its limits.
     pub limits: Limits,
+}
+
+impl Spec {
+    /// No program at all: a sandbox is made and left.
+    pub(crate) fn probe() -> Spec {
+        Spec {
+            program: PathBuf::new(),
+            arguments: Vec::new(),
+            environment: Vec::new(),
+            directory: "/".into(),
+            stdin: Stdin::Null,
+            files: Vec::new(),
+            writable: Vec::new(),
+            limits: Limits::default(),
+        }
+    }
+
+    pub(crate) fn is_probe(&self) -> bool {
+        self.program.as_os_str().is_empty()
+    }
 }
 
 /// A program's standard input.
@@ -55,14 +76,20 @@ pub struct Limits {
     pub wall: Duration,
     /// Processor time of one process, in seconds.
     pub cpu_seconds: u64,
-    /// Resident memory of all processes, in bytes.
+    /// Memory of all processes together, in bytes; never more than half of the machine's.
     pub memory: u64,
-    /// Processes of the user (the kernel does not count those of root).
+    /// Processes and threads.
     pub processes: u64,
+    /// Descriptors that a process may have open.
+    pub open_files: u64,
+    /// Stack of a process, in bytes.
+    pub stack: u64,
     /// Largest file it may write, in bytes. A trace is a large sparse file.
     pub file_size: u64,
     /// Bytes that all throw-away overlays may hold together.
     pub scratch: u64,
+    /// Bytes on the disk that the writable directories may hold together.
+    pub kept: u64,
     /// Bytes kept of standard output and standard error, each.
     pub output: usize,
 }
@@ -73,11 +100,22 @@ impl Default for Limits {
             wall: Duration::from_secs(10),
             cpu_seconds: 10,
             memory: 4 << 30,
-            processes: 4096,
+            processes: 512,
+            open_files: 4096,
+            stack: 256 << 20,
             file_size: 16 << 30,
             scratch: 256 << 20,
+            kept: 4 << 30,
             output: 1 << 20,
         }
+    }
+}
+
+impl Limits {
+    /// How many processes the kernel should allow: a few more, so that too many are not merely
+    /// refused but seen, and the program ended.
+    pub(crate) fn processes_for_kernel(&self) -> u64 {
+        self.processes + 64
     }
 }
 
@@ -90,27 +128,62 @@ pub enum Ended {
     Signal(i32),
 }
 
+/// The limit that a program had to be ended for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Exceeded {
+    /// It did not end in time.
+    Time,
+    /// It used too much memory.
+    Memory,
+    /// It started too many processes.
+    Processes,
+    /// It wrote too much into a directory that is kept.
+    Disk,
+}
+
+impl fmt::Display for Exceeded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Exceeded::Time => "did not end in time",
+            Exceeded::Memory => "used too much memory",
+            Exceeded::Processes => "started too many processes",
+            Exceeded::Disk => "wrote too much to the disk",
+        })
+    }
+}
+
 /// What became of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// How it ended.
     pub ended: Ended,
-    /// It was ended because its time was up.
-    pub timed_out: bool,
-    /// It was ended because it used too much memory.
-    pub out_of_memory: bool,
+    /// The limit for which it was ended, if it was.
+    pub exceeded: Option<Exceeded>,
     /// What it wrote to standard output, up to the limit.
     pub stdout: Vec<u8>,
     /// What it wrote to standard error, up to the limit.
     pub stderr: Vec<u8>,
 }
 
-/// What the launcher says: one line of JSON behind the specification.
+/// What the launcher says: lines of JSON behind the specification. The first that is not
+/// [`Report::Missing`] counts: a program that could not be started also has an exit status.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
+    /// A second line of defence that this kernel does not have.
+    Missing(String),
     Ended(Ended),
-    OutOfTime,
-    OutOfMemory,
-    Unavailable { feature: String, error: String },
+    Exceeded(Exceeded),
+    Unavailable(Unavailable),
     NotStarted(String),
+}
+
+/// The kernel does not let us have a part of the sandbox.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Unavailable {
+    /// Which part.
+    pub feature: String,
+    /// What the kernel said.
+    pub error: String,
+    /// What can be done about it.
+    pub advice: String,
 }

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use nearmiss_sandbox::{Ended, Outcome, Replacement, Sandbox, Spec, Stdin};
+use nearmiss_sandbox::{Ended, Exceeded, Outcome, Replacement, Sandbox, Spec, Stdin};
 
 /// A test gets a directory of its own.
 type Test = fn(&Path);
@@ -35,6 +35,7 @@ fn main() {
         ("missing_program", missing_program),
         ("plain_runs", plain_runs),
         ("working_directory_at_root", working_directory_at_root),
+        ("a_run_is_cheap", a_run_is_cheap),
     ];
     for (name, test) in tests {
         let directory = tempfile::tempdir().expect("a directory");
@@ -163,7 +164,7 @@ fn killed_on_timeout_with_children(directory: &Path) {
     spec.limits.wall = Duration::from_millis(400);
     let start = Instant::now();
     let outcome = run(&spec);
-    assert!(outcome.timed_out);
+    assert!(outcome.exceeded == Some(Exceeded::Time));
     assert!(
         start.elapsed() < Duration::from_secs(3),
         "{:?}",
@@ -203,7 +204,7 @@ fn output_is_limited(directory: &Path) {
 fn memory_is_limited(directory: &Path) {
     let mut spec = shell(directory, "dd if=/dev/zero of=/dev/null bs=300M count=100");
     spec.limits.memory = 100 << 20;
-    assert!(run(&spec).out_of_memory);
+    assert!(run(&spec).exceeded == Some(Exceeded::Memory));
 }
 
 fn missing_program(directory: &Path) {
@@ -225,11 +226,32 @@ fn plain_runs(directory: &Path) {
     assert!(directory.join("there").exists());
     let mut spec = shell(directory, "sleep 60 & sleep 60");
     spec.limits.wall = Duration::from_millis(200);
-    assert!(Sandbox::none().run(&spec).unwrap().timed_out);
+    assert!(Sandbox::none().run(&spec).unwrap().exceeded == Some(Exceeded::Time));
 }
 
 fn working_directory_at_root(_: &Path) {
     let outcome = run(&shell(Path::new("/"), "pwd; echo x > /mark"));
     assert_eq!(text(&outcome.stdout), "/\n");
     assert!(!Path::new("/mark").exists());
+}
+
+/// Thousands of runs are made. The limit is far above what is usual, for busy machines.
+fn a_run_is_cheap(directory: &Path) {
+    let mut spec = shell(directory, "");
+    spec.program = "/bin/true".into();
+    spec.arguments = vec!["true".into()];
+    let median = |sandbox: &Sandbox| {
+        let mut times: Vec<Duration> = (0..100)
+            .map(|_| {
+                let start = Instant::now();
+                assert_eq!(sandbox.run(&spec).unwrap().ended, Ended::Exited(0));
+                start.elapsed()
+            })
+            .collect();
+        times.sort();
+        times[times.len() / 2]
+    };
+    let (confined, plain) = (median(&sandbox()), median(&Sandbox::none()));
+    println!("/bin/true: {confined:.1?} in the sandbox, {plain:.1?} without");
+    assert!(confined < Duration::from_millis(50), "{confined:?}");
 }

@@ -29,11 +29,10 @@ pub fn replay(id: &str, twin: bool, no_sandbox: bool, directory: &Path) -> Resul
     let outcome = nearmiss_engine::replay(id, twin, &config).map_err(|error| error.to_string())?;
     output::result(&outcome.stdout)?;
     output::message(&outcome.stderr);
-    let end = match outcome.ended {
-        _ if outcome.timed_out => "did not end in time".to_string(),
-        _ if outcome.out_of_memory => "used too much memory".to_string(),
-        Ended::Exited(status) => format!("ended with status {status}"),
-        Ended::Signal(signal) => format!("was killed by signal {signal}"),
+    let end = match (outcome.exceeded, outcome.ended) {
+        (Some(limit), _) => limit.to_string(),
+        (None, Ended::Exited(status)) => format!("ended with status {status}"),
+        (None, Ended::Signal(signal)) => format!("was killed by signal {signal}"),
     };
     output::complain(&format!("{id}: the program {end}"));
     let failed = !complaints(&outcome.stderr, outcome.ended).is_empty();

@@ -1,0 +1,260 @@
+//! System calls as functions with results: the only place with `libc` calls.
+
+mod confine;
+mod mount;
+
+use std::ffi::{CString, OsString};
+use std::fs::File;
+use std::io;
+use std::mem::MaybeUninit;
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+pub use confine::{
+    LandlockRights, allow_beneath, drop_privileges, filter_system_calls, landlock_ruleset,
+    landlock_version, restrict_self,
+};
+pub use mount::{
+    attach_mount, clone_mount, detach, make_everything_private, make_read_only, mount,
+};
+
+/// A new descriptor that a system call gave us.
+fn owned(result: i64) -> io::Result<OwnedFd> {
+    let fd = check(result)?;
+    // SAFETY: the descriptor is new and nobody else's.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd as RawFd) })
+}
+
+fn check(result: i64) -> io::Result<i64> {
+    if result < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    Ok(result)
+}
+
+fn path_string(path: &Path) -> io::Result<CString> {
+    Ok(CString::new(path.as_os_str().as_bytes())?)
+}
+
+/// A file that lives in memory only, closed on `exec`.
+pub fn memory_file(name: &str) -> io::Result<File> {
+    let name = CString::new(name)?;
+    // SAFETY: `name` is a string that outlives the call.
+    owned(unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) }.into()).map(File::from)
+}
+
+/// Lets a descriptor stay open across `exec`.
+pub fn keep_across_exec(fd: RawFd) -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::fcntl(fd, libc::F_SETFD, 0) }.into()).map(drop)
+}
+
+/// Closes a descriptor on `exec` again.
+pub fn close_on_exec(fd: RawFd) -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) }.into()).map(drop)
+}
+
+/// Has the kernel kill this process when its parent ends.
+pub fn die_with_parent() -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL) }.into()).map(drop)
+}
+
+/// Leaves namespaces of the caller.
+pub fn unshare(flags: i32) -> io::Result<()> {
+    // SAFETY: this process has one thread, and no memory is involved.
+    check(unsafe { libc::unshare(flags) }.into()).map(drop)
+}
+
+/// The user and group this process acts as.
+pub fn identity() -> (u32, u32) {
+    // SAFETY: these calls cannot fail and touch no memory.
+    unsafe { (libc::geteuid(), libc::getegid()) }
+}
+
+/// Forks. Only for processes with one thread.
+pub fn fork() -> io::Result<libc::pid_t> {
+    // SAFETY: launcher and init have one thread, so the child may do what it likes.
+    Ok(check(unsafe { libc::fork() }.into())? as libc::pid_t)
+}
+
+/// Starts a session, away from any terminal.
+pub fn new_session() -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::setsid() }.into()).map(drop)
+}
+
+/// A child that has ended and its raw status: of `pid`, or of any child for -1.
+pub fn wait(pid: libc::pid_t, options: i32) -> io::Result<Option<(libc::pid_t, i32)>> {
+    let mut status = 0;
+    // SAFETY: `status` outlives the call.
+    let ended = check(unsafe { libc::waitpid(pid, &mut status, options) }.into())?;
+    Ok((ended != 0).then_some((ended as libc::pid_t, status)))
+}
+
+/// Blocks `SIGCHLD`, so that [`wait_for_child`] can wait for it.
+pub fn block_child_signal() -> io::Result<()> {
+    let set = child_signal_set();
+    // SAFETY: `set` outlives the call.
+    check(unsafe { libc::sigprocmask(libc::SIG_BLOCK, &set, std::ptr::null_mut()) }.into())
+        .map(drop)
+}
+
+/// Blocks no signal: a program starts with a clean mask.
+pub fn unblock_signals() -> io::Result<()> {
+    let mut set = MaybeUninit::uninit();
+    // SAFETY: the first call fills `set`, which outlives the second.
+    let result = unsafe {
+        libc::sigemptyset(set.as_mut_ptr());
+        libc::sigprocmask(libc::SIG_SETMASK, set.as_ptr(), std::ptr::null_mut())
+    };
+    check(result.into()).map(drop)
+}
+
+/// Waits until a child changes, at most this long.
+pub fn wait_for_child(time: Duration) {
+    let set = child_signal_set();
+    let time = libc::timespec {
+        tv_sec: time.as_secs() as i64,
+        tv_nsec: i64::from(time.subsec_nanos()),
+    };
+    // SAFETY: `set` and `time` outlive the call. A time-out is as good as a signal here.
+    unsafe { libc::sigtimedwait(&set, std::ptr::null_mut(), &time) };
+}
+
+/// Bytes of memory that this machine has.
+pub fn machine_memory() -> u64 {
+    let mut information = MaybeUninit::<libc::sysinfo>::uninit();
+    // SAFETY: the call fills the structure; it fails for bad addresses only.
+    let information = unsafe {
+        libc::sysinfo(information.as_mut_ptr());
+        information.assume_init()
+    };
+    information.totalram * u64::from(information.mem_unit)
+}
+
+fn child_signal_set() -> libc::sigset_t {
+    // SAFETY: a signal set is plain data, made by the two calls.
+    unsafe {
+        let mut set: libc::sigset_t = std::mem::zeroed();
+        libc::sigemptyset(&mut set);
+        libc::sigaddset(&mut set, libc::SIGCHLD);
+        set
+    }
+}
+
+/// Kills a process group.
+pub fn kill_group(pid: u32) {
+    // SAFETY: no memory is involved; a group that is gone is fine.
+    unsafe { libc::kill(-(pid as libc::pid_t), libc::SIGKILL) };
+}
+
+/// Lowers a limit of this process and its children; one that is lower already stays.
+pub fn limit(resource: libc::__rlimit_resource_t, most: u64) -> io::Result<()> {
+    let mut limit = MaybeUninit::uninit();
+    // SAFETY: the call fills `limit`, or fails.
+    check(unsafe { libc::getrlimit(resource, limit.as_mut_ptr()) }.into())?;
+    // SAFETY: it did not fail.
+    let limit: libc::rlimit = unsafe { limit.assume_init() };
+    let lower = libc::rlimit {
+        rlim_cur: limit.rlim_cur.min(most),
+        rlim_max: limit.rlim_max.min(most),
+    };
+    // SAFETY: `lower` outlives the call.
+    check(unsafe { libc::setrlimit(resource, &lower) }.into()).map(drop)
+}
+
+/// A pipe, closed on `exec`: reading end, writing end.
+pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
+    let mut ends = [0; 2];
+    // SAFETY: `ends` has room for two descriptors.
+    check(unsafe { libc::pipe2(ends.as_mut_ptr(), libc::O_CLOEXEC) }.into())?;
+    // SAFETY: the descriptors are new and nobody else's.
+    Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
+}
+
+/// Makes `fd` this process's standard input.
+pub fn become_stdin(fd: RawFd) -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::dup2(fd, 0) }.into()).map(drop)
+}
+
+/// Has all descriptors but the standard ones closed by the next `exec`.
+pub fn close_others_on_exec() -> io::Result<()> {
+    const CLOSE_RANGE_CLOEXEC: u32 = 4;
+    // SAFETY: no memory is involved.
+    let result = unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, CLOSE_RANGE_CLOEXEC) };
+    check(result).map(drop)
+}
+
+/// Makes this process the leader of a process group of its own.
+pub fn new_group() -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::setpgid(0, 0) }.into()).map(drop)
+}
+
+/// Forks into a new user namespace. Only for processes with one thread.
+pub fn fork_into_user_namespace() -> io::Result<libc::pid_t> {
+    let flags = libc::CLONE_NEWUSER | libc::SIGCHLD;
+    // SAFETY: without a stack of its own the child goes on as after `fork`.
+    let result = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
+    Ok(check(result)? as libc::pid_t)
+}
+
+/// Sets the loopback interface of this network namespace up.
+pub fn raise_loopback() -> io::Result<()> {
+    let flags = libc::SOCK_DGRAM | libc::SOCK_CLOEXEC;
+    // SAFETY: no memory is involved.
+    let socket = owned(unsafe { libc::socket(libc::AF_INET, flags, 0) }.into())?;
+    // SAFETY: an interface request is plain data.
+    let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
+    for (place, letter) in request.ifr_name.iter_mut().zip(b"lo") {
+        *place = *letter as libc::c_char;
+    }
+    request.ifr_ifru.ifru_flags = (libc::IFF_UP | libc::IFF_RUNNING) as i16;
+    // SAFETY: `request` is what this call reads, and outlives it.
+    let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &request) };
+    check(result.into()).map(drop)
+}
+
+/// A descriptor that becomes readable when a child has ended.
+pub fn open_process(pid: u32) -> io::Result<OwnedFd> {
+    // SAFETY: no memory is involved.
+    owned(unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) })
+}
+
+/// Waits until one of the descriptors can be read or is at its end; negative ones are passed
+/// over.
+pub fn wait_readable<const N: usize>(
+    descriptors: [RawFd; N],
+    time: Duration,
+) -> io::Result<[bool; N]> {
+    let mut polled = descriptors.map(|fd| libc::pollfd {
+        fd,
+        events: libc::POLLIN,
+        revents: 0,
+    });
+    let milliseconds = i32::try_from(time.as_millis()).unwrap_or(i32::MAX);
+    // SAFETY: `polled` outlives the call and its length is given.
+    let result = unsafe { libc::poll(polled.as_mut_ptr(), N as u64, milliseconds) };
+    match check(result.into()) {
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => return Ok([false; N]),
+        Err(error) => return Err(error),
+        Ok(_) => {}
+    }
+    Ok(polled.map(|entry| entry.revents != 0))
+}
+
+/// A new directory that nobody else can look into, for a while.
+pub fn temporary_directory() -> io::Result<PathBuf> {
+    let mut name = b"/tmp/nearmiss-XXXXXX\0".to_vec();
+    // SAFETY: `name` is a string that ends with a zero, which the call writes into.
+    if unsafe { libc::mkdtemp(name.as_mut_ptr().cast()) }.is_null() {
+        return Err(io::Error::last_os_error());
+    }
+    name.pop();
+    Ok(PathBuf::from(OsString::from_vec(name)))
+}

@@ -1,0 +1,90 @@
+//! System calls that change what the file system looks like.
+
+use std::ffi::{CStr, CString};
+use std::io;
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::path::Path;
+
+use super::{check, owned, path_string};
+
+/// `mount`.
+pub fn mount(kind: &str, target: &Path, flags: u64, options: &str) -> io::Result<()> {
+    let (kind, target) = (CString::new(kind)?, path_string(target)?);
+    let options = CString::new(options)?;
+    // SAFETY: all strings outlive the call.
+    let result = unsafe {
+        libc::mount(
+            kind.as_ptr(),
+            target.as_ptr(),
+            kind.as_ptr(),
+            flags,
+            options.as_ptr().cast(),
+        )
+    };
+    check(result.into()).map(drop)
+}
+
+/// Unmounts as soon as nobody uses it.
+pub fn detach(target: &Path) -> io::Result<()> {
+    let target = path_string(target)?;
+    // SAFETY: the string outlives the call.
+    check(unsafe { libc::umount2(target.as_ptr(), libc::MNT_DETACH) }.into()).map(drop)
+}
+
+/// A copy of the mounts at a path, attached nowhere yet.
+pub fn clone_mount(path: &Path) -> io::Result<OwnedFd> {
+    const OPEN_TREE_CLONE: i64 = 1;
+    let path = path_string(path)?;
+    let flags = OPEN_TREE_CLONE | i64::from(libc::O_CLOEXEC) | i64::from(libc::AT_RECURSIVE);
+    // SAFETY: the string outlives the call.
+    let result =
+        unsafe { libc::syscall(libc::SYS_open_tree, libc::AT_FDCWD, path.as_ptr(), flags) };
+    owned(result)
+}
+
+/// Attaches mounts at a path.
+pub fn attach_mount(mount: &OwnedFd, path: &Path) -> io::Result<()> {
+    const MOVE_MOUNT_F_EMPTY_PATH: i64 = 4;
+    let path = path_string(path)?;
+    let empty: &CStr = c"";
+    // SAFETY: the strings outlive the call.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_move_mount,
+            mount.as_raw_fd(),
+            empty.as_ptr(),
+            libc::AT_FDCWD,
+            path.as_ptr(),
+            MOVE_MOUNT_F_EMPTY_PATH,
+        )
+    };
+    check(result).map(drop)
+}
+
+/// Makes a mount and all beneath it read-only.
+pub fn make_read_only(path: &Path) -> io::Result<()> {
+    let attributes = libc::mount_attr {
+        attr_set: libc::MOUNT_ATTR_RDONLY | libc::MOUNT_ATTR_NOSUID,
+        attr_clr: 0,
+        propagation: libc::MS_PRIVATE,
+        userns_fd: 0,
+    };
+    let path = path_string(path)?;
+    // SAFETY: the string and the structure, whose size is given, outlive the call.
+    let result = unsafe {
+        libc::syscall(
+            libc::SYS_mount_setattr,
+            libc::AT_FDCWD,
+            path.as_ptr(),
+            libc::AT_RECURSIVE,
+            &raw const attributes,
+            size_of::<libc::mount_attr>(),
+        )
+    };
+    check(result).map(drop)
+}
+
+/// Makes all mounts private to this namespace.
+pub fn make_everything_private() -> io::Result<()> {
+    mount("none", Path::new("/"), libc::MS_REC | libc::MS_PRIVATE, "")
+}

@@ -63,6 +63,9 @@ size_t __nm_room(const void *start);
  * no byte before it in the line is one. */
 bool __nm_ends_line(const char *byte);
 
+/* A library function allocated size bytes (which may be symbolic), as malloc would. */
+void __nm_adopt(void *memory, size_t size);
+
 /* Models are part of the program or library that they are linked into. */
 #pragma GCC visibility push(hidden)
 

@@ -97,6 +97,11 @@ pub const MODELS: &[Model] = &[
     rust("malloc", "pl"),
     rust("calloc", "pll"),
     rust("realloc", "ppl"),
+    rust("reallocarray", "ppll"),
+    rust("aligned_alloc", "pll"),
+    rust("memalign", "pll"),
+    rust("valloc", "pl"),
+    rust("posix_memalign", "ipll"),
     rust("free", "vp"),
     // string.h: memory that moves.
     rust("memcpy", "pppl"),
@@ -106,6 +111,9 @@ pub const MODELS: &[Model] = &[
     rust("__memmove_chk", "pppll"),
     rust("__memset_chk", "ppill"),
     rust("mempcpy", "pppl"),
+    rust("__mempcpy_chk", "pppll"),
+    rust("bcopy", "vppl"),
+    rust("bzero", "vpl"),
     // unistd.h: processes.
     rust("fork", "i"),
     // string.h: functions that look at bytes.

@@ -1,11 +1,30 @@
 //! Events and notes: what the path is made of, and what was lost.
 
+use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::{Event, EventKind};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label};
 
+use crate::formula::Truth;
 use crate::runtime::{FIXED_CACHE, Runtime};
+
+/// A check that was recorded.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct KnownCheck {
+    site: SiteId,
+    label: Label,
+    kind: u8,
+}
+
+impl KnownCheck {
+    /// None.
+    pub const NONE: KnownCheck = KnownCheck {
+        site: SiteId::NONE,
+        label: CONCRETE,
+        kind: 0,
+    };
+}
 
 impl Runtime {
     /// Records an event.
@@ -27,6 +46,38 @@ impl Runtime {
             return;
         }
         self.append(&Event::new(kind, truth, label, site));
+    }
+
+    /// A memory access or call must satisfy this, or fails as `kind` says.
+    pub fn check_that(&mut self, kind: Kind, truth: Truth, site: SiteId) {
+        if truth.label == CONCRETE || self.is_constant(truth.label) {
+            return;
+        }
+        // In a loop the same check comes again and again; once it held, it always does.
+        let check = KnownCheck {
+            site,
+            label: truth.label,
+            kind: kind as u8,
+        };
+        let slot = (truth.label as usize ^ site.0 as usize) % FIXED_CACHE;
+        if self.known_checks[slot] == check {
+            return;
+        }
+        self.known_checks[slot] = check;
+        self.append_about(EventKind::Check, kind, truth, site);
+    }
+
+    /// Something is nearly always so; where it is not, `kind` is feared.
+    pub fn probe(&mut self, kind: Kind, truth: Truth, site: SiteId) {
+        if truth.label != CONCRETE && !self.is_constant(truth.label) {
+            self.append_about(EventKind::Probe, kind, truth, site);
+        }
+    }
+
+    fn append_about(&mut self, event: EventKind, kind: Kind, truth: Truth, site: SiteId) {
+        let mut event = Event::new(event, truth.holds, truth.label, site);
+        event.aux = kind as u16;
+        self.append(&event);
     }
 
     /// A check failed on whatever data.
@@ -69,10 +120,31 @@ impl Runtime {
         self.append(&event);
     }
 
+    /// Whether `label` is known to keep its recorded value.
+    pub fn is_fixed(&self, label: Label) -> bool {
+        label != CONCRETE && self.fixed[label as usize % FIXED_CACHE] == label
+    }
+
     /// `label` was lost without a constraint.
     pub fn lost(&mut self, label: Label, kind: NoteKind, site: SiteId) {
         if label != CONCRETE && !self.is_constant(label) {
             self.trace.note(kind, site, 1);
+        }
+    }
+
+    /// Memory is given to a function. If that is not instrumented, the symbolic bytes from
+    /// there on are lost in it.
+    pub fn swallowed(&mut self, pointer: u64, callee: u64, site: SiteId) {
+        const MOST: u64 = 4096;
+        let end = match self.find_object(pointer) {
+            Some(object) => object.start.saturating_add(object.size),
+            None => u64::MAX,
+        };
+        let end = end.min(pointer.saturating_add(MOST));
+        let labelled = |&address: &u64| self.shadow.get(address).label() != CONCRETE;
+        let count = (pointer..end).take_while(labelled).count();
+        if count != 0 && !self.is_instrumented(callee) {
+            self.trace.note(NoteKind::Call, site, count as u32);
         }
     }
 

@@ -4,15 +4,16 @@
 //! recording to work on.
 
 use nearmiss_abi::event::EventKind;
-use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::{MAX_WIDTH, Op};
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label};
 
+use crate::bounds::Span;
 use crate::calls;
 use crate::events::note_kind;
+use crate::objects::{Object, ObjectKind};
 use crate::runtime::Runtime;
-use crate::table_read::Access;
+use crate::symbolic::Access;
 use crate::turn;
 
 /// Counts the hook and does its work.
@@ -107,9 +108,14 @@ fn unpack(address_size: u64) -> (u64, u32) {
     )
 }
 
-pub extern "C" fn load(address_size: u64, value: u64, _site: u64) -> Label {
+pub extern "C" fn load(address_size: u64, value: u64, site: u64) -> Label {
     let (address, size) = unpack(address_size);
-    hook(CONCRETE, |runtime| runtime.load(address, size, value))
+    let access = Access {
+        address,
+        size,
+        value,
+    };
+    hook(CONCRETE, |runtime| runtime.load_at(access, SiteId(site)))
 }
 
 pub extern "C" fn load_symbolic(label: u32, address_size: u64, value: u64, site: u64) -> Label {
@@ -120,13 +126,13 @@ pub extern "C" fn load_symbolic(label: u32, address_size: u64, value: u64, site:
         value,
     };
     hook(CONCRETE, |runtime| {
-        runtime.load_symbolic(label, access, (0, 0), SiteId(site))
+        runtime.load_symbolic(label, access, SiteId(site))
     })
 }
 
-pub extern "C" fn store(address_size: u64, label: u32, _site: u64) {
-    let (address, size) = unpack(address_size);
-    hook((), |runtime| runtime.store(address, size, label));
+pub extern "C" fn store(address_size: u64, label: u32, site: u64) {
+    let place = unpack(address_size);
+    hook((), |runtime| runtime.store_at(place, label, SiteId(site)));
 }
 
 pub extern "C" fn store_symbolic(
@@ -134,48 +140,66 @@ pub extern "C" fn store_symbolic(
     address_size: u64,
     label: u32,
     value: u64,
-    _old: u64,
+    old: u64,
     site: u64,
 ) {
     let (address, size) = unpack(address_size);
+    let access = Access {
+        address,
+        size,
+        value,
+    };
     hook((), |runtime| {
-        let ends_string = size == 1 && label == CONCRETE && value as u8 == 0;
-        if ends_string && runtime.open_end_stored(address, address_label) {
-            return;
-        }
-        runtime.fix(address_label, NoteKind::Address, SiteId(site));
-        runtime.store(address, size, label);
+        runtime.store_symbolic(address_label, access, (label, old), SiteId(site));
     });
 }
 
 pub extern "C" fn range(
-    _address: u64,
+    address: u64,
     address_label: u32,
-    _size: u64,
+    size: u64,
     size_label: u32,
-    _write: u32,
+    write: u32,
     site: u64,
 ) {
     hook((), |runtime| {
-        runtime.fix(address_label, NoteKind::Address, SiteId(site));
-        runtime.fix(size_label, NoteKind::Size, SiteId(site));
+        let span = Span {
+            address: runtime.word(address_label, address),
+            size: runtime.word(size_label, size),
+            write: write != 0,
+            site: SiteId(site),
+        };
+        runtime.check_range(&span);
     });
 }
 
 pub extern "C" fn stack_object(address: u64, size: u64) {
-    hook((), |runtime| runtime.shadow.clear(address, size));
-}
-
-pub extern "C" fn stack_object_sized(address: u64, size: u64, size_label: u32, site: u64) {
     hook((), |runtime| {
         runtime.shadow.clear(address, size);
-        runtime.fix(size_label, NoteKind::Size, SiteId(site));
+        let object = Object::new(address, size, ObjectKind::Stack);
+        runtime.objects.insert(object);
     });
 }
 
-pub extern "C" fn stack_object_ends(_address: u64, _size: u64) {}
+pub extern "C" fn stack_object_sized(address: u64, size: u64, size_label: u32, _site: u64) {
+    hook((), |runtime| {
+        runtime.shadow.clear(address, size);
+        runtime.add_object(address, size, size_label, ObjectKind::Stack);
+    });
+}
 
-pub extern "C" fn swallowed(_pointer: u64, _callee: u64, _site: u64) {}
+pub extern "C" fn stack_object_ends(address: u64, size: u64) {
+    hook((), |runtime| {
+        runtime.objects.end(address);
+        runtime.shadow.clear_sized(address, size);
+    });
+}
+
+pub extern "C" fn swallowed(pointer: u64, callee: u64, site: u64) {
+    hook((), |runtime| {
+        runtime.swallowed(pointer, callee, SiteId(site));
+    });
+}
 
 pub extern "C" fn clear(address: u64, size: u64) {
     hook((), |runtime| runtime.shadow.clear(address, size));
@@ -188,11 +212,17 @@ pub extern "C" fn opaque(address: u64, size: u64, kind: u32, site: u64) {
 }
 
 pub extern "C" fn copy(to: u64, from: u64, size: u64) {
-    hook((), |runtime| runtime.shadow.copy(to, from, size));
+    hook((), |runtime| {
+        runtime.settle_ranges();
+        runtime.shadow.copy(to, from, size);
+    });
 }
 
 pub extern "C" fn fill(to: u64, size: u64, label: u32) {
-    hook((), |runtime| runtime.fill(to, size, label));
+    hook((), |runtime| {
+        runtime.settle_ranges();
+        runtime.fill(to, size, label);
+    });
 }
 
 pub extern "C" fn branch(label: u32, truth: u32, site: u64) {

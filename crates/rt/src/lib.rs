@@ -14,34 +14,44 @@
 //! | [`shadow`] | which byte of memory holds which byte of which term |
 //! | [`trace`] | the trace file |
 //! | [`terms`], [`construct`], [`evaluate`] | hash-consed terms and how they are made |
-//! | [`memory`], [`table_read`], [`calls`], [`events`] | what the hooks do |
+//! | [`memory`], [`symbolic`], [`snapshots`], [`calls`], [`events`] | what the hooks do |
+//! | [`objects`], [`modules`], [`heap`] | which memory is one object |
+//! | [`bounds`], [`pointers`], [`formula`] | checks of bounds |
+//! | [`lengths`] | lengths of inputs |
 //! | [`input`], [`files`], [`streams`] | where input bytes come from |
-//! | [`lengths`] | how long inputs are, as inputs of their own |
-//! | [`system`], [`text`] | what the standard library would have been for |
+//! | [`system`], [`text`], [`list`] | what the standard library would have been for |
 //! | [`models`] | the libc functions that move labels |
 //! | [`harness`] | `nearmiss_symbolic`, `nearmiss_assume` |
 #![cfg_attr(not(test), no_std)]
 
+mod bounds;
 mod calls;
 mod construct;
 mod entry;
 mod evaluate;
 mod events;
 mod files;
+mod formula;
 mod harness;
+mod heap;
 mod hooks;
 mod input;
 mod lengths;
+mod list;
 mod memory;
 mod models;
+mod modules;
+mod objects;
 mod options;
+mod pointers;
 mod replay;
 mod runtime;
 mod shadow;
+mod snapshots;
 mod start;
 mod streams;
+mod symbolic;
 mod system;
-mod table_read;
 mod terms;
 mod text;
 mod thread;

@@ -67,6 +67,33 @@ impl Runtime {
         if !any {
             return CONCRETE;
         }
+        self.join_pieces(address, size, value)
+    }
+
+    /// As [`Runtime::load`] for bytes that the program did not just read: where they are not
+    /// what their labels say, they count as concrete.
+    pub fn peek(&mut self, address: u64, size: u32, value: u64) -> Label {
+        let mut any = false;
+        let mut done = 0;
+        while done < size {
+            let at = address + done as u64;
+            let run = self.run_length(at, size - done);
+            if self.shadow.get(at).label() != CONCRETE {
+                any = true;
+                if !self.agrees(at, run, value >> (8 * done)) {
+                    return CONCRETE;
+                }
+            }
+            done += run;
+        }
+        if any {
+            self.join_pieces(address, size, value)
+        } else {
+            CONCRETE
+        }
+    }
+
+    fn join_pieces(&mut self, address: u64, size: u32, value: u64) -> Label {
         let mut result = CONCRETE;
         let mut done = 0;
         while done < size {
@@ -86,16 +113,21 @@ impl Runtime {
     /// Whether the bytes still have the value of their term. If not, somebody wrote them
     /// without instrumentation: they are concrete from now on.
     fn verify(&mut self, address: u64, size: u32, value: u64) -> bool {
-        let word = self.shadow.get(address);
-        let low = 8 * word.byte();
-        let fits = low + 8 * size <= self.width(word.label());
-        let recorded = truncate(self.value(word.label()) >> low, 8 * size) as u64;
-        if fits && recorded == value & mask(8 * size) {
+        if self.agrees(address, size, value) {
             return true;
         }
         self.shadow.clear(address, size as u64);
         self.trace.note(NoteKind::Overwritten, SiteId::NONE, 1);
         false
+    }
+
+    /// Whether a run of bytes has the value of its term.
+    fn agrees(&self, address: u64, size: u32, value: u64) -> bool {
+        let word = self.shadow.get(address);
+        let low = 8 * word.byte();
+        let fits = low + 8 * size <= self.width(word.label());
+        let recorded = truncate(self.value(word.label()) >> low, 8 * size) as u64;
+        fits && recorded == value & mask(8 * size)
     }
 
     /// The term of a run of bytes.

@@ -23,8 +23,11 @@ pub struct Options {
     pub elements: u64,
     /// Most elements that all stores at symbolic addresses may update.
     pub updates: u64,
-    /// Larger allocations of a size that depends on input fail.
+    /// Allocations of more bytes are worth a probe where input decides on their size.
     pub allocation: u64,
+    /// Whether such allocations fail: where the limit was given, which the engine does only
+    /// for inputs of its own.
+    pub refuses: bool,
     /// Bytes of standard input, if the engine says.
     pub stdin: Option<u64>,
 }
@@ -41,6 +44,7 @@ impl Options {
         elements: 0,
         updates: 0,
         allocation: 0,
+        refuses: false,
         stdin: None,
     };
 
@@ -55,6 +59,7 @@ impl Options {
         elements: names::DEFAULT_ELEMENTS,
         updates: names::DEFAULT_UPDATES,
         allocation: names::DEFAULT_ALLOCATION,
+        refuses: false,
         stdin: None,
     };
 
@@ -99,6 +104,7 @@ impl Options {
             self.updates = number;
         } else if key == names::OPTION_ALLOCATION.as_bytes() {
             self.allocation = number;
+            self.refuses = true;
         } else if key == names::OPTION_STDIN.as_bytes() {
             self.stdin = Some(number);
         }

@@ -3,23 +3,24 @@
 use core::ptr;
 
 use nearmiss_abi::note::NoteKind;
-use nearmiss_abi::shadow::{SUMMARY_MASK, SummaryWords};
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::Label;
 
+use crate::bounds::Unsettled;
+use crate::events::KnownCheck;
 use crate::input::Inputs;
 use crate::lengths::Assumed;
+use crate::modules::{MOST_MODULES, Registered};
+use crate::objects::Objects;
 use crate::options::Options;
 use crate::shadow::Shadow;
+use crate::snapshots::KnownSnapshots;
 use crate::streams::Streams;
 use crate::system::{self, advice};
-use crate::table_read::KnownSnapshots;
 use crate::terms::TermTable;
 use crate::trace::{Full, Trace};
 use crate::turn::{is_alone, set_active};
 
-/// Programs and shared libraries that can be registered at a time.
-const MOST_REGISTERED: usize = 512;
 /// Labels that are known to be fixed already.
 pub const FIXED_CACHE: usize = 256;
 
@@ -45,22 +46,21 @@ pub struct Runtime {
     pub fixed: [Label; FIXED_CACHE],
     /// Bytes that were assumed not to be zero.
     pub assumed: Assumed,
+    /// Checks that were recorded, by label and site.
+    pub known_checks: [KnownCheck; FIXED_CACHE],
+    /// What memory is made of.
+    pub objects: Objects,
+    /// Elements that loads at symbolic addresses chose from.
+    pub chosen_elements: u64,
+    /// Elements that stores at symbolic addresses updated.
+    pub updated_elements: u64,
+    /// Words that are fixed once all ranges of an operation were checked.
+    pub unsettled: Unsettled,
+    /// Whether a module's variables are not in `objects` yet.
+    pub new_globals: bool,
+    /// Programs and libraries.
+    pub registered: [Registered; MOST_MODULES],
     stopped: bool,
-    registered: [Registered; MOST_REGISTERED],
-}
-
-/// The summary words of a program or library, and the base that they had before.
-#[derive(Clone, Copy)]
-struct Registered {
-    words: *mut SummaryWords,
-    first_base: *const u8,
-}
-
-impl Registered {
-    const FREE: Registered = Registered {
-        words: ptr::null_mut(),
-        first_base: ptr::null(),
-    };
 }
 
 impl Runtime {
@@ -78,8 +78,14 @@ impl Runtime {
             snapshots: KnownSnapshots::none(),
             fixed: [0; FIXED_CACHE],
             assumed: Assumed::none(),
+            known_checks: [KnownCheck::NONE; FIXED_CACHE],
+            objects: Objects::none(),
+            chosen_elements: 0,
+            updated_elements: 0,
+            unsettled: Unsettled::NONE,
+            new_globals: false,
+            registered: [Registered::FREE; MOST_MODULES],
             stopped: false,
-            registered: [Registered::FREE; MOST_REGISTERED],
         }
     }
 
@@ -88,8 +94,11 @@ impl Runtime {
         self.options = options;
         let shadow = Shadow::create();
         let table = TermTable::create();
+        let objects = Objects::create();
         let uppers = system::map_private(options.terms as usize * 8);
-        let (Some(shadow), Some(table), Ok(uppers)) = (shadow, table, uppers) else {
+        let (Some(shadow), Some(table), Some(objects), Ok(uppers)) =
+            (shadow, table, objects, uppers)
+        else {
             Trace::refuse(directory);
             return false;
         };
@@ -104,44 +113,10 @@ impl Runtime {
         }
         self.shadow = shadow;
         self.table = table;
+        self.objects = objects;
         self.uppers = uppers.cast();
         self.trace = trace;
         true
-    }
-
-    /// Instrumented code of this program or library looks at the summary from now on.
-    pub fn register(&mut self, words: *mut SummaryWords) {
-        let mut places = self.registered.iter_mut();
-        let Some(place) = places.find(|place| place.words.is_null()) else {
-            return;
-        };
-        // SAFETY: `words` is the variable of the library that registers. The new base is good
-        // with the old mask, 0, but the mask not with the old base.
-        unsafe {
-            *place = Registered {
-                words,
-                first_base: (*words).base,
-            };
-            (&raw mut (*words).base).write_volatile(self.shadow.summary_base());
-            (&raw mut (*words).mask).write_volatile(SUMMARY_MASK);
-        }
-    }
-
-    /// The library is about to go away.
-    pub fn unregister(&mut self, words: *mut SummaryWords) {
-        for place in &mut self.registered {
-            if place.words == words {
-                // SAFETY: the words are still there. Code of the library that runs on in
-                // another thread may have read the mask already: then the base must stay.
-                unsafe {
-                    (&raw mut (*words).mask).write_volatile(0);
-                    if is_alone() {
-                        (&raw mut (*words).base).write_volatile(place.first_base);
-                    }
-                }
-                *place = Registered::FREE;
-            }
-        }
     }
 
     /// The library that this runtime is part of is unloaded. Its address space is given back,
@@ -150,12 +125,13 @@ impl Runtime {
     pub fn dissolve(&mut self) {
         set_active(0);
         self.stopped = true;
-        let used = self.registered.iter().any(|place| !place.words.is_null());
+        let used = self.registered.iter().any(|place| place.words().is_some());
         if used || !is_alone() {
             return;
         }
         self.shadow.destroy();
         self.table.destroy();
+        self.objects.destroy();
         self.trace.destroy();
         // SAFETY: nothing is recorded any more.
         unsafe { system::unmap(self.uppers.cast(), self.options.terms as usize * 8) };
@@ -182,11 +158,9 @@ impl Runtime {
         // Other threads may have read one of the two words already. With the mask 0 every
         // summary byte is the first one, which is made zero; the base stays.
         self.shadow.clear(0, 64);
-        for place in &self.registered {
-            if !place.words.is_null() {
-                // SAFETY: registered words live until they are unregistered.
-                unsafe { (&raw mut (*place.words).mask).write_volatile(0) };
-            }
+        for words in self.registered.iter().filter_map(|place| place.words()) {
+            // SAFETY: registered words live until they are unregistered.
+            unsafe { (&raw mut (*words).mask).write_volatile(0) };
         }
     }
 
@@ -249,6 +223,7 @@ pub mod testing {
     impl Drop for Scratch {
         fn drop(&mut self) {
             self.runtime.shadow.destroy();
+            self.runtime.objects.destroy();
             self.runtime.trace.destroy();
         }
     }

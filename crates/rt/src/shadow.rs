@@ -10,7 +10,7 @@
 
 use core::ptr;
 
-use nearmiss_abi::shadow::{GRANULE_SHIFT, SUMMARY_MASK};
+use nearmiss_abi::shadow::{GRANULE_SHIFT, SUMMARY_LABEL, SUMMARY_MASK, SUMMARY_SIZED};
 use nearmiss_abi::term::{Label, ShadowWord};
 
 use crate::system::{self, advice};
@@ -107,7 +107,43 @@ impl Shadow {
         // SAFETY: see the module's comment.
         unsafe {
             self.word(address).write(word.0);
-            self.granule(address).write(1);
+            let granule = self.granule(address);
+            granule.write(granule.read() | SUMMARY_LABEL);
+        }
+    }
+
+    /// Whether the byte at `address` may belong to an object of symbolic size.
+    #[inline(always)]
+    pub fn is_sized(&self, address: u64) -> bool {
+        // SAFETY: see the module's comment.
+        unsafe { self.granule(address).read() & SUMMARY_SIZED != 0 }
+    }
+
+    /// Whether the range starts or ends in an object of symbolic size.
+    pub fn touches_sized(&self, address: u64, size: u64) -> bool {
+        self.is_sized(address) || (size != 0 && self.is_sized(address.wrapping_add(size - 1)))
+    }
+
+    /// The range belongs to an object of symbolic size from now on.
+    pub fn set_sized(&mut self, address: u64, size: u64) {
+        self.change_sized(address, size, |bits| bits | SUMMARY_SIZED);
+    }
+
+    /// It does not any more.
+    pub fn clear_sized(&mut self, address: u64, size: u64) {
+        self.change_sized(address, size, |bits| bits & !SUMMARY_SIZED);
+    }
+
+    fn change_sized(&mut self, address: u64, size: u64, change: impl Fn(u8) -> u8) {
+        let end = address.saturating_add(size);
+        let mut at = address;
+        while at < end {
+            // SAFETY: see the module's comment.
+            unsafe {
+                let granule = self.granule(at);
+                granule.write(change(granule.read()));
+            }
+            at = piece_end(at, end);
         }
     }
 
@@ -157,7 +193,7 @@ impl Shadow {
     #[inline]
     pub fn clear(&mut self, address: u64, size: u64) {
         let end = address.saturating_add(size);
-        if size >= HUGE {
+        if size >= HUGE && !self.touches_sized(address, size) {
             self.clear_huge(address, end);
         } else {
             self.clear_dirty(address, end);
@@ -204,7 +240,11 @@ impl Shadow {
         let start = address & !(GRANULE - 1);
         let any = (start..start + GRANULE).fold(0, |any, byte| any | self.get(byte).0);
         // SAFETY: see the module's comment.
-        unsafe { self.granule(address).write((any != 0) as u8) };
+        unsafe {
+            let granule = self.granule(address);
+            let others = granule.read() & !SUMMARY_LABEL;
+            granule.write(others | if any != 0 { SUMMARY_LABEL } else { 0 });
+        }
     }
 
     /// Every byte now holds the lowest byte of `label`.
@@ -287,7 +327,7 @@ impl Shadow {
         }
         if any != 0 {
             // SAFETY: see the module's comment.
-            unsafe { self.granule(start).write(1) };
+            unsafe { self.granule(start).write(target | SUMMARY_LABEL) };
         } else {
             self.refresh(start);
         }

@@ -8,8 +8,11 @@ use nearmiss_abi::channel::{ChannelKind, PIECE_WHOLE};
 use nearmiss_abi::environment;
 use nearmiss_abi::shadow::SummaryWords;
 use nearmiss_abi::site::SiteId;
+use nearmiss_abi::term::CONCRETE;
 
 use crate::models::real;
+use crate::modules::Module;
+use crate::objects::ObjectKind;
 use crate::options::Options;
 use crate::replay;
 use crate::runtime::Runtime;
@@ -26,23 +29,24 @@ struct Environment {
     options: *const u8,
 }
 
-/// Called by the constructor of each program and library with its summary words.
+/// Called by the constructor of each program and library with what it is made of.
 ///
 /// # Safety
-/// The first three are what the C library passes to constructors; `words` is the variable
-/// `__nm_summary` of the caller.
+/// The first three are what the C library passes to constructors; `module` is the variable
+/// `nearmiss_module` of the caller.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __nm_register(
     argc: i32,
     argv: *const *mut u8,
     envp: *const *const u8,
-    words: *mut SummaryWords,
+    module: *const Module,
 ) {
     if STARTED.swap(1, Ordering::Relaxed) == 0 {
         // SAFETY: as promised by the caller.
         unsafe { start(argc, argv, envp) };
     }
-    turn::with((), |runtime| runtime.register(words));
+    // SAFETY: as promised by the caller.
+    turn::with((), |runtime| runtime.register(unsafe { *module }));
 }
 
 /// Called by the destructor of each program and library.
@@ -83,7 +87,11 @@ unsafe fn start(argc: i32, argv: *const *mut u8, envp: *const *const u8) {
     turn::with((), |runtime| {
         runtime.record_program();
         // SAFETY: as promised by the caller.
-        unsafe { runtime.label_arguments(argc, argv) };
+        unsafe {
+            runtime.know_texts(argv.cast());
+            runtime.know_texts(envp);
+            runtime.label_arguments(argc, argv);
+        }
         runtime.open_stdin();
     });
     if is_in_program() {
@@ -138,6 +146,22 @@ impl Runtime {
         // SAFETY: the link ends with a zero.
         if path.write(|bytes| unsafe { system::read_link(link, bytes) }) {
             self.trace.set_program(path.text());
+        }
+    }
+
+    /// The texts of the command line or the environment are objects.
+    ///
+    /// # Safety
+    /// `texts` is an array of texts that ends with a null.
+    unsafe fn know_texts(&mut self, texts: *const *const u8) {
+        let mut entry = texts;
+        // SAFETY: as promised by the caller.
+        unsafe {
+            while !entry.is_null() && !(*entry).is_null() {
+                let size = system::length(*entry) as u64 + 1;
+                self.add_object(*entry as u64, size, CONCRETE, ObjectKind::Argument);
+                entry = entry.add(1);
+            }
         }
     }
 

@@ -40,6 +40,7 @@ const READLINK: usize = 89;
 const EXIT_GROUP: usize = 231;
 const FALLOCATE: usize = 285;
 const PRLIMIT: usize = 302;
+const PROCESS_VM_READV: usize = 310;
 const RENAME: usize = 82;
 const RENAMEAT2: usize = 316;
 
@@ -249,6 +250,25 @@ pub unsafe fn unmap(start: *mut u8, size: usize) {
 pub unsafe fn advise(start: *mut u8, size: usize, advice: i32) {
     // SAFETY: as promised by the caller.
     let _ = unsafe { call(MADVISE, [start as usize, size, advice as usize, 0, 0, 0]) };
+}
+
+/// Reads memory of this process; `false`, not a signal, where that cannot be read.
+///
+/// # Safety
+/// `size` bytes at `to` are the runtime's own.
+pub unsafe fn read_own(from: u64, to: *mut u8, size: usize) -> bool {
+    let local = [to as usize, size];
+    let remote = [from as usize, size];
+    let arguments = [
+        process() as usize,
+        local.as_ptr() as usize,
+        1,
+        remote.as_ptr() as usize,
+        1,
+        0,
+    ];
+    // SAFETY: as promised by the caller.
+    unsafe { call(PROCESS_VM_READV, arguments) == Ok(size) }
 }
 
 /// Sets the size of a file.

@@ -129,10 +129,13 @@ fn descriptors_and_memory() {
         ],
     );
     let trace = run.trace();
-    assert_eq!(trace.noted(NoteKind::Size), 1);
     // The file's name is an argument.
     assert_eq!(trace.noted(NoteKind::FileName), 1);
-    assert_eq!(trace.drawn(EventKind::Fixed), ["zext(stdin[0]) 1"]);
+    // A symbolic size is not fixed, but probed.
+    let limit = 1 << 30;
+    let probe = format!("ule(zext(stdin[0]), {limit}) 1");
+    assert_eq!(trace.drawn(EventKind::Probe), [probe]);
+    assert_eq!(trace.drawn(EventKind::Fixed).len(), 0);
     assert_eq!(trace.events[0].site, 4711);
 }
 

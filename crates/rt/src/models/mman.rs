@@ -1,10 +1,15 @@
 //! `<sys/mman.h>`: files as memory.
 
+use nearmiss_abi::term::CONCRETE;
+
 use super::model;
 use crate::calls::Call;
+use crate::objects::ObjectKind;
 use crate::runtime::Runtime;
 use crate::system;
 use crate::system::map::PROT_READ;
+
+const PAGE: u64 = 4096;
 
 /// A mapping was made: it holds a file's bytes, or nothing known.
 fn mapped(
@@ -20,6 +25,9 @@ fn mapped(
     }
     let start = start as u64;
     runtime.shadow.clear(start, size as u64);
+    // Up to the end of its last page it can be used.
+    let whole = (size as u64).next_multiple_of(PAGE);
+    runtime.add_object(start, whole, CONCRETE, ObjectKind::Mapping);
     let Some(channel) = runtime.inputs.of_descriptor(fd) else {
         return;
     };
@@ -55,6 +63,8 @@ model! {
         call.fix(runtime, "pl");
         if result == 0 {
             runtime.shadow.clear(start as u64, size as u64);
+            let end = (start as u64).saturating_add((size as u64).next_multiple_of(PAGE));
+            runtime.objects.remove_overlapping(start as u64, end);
         }
     }
 }

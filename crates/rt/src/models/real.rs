@@ -90,6 +90,11 @@ unsafe extern "C" {
     pub fn calloc(count: usize, size: usize) -> *mut u8;
     pub fn realloc(memory: *mut u8, size: usize) -> *mut u8;
     pub fn free(memory: *mut u8);
+    pub fn reallocarray(memory: *mut u8, count: usize, size: usize) -> *mut u8;
+    pub fn aligned_alloc(alignment: usize, size: usize) -> *mut u8;
+    pub fn memalign(alignment: usize, size: usize) -> *mut u8;
+    pub fn valloc(size: usize) -> *mut u8;
+    pub fn posix_memalign(to: *mut *mut u8, alignment: usize, size: usize) -> i32;
     pub fn malloc_usable_size(memory: *mut u8) -> usize;
 
     // string.h
@@ -97,6 +102,9 @@ unsafe extern "C" {
     pub fn memmove(to: *mut u8, from: *const u8, size: usize) -> *mut u8;
     pub fn memset(to: *mut u8, byte: i32, size: usize) -> *mut u8;
     pub fn mempcpy(to: *mut u8, from: *const u8, size: usize) -> *mut u8;
+    pub fn bcopy(from: *const u8, to: *mut u8, size: usize);
+    pub fn bzero(to: *mut u8, size: usize);
+    pub fn __mempcpy_chk(to: *mut u8, from: *const u8, size: usize, room: usize) -> *mut u8;
     pub fn __memcpy_chk(to: *mut u8, from: *const u8, size: usize, room: usize) -> *mut u8;
     pub fn __memmove_chk(to: *mut u8, from: *const u8, size: usize, room: usize) -> *mut u8;
     pub fn __memset_chk(to: *mut u8, byte: i32, size: usize, room: usize) -> *mut u8;

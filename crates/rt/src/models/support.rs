@@ -5,26 +5,51 @@
 
 use nearmiss_abi::note::NoteKind;
 
+use crate::bounds::Span;
 use crate::calls::Call;
 use crate::thread::Thread;
 use crate::turn;
 
+/// Checks a range in the name of the program's call of the model.
+fn check(call: &Call, start: u64, size: u64, write: bool) {
+    turn::with((), |runtime| {
+        let span = Span {
+            address: runtime.word(call.label(0), start),
+            size: runtime.word(call.label(1), size),
+            write,
+            site: call.site(),
+        };
+        runtime.check_span(&span);
+    });
+}
+
 /// `size` bytes at `start` are about to be read.
 #[unsafe(no_mangle)]
-pub extern "C" fn __nm_reads(_start: u64, _size: u64) {
-    Call::take(__nm_reads as *const () as u64);
+pub extern "C" fn __nm_reads(start: u64, size: u64) {
+    check(
+        &Call::take(__nm_reads as *const () as u64),
+        start,
+        size,
+        false,
+    );
 }
 
 /// `size` bytes at `start` are about to be written.
 #[unsafe(no_mangle)]
-pub extern "C" fn __nm_writes(_start: u64, _size: u64) {
-    Call::take(__nm_writes as *const () as u64);
+pub extern "C" fn __nm_writes(start: u64, size: u64) {
+    check(
+        &Call::take(__nm_writes as *const () as u64),
+        start,
+        size,
+        true,
+    );
 }
 
 /// The string at `start` is about to be read to its end: there must be one in its object.
 #[unsafe(no_mangle)]
-pub extern "C" fn __nm_terminated(_start: u64) {
-    Call::take(__nm_terminated as *const () as u64);
+pub extern "C" fn __nm_terminated(start: u64) {
+    let call = Call::take(__nm_terminated as *const () as u64);
+    turn::with((), |runtime| runtime.check_terminated(start, call.site()));
 }
 
 /// Whether the zero byte at `end` is where an input of symbolic length ended in this run.
@@ -112,9 +137,12 @@ pub unsafe extern "C" fn __nm_read_as_float(start: u64, size: u64) {
 
 /// How many bytes there are, in this run, from `start` to the end of its object; 0: unknown.
 #[unsafe(no_mangle)]
-pub extern "C" fn __nm_room(_start: u64) -> u64 {
+pub extern "C" fn __nm_room(start: u64) -> u64 {
     Call::take(__nm_room as *const () as u64);
-    0
+    turn::with(0, |runtime| {
+        let object = runtime.find_object(start).filter(|object| object.live);
+        object.map_or(0, |object| object.start + object.size - start)
+    })
 }
 
 /// Whether the newline at `byte` ends a line of symbolic length: it moves with that length.
@@ -122,4 +150,11 @@ pub extern "C" fn __nm_room(_start: u64) -> u64 {
 pub extern "C" fn __nm_ends_line(byte: u64) -> bool {
     Call::take(__nm_ends_line as *const () as u64);
     turn::with(false, |runtime| runtime.line_ended_by(byte).is_some())
+}
+
+/// A library allocated `size` bytes for the program, which will free them.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_adopt(memory: u64, size: u64) {
+    let call = Call::take(__nm_adopt as *const () as u64);
+    turn::with((), |runtime| runtime.adopt(memory, size, call.label(1)));
 }

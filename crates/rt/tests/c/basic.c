@@ -10,12 +10,12 @@ __asm__(
     ".text\n"
     "registers:\n"
     "push %rbx\n"
-    "mov $1, %edi\n mov $4, %esi\n mov $3, %edx\n mov $104, %ecx\n mov $108, %r8d\n"
+    "movabs $0x400000000000001, %rdi\n mov $4, %esi\n mov $3, %edx\n mov $104, %ecx\n mov $108, %r8d\n"
     "mov $109, %r9d\n mov $110, %r10d\n mov $111, %eax\n"
     "call __nm_store\n"
     "mov %rax, %rbx\n sub $111, %rbx\n"
     "call __nm_load\n"
-    "sub $1, %rdi\n or %rdi, %rbx\n sub $4, %rsi\n or %rsi, %rbx\n"
+    "movabs $0x400000000000001, %rax\n sub %rax, %rdi\n or %rdi, %rbx\n sub $4, %rsi\n or %rsi, %rbx\n"
     "sub $3, %rdx\n or %rdx, %rbx\n sub $104, %rcx\n or %rcx, %rbx\n"
     "sub $108, %r8\n or %r8, %rbx\n sub $109, %r9\n or %r9, %rbx\n"
     "sub $110, %r10\n or %r10, %rbx\n"
@@ -38,18 +38,18 @@ int main(int argc, char **argv)
     SHOW("a", label_of(argv[1]));
     SHOW("zero", label_of(argv[1] + 2));
     SHOW("program", label_of(argv[0]));
-    uint32_t word = __nm_load(ADDRESS(buffer) | 4ull << 56, 0x6c6c6568);
+    uint32_t word = __nm_load(ADDRESS(buffer) | 4ull << 56, 0x6c6c6568, 0);
     SHOW("word", word);
 
     uint32_t wide = __nm_cast(ZEXT | 8 << 8 | 32 << 16, h);
     uint32_t sum = binary(ADD, 32, wide, 0, 'h', 5);
     SHOW("sum", sum);
     int copy = 'h' + 5;
-    __nm_store(ADDRESS(&copy), 4, sum);
-    SHOW("copy", __nm_load(ADDRESS(&copy) | 4ull << 56, (uint64_t)copy));
+    __nm_store(ADDRESS(&copy) | 4ull << 56, sum, 0);
+    SHOW("copy", __nm_load(ADDRESS(&copy) | 4ull << 56, (uint64_t)copy, 0));
     SHOW("masked", binary(AND, 32, sum, 0, 'h' + 5, 0));
     copy = 0;
-    SHOW("stale", __nm_load(ADDRESS(&copy) | 4ull << 56, (uint64_t)copy));
+    SHOW("stale", __nm_load(ADDRESS(&copy) | 4ull << 56, (uint64_t)copy, 0));
 
     uint32_t equal = binary(EQ, 8, h, 0, 'h', 'x');
     __nm_branch(equal, 0, 11);

@@ -8,6 +8,8 @@ int main(void);
 
 static const uint8_t table[16] = { 3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9, 7, 9, 3 };
 static uint8_t large[100000];
+GLOBAL(table);
+GLOBAL(large);
 
 static void entering(uint32_t label)
 {
@@ -70,7 +72,7 @@ static void variadic(uint32_t label, uint8_t value, int fixed, ...)
         else
             overflow += 8;
         snprintf(name, sizeof name, "va%d", i);
-        SHOW(name, __nm_load(place | 4ull << 56, *(uint32_t *)place));
+        SHOW(name, __nm_load(place | 4ull << 56, *(uint32_t *)place, 0));
     }
     va_end(list);
 }
@@ -81,18 +83,18 @@ static void tables(uint32_t label, uint8_t value)
     const uint8_t *p = table + value;
     uint32_t address = binary(ADD, 64, index, 0, value, ADDRESS(table));
     uint64_t packed = ADDRESS(p) | 1ull << 56;
-    SHOW("table", __nm_load_symbolic(address, packed, *p, ADDRESS(table), 16, 5));
-    SHOW("table-again", __nm_load_symbolic(address, packed, *p, ADDRESS(table), 16, 5));
+    SHOW("table", __nm_load_symbolic(address, packed, *p, 5));
+    SHOW("table-again", __nm_load_symbolic(address, packed, *p, 5));
     const unsigned short *classes = *__ctype_b_loc();
     uint64_t place = ADDRESS(classes + value);
     uint32_t twice = binary(ADD, 64, index, index, value, value);
     address = binary(ADD, 64, twice, 0, 2 * value, ADDRESS(classes));
-    SHOW("ctype", __nm_load_symbolic(address, place | 2ull << 56, classes[value], 0, 0, 6));
+    SHOW("ctype", __nm_load_symbolic(address, place | 2ull << 56, classes[value], 6));
     p = large + value;
     address = binary(ADD, 64, index, 0, value, ADDRESS(large));
     packed = ADDRESS(p) | 1ull << 56;
-    CHECK(__nm_load_symbolic(address, packed, *p, ADDRESS(large), sizeof large, 7) == 0);
-    CHECK(__nm_load_symbolic(address, packed, *p, ADDRESS(large), sizeof large, 7) == 0);
+    CHECK(__nm_load_symbolic(address, packed, *p, 7) == 0);
+    CHECK(__nm_load_symbolic(address, packed, *p, 7) == 0);
 }
 
 int main(void)

@@ -5,7 +5,7 @@
 
 static void step(uint8_t *input, uint32_t i)
 {
-    uint32_t label = __nm_load(ADDRESS(input) | 4ull << 56, *(uint32_t *)input);
+    uint32_t label = __nm_load(ADDRESS(input) | 4ull << 56, *(uint32_t *)input, 0);
     uint32_t sum = binary(ADD, 32, label, 0, *(uint32_t *)input, i);
     uint32_t value = *(uint32_t *)input + i;
     uint32_t less = binary(ULT, 32, sum, 0, value, 1000);

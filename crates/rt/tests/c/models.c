@@ -79,7 +79,7 @@ static void moving(char *input)
     __nm_model_free(zeros);
     __nm_model_free(NULL);
 
-    /* A symbolic size is fixed. */
+    /* A symbolic size. */
     label = label_of(input);
     pass(__nm_model_malloc, __nm_cast(ZEXT | 8 << 8 | 64 << 16, label), 0, 0);
     __nm_model_free(__nm_model_malloc((unsigned char)input[0]));

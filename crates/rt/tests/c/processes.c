@@ -26,8 +26,8 @@ static void *many(void *seed)
         uint32_t sum = binary(ADD, 32, wide, 0, (uint8_t)input[1], i + (uint32_t)(ADDRESS(seed) % 2));
         uint32_t value = (uint8_t)input[1] + i + (uint32_t)(ADDRESS(seed) % 2);
         uint32_t local = value;
-        __nm_store(ADDRESS(&local), 4, sum);
-        sum = __nm_load(ADDRESS(&local) | 4ull << 56, local);
+        __nm_store(ADDRESS(&local) | 4ull << 56, sum, 0);
+        sum = __nm_load(ADDRESS(&local) | 4ull << 56, local, 0);
         __nm_branch(binary(ULT, 32, sum, 0, value, 100), value < 100, i);
         __nm_clear(ADDRESS(&local), 4);
     }

@@ -19,7 +19,7 @@ extern struct summary __nm_summary __attribute__((visibility("hidden")));
 struct thread_words {
     uint64_t callee, returned_by;
     uint32_t returned, returned_second;
-    uint64_t call_site;
+    uint64_t call_site, model_site;
     uint32_t count, reserved;
     uint32_t arguments[32];
 };
@@ -48,13 +48,19 @@ static inline uint8_t summary_of(const void *p)
 
 static inline uint32_t label_of(const void *p)
 {
-    return __nm_load(ADDRESS(p) | 1ull << 56, *(const uint8_t *)p);
+    return __nm_load(ADDRESS(p) | 1ull << 56, *(const uint8_t *)p, 0);
 }
 
 static inline uint32_t binary(int op, int width, uint32_t a, uint32_t b, uint64_t x, uint64_t y)
 {
     return __nm_binary((uint32_t)op | (uint32_t)width << 8, a, b, x, y);
 }
+
+/* A row of the table of variables, as instrumented objects have it. */
+#define GLOBAL(variable)                                                        \
+    __attribute__((section("nearmiss_globals"), used, retain))                  \
+    static const struct { const void *start; uint64_t size; }                   \
+    row_of_##variable = { &variable, sizeof variable }
 
 /* Leaves labels for a call of `function`, as instrumented code does. */
 static inline void pass(void *function, uint32_t first, uint32_t second, uint32_t third)

@@ -1,21 +1,25 @@
-//! Reads at a symbolic address: of a table whose bytes are copied into the trace once.
+//! Copies of objects in the trace, for `Read` terms: each content once.
 
-use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::Op;
-use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label, Term};
 use nearmiss_abi::trace::Snapshot;
 
-use crate::evaluate::mask;
+use crate::formula::Word;
+use crate::objects::{Object, ObjectKind};
 use crate::runtime::Runtime;
+use crate::system;
 
 /// The largest object that is copied.
-const LARGEST_TABLE: u64 = 64 << 10;
+pub const LARGEST_TABLE: u64 = 64 << 10;
+/// Most bytes of all copies: objects that change between two reads could fill the disk.
+const MOST_BYTES: u64 = 32 << 20;
 const KNOWN: usize = 1024;
 
 /// Snapshots by the hash of place and content; a collision only costs a second copy.
 pub struct KnownSnapshots {
     rows: [Known; KNOWN],
+    /// Bytes of all copies.
+    bytes: u64,
 }
 
 #[derive(Clone, Copy)]
@@ -31,87 +35,36 @@ impl KnownSnapshots {
         const FREE: Known = Known { hash: 0, number: 0 };
         KnownSnapshots {
             rows: [FREE; KNOWN],
+            bytes: 0,
         }
     }
-}
-
-/// A read as the program did it.
-#[derive(Clone, Copy)]
-pub struct Access {
-    /// The address.
-    pub address: u64,
-    /// Bytes, 1 to 8.
-    pub size: u32,
-    /// What was read.
-    pub value: u64,
-}
-
-/// An object of the program.
-#[derive(Clone, Copy)]
-struct Object {
-    start: u64,
-    size: u64,
 }
 
 impl Runtime {
-    /// The label of what was read at the symbolic address `label`.
-    pub fn load_symbolic(
+    /// A read of `width` bits, `value` in this run, of the object's concrete bytes as they are
+    /// now. `None`: it is too large, or cannot be read.
+    pub fn read_term(
         &mut self,
-        label: Label,
-        access: Access,
-        (object, object_size): (u64, u64),
-        site: SiteId,
-    ) -> Label {
-        let known = if object != 0 {
-            Some(Object {
-                start: object,
-                size: object_size,
-            })
-        } else {
-            ctype_table(access.address)
-        };
-        let label = self.trusted(label, 64, access.address);
-        if label != CONCRETE
-            && !self.is_constant(label)
-            && let Some(object) = known
-            && let Some(result) = self.read_table(label, access, object)
-        {
-            return result;
-        }
-        self.fix(label, NoteKind::Address, site);
-        self.load(access.address, access.size, access.value)
-    }
-
-    fn read_table(&mut self, label: Label, access: Access, object: Object) -> Option<Label> {
-        let size = access.size as u64;
-        let index = access.address.checked_sub(object.start)?;
-        let inside = object.size <= LARGEST_TABLE && index + size <= object.size;
-        let plausible = (1..=8).contains(&size);
-        if !inside || !plausible || self.has_label(object) {
-            return None;
-        }
-        // The program has run on since it read; it may have written here.
-        // SAFETY: the program just read these bytes.
-        let now = unsafe { read_bytes(access.address, access.size) };
-        if now != access.value & mask(8 * access.size) {
+        address: Word,
+        object: Object,
+        width: u32,
+        value: u64,
+    ) -> Option<Label> {
+        if object.size > LARGEST_TABLE || !is_readable(object) {
             return None;
         }
         let snapshot = self.snapshot_of(object)?;
-        let index = self.operate(Op::Sub, 64, [label, 0], [access.address, object.start]);
-        if index == CONCRETE {
+        let index = self.calculate(Op::Sub, address, Word::concrete(object.start));
+        if index.label == CONCRETE {
             return None;
         }
-        let term = Term::new(Op::Read, 8 * access.size, index, snapshot, 0);
-        Some(self.intern(term, now as u128))
-    }
-
-    fn has_label(&self, object: Object) -> bool {
-        self.shadow.first_label(object.start, object.size).is_some()
+        let term = Term::new(Op::Read, width, index.label, snapshot, 0);
+        Some(self.intern(term, value as u128))
     }
 
     /// The number of a copy of the object as it is now.
     fn snapshot_of(&mut self, object: Object) -> Option<u32> {
-        // SAFETY: the compiler or libc says that these bytes are one object.
+        // SAFETY: the object is readable.
         let hash = unsafe { hash_of(object) };
         let row = hash as usize % KNOWN;
         let known = self.snapshots.rows[row];
@@ -125,6 +78,10 @@ impl Runtime {
                 return Some(known.number - 1);
             }
         }
+        if self.snapshots.bytes + object.size > MOST_BYTES {
+            return None;
+        }
+        self.snapshots.bytes += object.size;
         // SAFETY: as above.
         let blob = unsafe {
             self.trace
@@ -146,9 +103,26 @@ impl Runtime {
     }
 }
 
+/// Whether all of a live object can be read. The pages of a mapping may have been protected
+/// since it was made.
+pub fn is_readable(object: Object) -> bool {
+    const PAGE: u64 = 4096;
+    let mut probe = 0u8;
+    let end = object.start.saturating_add(object.size);
+    let mut at = object.start;
+    while object.kind == ObjectKind::Mapping && at < end {
+        // SAFETY: one byte of the runtime's own is written.
+        if unsafe { !system::read_own(at, &raw mut probe, 1) } {
+            return false;
+        }
+        at = (at & !(PAGE - 1)) + PAGE;
+    }
+    true
+}
+
 /// # Safety
 /// The bytes are readable.
-unsafe fn read_bytes(address: u64, size: u32) -> u64 {
+pub unsafe fn read_bytes(address: u64, size: u32) -> u64 {
     (0..size as u64).fold(0, |value, byte| {
         // SAFETY: as promised by the caller.
         let read = unsafe { ((address + byte) as *const u8).read_volatile() };
@@ -189,9 +163,9 @@ unsafe fn equal(copy: &[u8], object: Object) -> bool {
     })
 }
 
-/// The table of libc's `<ctype.h>` macros that the address lies in. They are reached through
-/// pointers that no static analysis can follow, and nearly every parser uses them.
-fn ctype_table(address: u64) -> Option<Object> {
+/// The table of libc's `<ctype.h>` macros that the address lies in. Nobody else knows their
+/// bounds, and nearly every parser uses them.
+pub fn ctype_table(address: u64) -> Option<Object> {
     unsafe extern "C" {
         fn __ctype_b_loc() -> *const u64;
         fn __ctype_tolower_loc() -> *const u64;
@@ -211,6 +185,7 @@ fn ctype_table(address: u64) -> Option<Object> {
     tables.into_iter().find_map(|(zero, entry)| {
         let start = zero.wrapping_sub(BELOW * entry);
         let size = ENTRIES * entry;
-        (address.wrapping_sub(start) < size).then_some(Object { start, size })
+        let inside = address.wrapping_sub(start) < size;
+        inside.then_some(Object::new(start, size, ObjectKind::Global))
     })
 }

@@ -1,0 +1,281 @@
+//! Checks of bounds: can an access leave its object, for another input?
+//!
+//! With the object's `start` and `size` (which may be a term) an access is right when
+//!
+//! ```text
+//! access <= size  and  address - start <= size - access        (unsigned, 64 bits)
+//! ```
+//!
+//! An address made of several pointers may lie in any of their objects, as long as they live;
+//! a null pointer or a freed object among them is a check of its own, so that the failure has
+//! its right name.
+
+use nearmiss_abi::check::Kind;
+use nearmiss_abi::note::NoteKind;
+use nearmiss_abi::op::Op;
+use nearmiss_abi::site::SiteId;
+use nearmiss_abi::term::CONCRETE;
+
+use crate::formula::{Truth, Word};
+use crate::list::List;
+use crate::objects::{Object, ObjectKind};
+use crate::pointers::{MOST_POINTERS, NULL_PAGE, Pointers};
+use crate::runtime::Runtime;
+use crate::snapshots::{is_readable, read_bytes};
+
+/// Memory that the program reads or writes.
+#[derive(Clone, Copy)]
+pub struct Span {
+    /// Where it starts.
+    pub address: Word,
+    /// Bytes.
+    pub size: Word,
+    /// Whether it is written.
+    pub write: bool,
+    /// Where in the program.
+    pub site: SiteId,
+}
+
+impl Span {
+    fn kind(&self) -> Kind {
+        if self.write {
+            Kind::OutOfBoundsWrite
+        } else {
+            Kind::OutOfBoundsRead
+        }
+    }
+}
+
+/// What a check found out about an address.
+pub struct Checked {
+    /// The object it lies in, if that is known.
+    pub object: Option<Object>,
+    /// The pointers it is made of, if they are several.
+    pub pointers: Pointers,
+}
+
+/// The distinct objects that pointers lie in.
+type Found = List<Object, MOST_POINTERS>;
+
+fn add_once(found: &mut Found, object: Object) {
+    let known = |other: &Object| other.start == object.start;
+    if !found.as_slice().iter().any(known) {
+        found.push(object);
+    }
+}
+
+/// Addresses and sizes of an operation on ranges that are still to be fixed.
+#[derive(Clone, Copy)]
+pub struct Unsettled {
+    site: SiteId,
+    words: List<(Word, NoteKind), MOST_UNSETTLED>,
+}
+
+/// Two ranges have two addresses and one or two sizes.
+const MOST_UNSETTLED: usize = 4;
+
+impl Unsettled {
+    /// Nothing is to be done.
+    pub const NONE: Unsettled = Unsettled {
+        site: SiteId::NONE,
+        words: List::new((Word::concrete(0), NoteKind::Address)),
+    };
+
+    fn add(&mut self, word: Word, kind: NoteKind, site: SiteId) {
+        let mut known = self.words.as_slice().iter();
+        if word.is_symbolic() && !known.any(|(other, _)| other.label == word.label) {
+            self.site = site;
+            self.words.push((word, kind));
+        }
+    }
+}
+
+impl Runtime {
+    /// Checks a range as `memcpy` and the like access it. Afterwards address and size are
+    /// fixed, unless they depend on lengths only; but not before the next range of the same
+    /// operation, which often has the same size, was checked as well.
+    pub fn check_range(&mut self, span: &Span) {
+        if self.unsettled.site != span.site {
+            self.settle_ranges();
+        }
+        self.check_span(span);
+        let words = [
+            (span.address, NoteKind::Address),
+            (span.size, NoteKind::Size),
+        ];
+        for (word, kind) in words {
+            self.unsettled.add(word, kind, span.site);
+        }
+    }
+
+    /// All ranges of an operation were checked: their addresses and sizes are fixed.
+    #[inline]
+    pub fn settle_ranges(&mut self) {
+        if !self.unsettled.words.is_empty() {
+            let unsettled = core::mem::replace(&mut self.unsettled, Unsettled::NONE);
+            for &(word, kind) in unsettled.words.as_slice() {
+                self.settle(word, kind, unsettled.site);
+            }
+        }
+    }
+
+    /// Checks an access whose address or size is symbolic, or whose object's size is.
+    pub fn check_span(&mut self, span: &Span) {
+        if self.is_open(span.address) || self.is_open(span.size) {
+            self.check_symbolic(span);
+        } else if self
+            .shadow
+            .touches_sized(span.address.value, span.size.value)
+        {
+            self.check_sized(span);
+        }
+    }
+
+    /// Whether the word can still be different for another input.
+    pub fn is_open(&self, word: Word) -> bool {
+        word.is_symbolic() && !self.is_fixed(word.label)
+    }
+
+    /// The word keeps its value from here on; a length need not.
+    pub fn settle(&mut self, word: Word, kind: NoteKind, site: SiteId) {
+        if !self.is_length(word.label) {
+            self.fix(word.label, kind, site);
+        }
+    }
+
+    /// A concrete access to an object of symbolic size.
+    fn check_sized(&mut self, span: &Span) {
+        let Some(object) = self.find_object(span.address.value) else {
+            return;
+        };
+        let size = self.size_of(object);
+        if self.is_open(size) && object.live {
+            let inside = self.inside(span, object);
+            self.check_that(span.kind(), inside, span.site);
+        }
+    }
+
+    /// The check of a symbolic address or size; says what was learned.
+    pub fn check_symbolic(&mut self, span: &Span) -> Checked {
+        self.know_globals();
+        let object = self.object_of(span);
+        let pointers = self.pointers(span.address.label);
+        let Some(first) = object.filter(|_| pointers.complete) else {
+            self.trace.note(NoteKind::Bounds, span.site, 1);
+            return Checked {
+                object: None,
+                pointers,
+            };
+        };
+        self.check_not_null(span, &pointers);
+        let mut found = Found::new(first);
+        found.push(first);
+        let mut freed = Truth::concrete(false);
+        for &pointer in pointers.list() {
+            match self.objects.find(pointer) {
+                Some(object) if object.live => add_once(&mut found, object),
+                Some(object) if object.kind == ObjectKind::Heap => {
+                    let touches = self.lies_in(span.address, object);
+                    freed = self.either(freed, touches);
+                }
+                _ => {}
+            }
+        }
+        let not_freed = self.opposite(freed);
+        self.check_that(Kind::UseAfterFree, not_freed, span.site);
+        let mut inside = Truth::concrete(false);
+        for &object in found.as_slice() {
+            let here = self.inside(span, object);
+            inside = self.either(inside, here);
+        }
+        self.check_that(span.kind(), inside, span.site);
+        Checked { object, pointers }
+    }
+
+    /// The object that the span lies in, in this run. Memory that was freed has become
+    /// something else behind the runtime's back: else the run would have failed.
+    fn object_of(&self, span: &Span) -> Option<Object> {
+        let address = span.address.value;
+        let here = self.objects.find_live(address);
+        if span.size.value != 0 {
+            return here;
+        }
+        // No byte is touched: the address may be the end of its object.
+        match (here, self.objects.find_ending(address)) {
+            (Some(object), Some(_)) if object.start == address => None,
+            (Some(object), _) => Some(object),
+            (None, before) => before,
+        }
+    }
+
+    fn check_not_null(&mut self, span: &Span, pointers: &Pointers) {
+        if pointers.list().iter().any(|&pointer| pointer < NULL_PAGE) {
+            let lowest = Word::concrete(NULL_PAGE);
+            let beyond = self.relate(Op::Ule, lowest, span.address);
+            self.check_that(Kind::NullDereference, beyond, span.site);
+        }
+    }
+
+    /// Whether the address lies in the object.
+    fn lies_in(&mut self, address: Word, object: Object) -> Truth {
+        let offset = self.calculate(Op::Sub, address, Word::concrete(object.start));
+        self.relate(Op::Ult, offset, Word::concrete(object.size.max(1)))
+    }
+
+    /// The size of an object.
+    pub fn size_of(&mut self, object: Object) -> Word {
+        self.word(object.size_label, object.size)
+    }
+
+    /// The condition of the module's comment. Nothing is accessed by an access of no bytes.
+    fn inside(&mut self, span: &Span, object: Object) -> Truth {
+        let size = self.size_of(object);
+        let offset = self.calculate(Op::Sub, span.address, Word::concrete(object.start));
+        let fits = self.relate(Op::Ule, span.size, size);
+        let room = self.calculate(Op::Sub, size, span.size);
+        let inside = self.relate(Op::Ule, offset, room);
+        let inside = self.both(fits, inside);
+        if !span.size.is_symbolic() && span.size.value != 0 {
+            return inside;
+        }
+        let nothing = self.relate(Op::Eq, span.size, Word::concrete(0));
+        self.either(nothing, inside)
+    }
+}
+
+/// Strings: those that input bytes end.
+impl Runtime {
+    /// A string is read to its end. If no concrete zero byte of its object ends it, one of its
+    /// symbolic bytes must be zero.
+    pub fn check_terminated(&mut self, start: u64, site: SiteId) {
+        const MOST: u64 = 4096;
+        let Some(object) = self.find_object(start).filter(|object| object.live) else {
+            return;
+        };
+        let end = object.start + object.size;
+        if end - start > MOST || self.shadow.first_label(start, end - start).is_none() {
+            return;
+        }
+        if !is_readable(object) {
+            return;
+        }
+        let mut ends = Truth::concrete(false);
+        for address in start..end {
+            // SAFETY: the object is live and readable.
+            let byte = unsafe { read_bytes(address, 1) };
+            let label = self.peek(address, 1, byte);
+            if byte == 0 && (label == CONCRETE || self.length_of_end(label).is_some()) {
+                return;
+            }
+            if label != CONCRETE {
+                let zero = self.operate(Op::Eq, 8, [label, CONCRETE], [byte, 0]);
+                let here = Truth {
+                    label: zero,
+                    holds: byte == 0,
+                };
+                ends = self.either(ends, here);
+            }
+        }
+        self.check_that(Kind::OutOfBoundsRead, ends, site);
+    }
+}

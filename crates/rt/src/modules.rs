@@ -1,0 +1,227 @@
+//! The instrumented programs and libraries of the process, as each registers itself: where its
+//! variables and its code lie.
+
+use core::ptr;
+
+use nearmiss_abi::shadow::{GlobalRow, SUMMARY_MASK, SummaryWords};
+
+use crate::objects::{Object, ObjectKind};
+use crate::runtime::Runtime;
+use crate::turn::is_alone;
+
+/// Programs and shared libraries that can be registered at a time.
+pub const MOST_MODULES: usize = 512;
+
+/// What a copy of the runtime says about its program or library: `nearmiss_module` in
+/// [`crate::entry`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Module {
+    /// Its summary words.
+    pub words: *mut SummaryWords,
+    /// Its table of variables; null if it has none.
+    pub globals: *const GlobalRow,
+    /// The table's end.
+    pub globals_end: *const GlobalRow,
+    /// Its ELF header; null if that is not loaded.
+    pub header: *const ElfHeader,
+}
+
+/// A module, and the base that its words had before.
+#[derive(Clone, Copy)]
+pub struct Registered {
+    module: Module,
+    first_base: *const u8,
+    /// Whether its variables are in the table of objects.
+    known: bool,
+}
+
+impl Registered {
+    /// No module.
+    pub const FREE: Registered = Registered {
+        module: Module {
+            words: ptr::null_mut(),
+            globals: ptr::null(),
+            globals_end: ptr::null(),
+            header: ptr::null(),
+        },
+        first_base: ptr::null(),
+        known: false,
+    };
+
+    /// The summary words, if there is a module.
+    pub fn words(&self) -> Option<*mut SummaryWords> {
+        (!self.module.words.is_null()).then_some(self.module.words)
+    }
+}
+
+impl Module {
+    /// The rows of its variables.
+    ///
+    /// # Safety
+    /// The module is loaded.
+    unsafe fn rows<'a>(&self) -> &'a [GlobalRow] {
+        if self.globals.is_null() || self.globals_end <= self.globals {
+            return &[];
+        }
+        // SAFETY: the linker defines both symbols around one table.
+        unsafe {
+            let count = self.globals_end.offset_from(self.globals) as usize;
+            core::slice::from_raw_parts(self.globals, count)
+        }
+    }
+}
+
+impl Runtime {
+    /// Instrumented code of this program or library looks at the summary from now on.
+    pub fn register(&mut self, module: Module) {
+        let mut places = self.registered.iter_mut();
+        let Some(place) = places.find(|place| place.words().is_none()) else {
+            return;
+        };
+        let words = module.words;
+        // SAFETY: `words` is the variable of the library that registers. The new base is good
+        // with the old mask, 0, but the mask not with the old base.
+        unsafe {
+            *place = Registered {
+                module,
+                first_base: (*words).base,
+                known: false,
+            };
+            (&raw mut (*words).base).write_volatile(self.shadow.summary_base());
+            (&raw mut (*words).mask).write_volatile(SUMMARY_MASK);
+        }
+        self.new_globals = true;
+    }
+
+    /// The library is about to go away.
+    pub fn unregister(&mut self, words: *mut SummaryWords) {
+        for place in &mut self.registered {
+            if place.words() != Some(words) {
+                continue;
+            }
+            // SAFETY: the words are still there. Code of the library that runs on in
+            // another thread may have read the mask already: then the base must stay.
+            unsafe {
+                (&raw mut (*words).mask).write_volatile(0);
+                if is_alone() {
+                    (&raw mut (*words).base).write_volatile(place.first_base);
+                }
+            }
+            if place.known {
+                // SAFETY: the library is still loaded.
+                for row in unsafe { place.module.rows() } {
+                    let end = row.start.saturating_add(row.size);
+                    self.objects.remove_overlapping(row.start, end);
+                }
+            }
+            *place = Registered::FREE;
+        }
+    }
+
+    /// Enters the variables of all modules into the table of objects, if that was not done:
+    /// not at the start of the process, because most runs never ask.
+    pub fn know_globals(&mut self) {
+        if !self.new_globals {
+            return;
+        }
+        self.new_globals = false;
+        for place in &mut self.registered {
+            if place.words().is_none() || place.known {
+                continue;
+            }
+            place.known = true;
+            // SAFETY: registered modules are loaded.
+            for row in unsafe { place.module.rows() } {
+                let object = Object::new(row.start, row.size, ObjectKind::Global);
+                self.objects.insert(object);
+            }
+        }
+    }
+
+    /// Whether the code at this address is part of an instrumented program or library.
+    pub fn is_instrumented(&self, code: u64) -> bool {
+        let inside = |place: &Registered| {
+            let header = place.module.header;
+            // SAFETY: registered modules are loaded.
+            !header.is_null() && unsafe { contains(header, code) }
+        };
+        // SAFETY: the program is about to call it.
+        self.registered.iter().any(inside) && unsafe { !is_jump_to_library(code) }
+    }
+}
+
+/// The ELF header of a loaded module, as far as it is needed.
+#[repr(C)]
+pub struct ElfHeader {
+    identification: [u8; 16],
+    kind: u16,
+    machine: u16,
+    version: u32,
+    entry: u64,
+    program_headers: u64,
+    section_headers: u64,
+    flags: u32,
+    size: u16,
+    program_header_size: u16,
+    program_header_count: u16,
+}
+
+/// A program header.
+#[repr(C)]
+struct ProgramHeader {
+    kind: u32,
+    flags: u32,
+    offset: u64,
+    address: u64,
+    physical: u64,
+    file_size: u64,
+    memory_size: u64,
+    alignment: u64,
+}
+
+/// Whether a module's loaded parts contain the address.
+///
+/// # Safety
+/// `header` is the ELF header of a loaded module; its program headers follow it.
+unsafe fn contains(header: *const ElfHeader, address: u64) -> bool {
+    const LOAD: u32 = 1;
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let start = header as u64;
+        let headers = (start + (*header).program_headers) as *const ProgramHeader;
+        let count = (*header).program_header_count as usize;
+        let rows = core::slice::from_raw_parts(headers, count);
+        let loaded = || rows.iter().filter(|row| row.kind == LOAD);
+        let Some(first) = loaded().map(|row| row.address).min() else {
+            return false;
+        };
+        let bias = start.wrapping_sub(first);
+        loaded().any(|row| {
+            let part = bias.wrapping_add(row.address);
+            address.wrapping_sub(part) < row.memory_size
+        })
+    }
+}
+
+/// Whether the code is an entry of the procedure linkage table: a function of a library, as a
+/// program that is not position-independent sees it.
+///
+/// # Safety
+/// `code` is the start of a function.
+unsafe fn is_jump_to_library(code: u64) -> bool {
+    const END_BRANCH: [u8; 4] = [0xf3, 0x0f, 0x1e, 0xfa];
+    const INDIRECT_JUMP: [u8; 2] = [0xff, 0x25];
+    const BOUND_PREFIX: u8 = 0xf2;
+    // SAFETY: each byte is read only after those before it were no end of a function.
+    unsafe {
+        let mut at = code as *const u8;
+        if (0..4).all(|index| at.add(index).read() == END_BRANCH[index]) {
+            at = at.add(4);
+        }
+        if at.read() == BOUND_PREFIX {
+            at = at.add(1);
+        }
+        at.read() == INDIRECT_JUMP[0] && at.add(1).read() == INDIRECT_JUMP[1]
+    }
+}

@@ -1,0 +1,449 @@
+//! Which memory is one object: an ordered table, asked only when an address or a size is
+//! symbolic.
+//!
+//! A treap by start address in private memory of the runtime's own. Whatever a new object
+//! overlaps is gone from the table, so entries that nobody took back heal by themselves. An
+//! object that was freed stays, as freed, until its memory is used again.
+//!
+//! On `unsafe`: `nodes` is a private mapping of [`MOST`] nodes; links are indices below `used`.
+
+use core::ptr;
+
+use nearmiss_abi::term::{CONCRETE, Label};
+
+use crate::system::{self, advice};
+
+/// What an object is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum ObjectKind {
+    /// From `malloc` or one of its relatives.
+    Heap,
+    /// A variable of a function.
+    Stack,
+    /// A variable of static storage.
+    Global,
+    /// A string of the command line or the environment.
+    Argument,
+    /// A region from `mmap`.
+    Mapping,
+}
+
+/// An object of the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Object {
+    /// Where it starts.
+    pub start: u64,
+    /// Bytes in this run.
+    pub size: u64,
+    /// The 64-bit term of its size, if that depends on input.
+    pub size_label: Label,
+    /// What it is.
+    pub kind: ObjectKind,
+    /// Whether its life has not ended.
+    pub live: bool,
+}
+
+impl Object {
+    /// A live object of known size.
+    pub const fn new(start: u64, size: u64, kind: ObjectKind) -> Object {
+        Object {
+            start,
+            size,
+            size_label: CONCRETE,
+            kind,
+            live: true,
+        }
+    }
+
+    /// The first address behind it; an empty object counts as one byte, so that it is found.
+    fn end(&self) -> u64 {
+        self.start.saturating_add(self.size.max(1))
+    }
+}
+
+#[derive(Clone, Copy)]
+struct Node {
+    object: Object,
+    left: Link,
+    right: Link,
+}
+
+/// The index of a node; [`NONE`] is none.
+type Link = u32;
+const NONE: Link = 0;
+
+/// Most objects, with the unused node 0.
+const MOST: u32 = 16 << 20;
+const TABLE_SIZE: usize = MOST as usize * size_of::<Node>();
+
+/// The table.
+pub struct Objects {
+    nodes: *mut Node,
+    root: Link,
+    /// Nodes that were ever used.
+    used: u32,
+    /// Nodes that are free again, linked by `left`.
+    free: Link,
+}
+
+impl Objects {
+    /// No table yet.
+    pub const fn none() -> Objects {
+        Objects {
+            nodes: ptr::null_mut(),
+            root: NONE,
+            used: 0,
+            free: NONE,
+        }
+    }
+
+    /// An empty table; `None` if there is no address space for it.
+    pub fn create() -> Option<Objects> {
+        let nodes = system::map_private(TABLE_SIZE).ok()?;
+        // SAFETY: nothing is there yet.
+        unsafe { system::advise(nodes, TABLE_SIZE, advice::DONTDUMP) };
+        Some(Objects {
+            nodes: nodes.cast(),
+            used: 1,
+            ..Objects::none()
+        })
+    }
+
+    /// Gives the mapping back; nobody may use it afterwards.
+    pub fn destroy(&mut self) {
+        // SAFETY: as the caller promises.
+        unsafe { system::unmap(self.nodes.cast(), TABLE_SIZE) };
+        *self = Objects::none();
+    }
+
+    #[inline(always)]
+    fn node(&self, link: Link) -> &Node {
+        debug_assert!(link != NONE && link < self.used);
+        // SAFETY: see the module's comment.
+        unsafe { &*self.nodes.add(link as usize) }
+    }
+
+    #[inline(always)]
+    fn node_mut(&mut self, link: Link) -> &mut Node {
+        debug_assert!(link != NONE && link < self.used);
+        // SAFETY: see the module's comment.
+        unsafe { &mut *self.nodes.add(link as usize) }
+    }
+
+    /// The object with the greatest start that is at most `address`.
+    #[inline]
+    fn floor(&self, address: u64) -> Link {
+        let mut best = NONE;
+        let mut at = self.root;
+        while at != NONE {
+            let node = self.node(at);
+            if node.object.start <= address {
+                best = at;
+                at = node.right;
+            } else {
+                at = node.left;
+            }
+        }
+        best
+    }
+
+    /// The object that contains `address`, whether it lives or was freed.
+    pub fn find(&self, address: u64) -> Option<Object> {
+        let link = self.floor(address);
+        if link == NONE {
+            return None;
+        }
+        let object = self.node(link).object;
+        (address < object.end()).then_some(object)
+    }
+
+    /// The live object that contains `address`.
+    pub fn find_live(&self, address: u64) -> Option<Object> {
+        self.find(address).filter(|object| object.live)
+    }
+
+    /// The object that ends just before `address`, if it lives.
+    pub fn find_ending(&self, address: u64) -> Option<Object> {
+        let before = self.find_live(address.checked_sub(1)?)?;
+        (before.start + before.size == address).then_some(before)
+    }
+
+    /// A new object; what it overlaps is no object any more.
+    pub fn insert(&mut self, object: Object) {
+        if self.nodes.is_null() || object.start == 0 {
+            return;
+        }
+        let known = self.floor(object.start);
+        if known != NONE {
+            // The usual case of a stack variable: it was here before.
+            let node = self.node_mut(known);
+            if node.object.start == object.start && node.object.size == object.size {
+                node.object = object;
+                return;
+            }
+        }
+        self.remove_overlapping(object.start, object.end());
+        self.add(object);
+    }
+
+    /// The life of the object that starts at `start` ends; says what it was.
+    pub fn end(&mut self, start: u64) -> Option<Object> {
+        let link = self.floor(start);
+        if link == NONE {
+            return None;
+        }
+        let node = self.node_mut(link);
+        if node.object.start != start || !node.object.live {
+            return None;
+        }
+        let object = node.object;
+        node.object.live = false;
+        node.object.size_label = CONCRETE;
+        Some(object)
+    }
+
+    /// Nothing in the range is an object any more.
+    pub fn remove_overlapping(&mut self, start: u64, end: u64) {
+        while let Some(last) = end.checked_sub(1) {
+            let link = self.floor(last);
+            if link == NONE || self.node(link).object.end() <= start {
+                return;
+            }
+            let key = self.node(link).object.start;
+            self.remove(key);
+        }
+    }
+
+    /// The random number that keeps the tree balanced: a node's index, well mixed.
+    #[inline(always)]
+    fn priority(link: Link) -> u32 {
+        let mixed = link.wrapping_mul(0x9e37_79b1);
+        (mixed ^ mixed >> 15).wrapping_mul(0x85eb_ca6b)
+    }
+
+    fn take_node(&mut self) -> Option<Link> {
+        if self.free != NONE {
+            let link = self.free;
+            self.free = self.node(link).left;
+            return Some(link);
+        }
+        if self.used == MOST {
+            return None;
+        }
+        self.used += 1;
+        Some(self.used - 1)
+    }
+
+    /// Adds an object whose start is new; nothing if the table is full, which leaves its
+    /// memory unknown.
+    fn add(&mut self, object: Object) {
+        let Some(link) = self.take_node() else {
+            return;
+        };
+        let priority = Objects::priority(link);
+        // Down to the first node of lower priority: the new one takes its place.
+        let mut parent = NONE;
+        let mut at = self.root;
+        while at != NONE && Objects::priority(at) >= priority {
+            parent = at;
+            at = self.child(at, object.start);
+        }
+        let (left, right) = self.split(at, object.start);
+        *self.node_mut(link) = Node {
+            object,
+            left,
+            right,
+        };
+        self.replace_child(parent, object.start, link);
+    }
+
+    /// The child of `link` on the side of `key`.
+    fn child(&self, link: Link, key: u64) -> Link {
+        let node = self.node(link);
+        if key < node.object.start {
+            node.left
+        } else {
+            node.right
+        }
+    }
+
+    /// Makes `child` the child of `parent` on the side of `key`; of none: the root.
+    fn replace_child(&mut self, parent: Link, key: u64, child: Link) {
+        if parent == NONE {
+            self.root = child;
+            return;
+        }
+        let node = self.node_mut(parent);
+        if key < node.object.start {
+            node.left = child;
+        } else {
+            node.right = child;
+        }
+    }
+
+    /// Splits a tree into the nodes before `key` and those after.
+    fn split(&mut self, tree: Link, key: u64) -> (Link, Link) {
+        if tree == NONE {
+            return (NONE, NONE);
+        }
+        if self.node(tree).object.start < key {
+            let (left, right) = self.split(self.node(tree).right, key);
+            self.node_mut(tree).right = left;
+            (tree, right)
+        } else {
+            let (left, right) = self.split(self.node(tree).left, key);
+            self.node_mut(tree).left = right;
+            (left, tree)
+        }
+    }
+
+    /// One tree of two, all of `left` before all of `right`.
+    fn merge(&mut self, left: Link, right: Link) -> Link {
+        if left == NONE || right == NONE {
+            return left | right;
+        }
+        if Objects::priority(left) >= Objects::priority(right) {
+            let merged = self.merge(self.node(left).right, right);
+            self.node_mut(left).right = merged;
+            left
+        } else {
+            let merged = self.merge(left, self.node(right).left);
+            self.node_mut(right).left = merged;
+            right
+        }
+    }
+
+    fn remove(&mut self, key: u64) {
+        let mut parent = NONE;
+        let mut at = self.root;
+        while at != NONE && self.node(at).object.start != key {
+            parent = at;
+            at = self.child(at, key);
+        }
+        if at == NONE {
+            return;
+        }
+        let Node { left, right, .. } = *self.node(at);
+        let merged = self.merge(left, right);
+        self.replace_child(parent, key, merged);
+        self.node_mut(at).left = self.free;
+        self.free = at;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The same table as a list.
+    #[derive(Default)]
+    struct Naive(Vec<Object>);
+
+    impl Naive {
+        fn remove_overlapping(&mut self, start: u64, end: u64) {
+            self.0
+                .retain(|object| object.end() <= start || object.start >= end);
+        }
+
+        fn insert(&mut self, object: Object) {
+            self.remove_overlapping(object.start, object.end());
+            self.0.push(object);
+        }
+
+        fn end(&mut self, start: u64) {
+            for object in &mut self.0 {
+                if object.start == start {
+                    object.live = false;
+                    object.size_label = CONCRETE;
+                }
+            }
+        }
+
+        fn find(&self, address: u64) -> Option<Object> {
+            let inside = |object: &&Object| (object.start..object.end()).contains(&address);
+            self.0.iter().find(inside).copied()
+        }
+    }
+
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, limit: u64) -> u64 {
+            self.0 ^= self.0 << 13;
+            self.0 ^= self.0 >> 7;
+            self.0 ^= self.0 << 17;
+            (self.0 >> 11) % limit
+        }
+    }
+
+    fn any_object(random: &mut Random) -> Object {
+        let mut object = Object::new(1 + random.below(1000), random.below(40), ObjectKind::Heap);
+        object.size_label = random.below(3) as Label;
+        object
+    }
+
+    #[test]
+    fn it_is_what_a_list_would_be() {
+        let mut objects = Objects::create().unwrap();
+        let mut naive = Naive::default();
+        let mut random = Random(0x1234_5678_9abc_def1);
+        for _ in 0..20_000 {
+            match random.below(10) {
+                0..5 => {
+                    let object = any_object(&mut random);
+                    objects.insert(object);
+                    naive.insert(object);
+                }
+                5..8 if !naive.0.is_empty() => {
+                    let which = random.below(naive.0.len() as u64) as usize;
+                    let start = naive.0[which].start;
+                    assert_eq!(objects.end(start).is_some(), naive.0[which].live);
+                    naive.end(start);
+                }
+                8 => {
+                    let start = random.below(1000);
+                    let end = start + random.below(100);
+                    objects.remove_overlapping(start, end);
+                    naive.remove_overlapping(start, end);
+                }
+                _ => {}
+            }
+            let address = random.below(1100);
+            assert_eq!(objects.find(address), naive.find(address), "{address}");
+        }
+        for address in 0..1100 {
+            assert_eq!(objects.find(address), naive.find(address), "{address}");
+        }
+        objects.destroy();
+    }
+
+    fn depth(objects: &Objects, link: Link) -> u32 {
+        if link == NONE {
+            return 0;
+        }
+        let node = objects.node(link);
+        1 + depth(objects, node.left).max(depth(objects, node.right))
+    }
+
+    #[test]
+    fn the_tree_stays_shallow() {
+        let mut objects = Objects::create().unwrap();
+        for index in 0..100_000u64 {
+            objects.insert(Object::new(0x1000 + index * 16, 16, ObjectKind::Heap));
+        }
+        let depth = depth(&objects, objects.root);
+        assert!(depth < 60, "{depth}");
+        objects.remove_overlapping(0, u64::MAX);
+        assert_eq!(objects.root, NONE);
+        objects.destroy();
+    }
+
+    #[test]
+    fn what_is_full_or_absent_forgets() {
+        let mut objects = Objects::none();
+        objects.insert(Object::new(0x1000, 16, ObjectKind::Stack));
+        assert_eq!(objects.find(0x1000), None);
+        assert_eq!(objects.end(0x1000), None);
+    }
+}

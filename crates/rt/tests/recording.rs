@@ -16,6 +16,10 @@ const LINKS: &[&[&str]] = &[
     &["-pie", "-fPIE", "-fuse-ld=lld-19", "-Wl,--gc-sections"],
 ];
 
+/// The byte behind an argument of two bytes.
+const OPEN_END: &str =
+    "ite(ult(2, concat([3], concat([2], concat([1], [0])))), argv[1][2], 0)";
+
 #[test]
 fn a_program_records_the_same_however_it_is_linked() {
     for link in LINKS {
@@ -37,12 +41,13 @@ fn a_program_records_the_same_however_it_is_linked() {
         assert_eq!(trace.header.stopped, 0);
         assert_eq!(trace.channel_name(0), "argv[1]");
         assert_eq!(trace.channel_content(0), b"ab");
-        assert_eq!(trace.channel_name(1), "stdin");
+        // The length of the argument is a channel of its own.
+        assert_eq!(trace.channel_name(2), "stdin");
         for (name, drawn) in [
             ("h", "stdin[0]"),
             ("end", "concrete"),
             ("a", "argv[1][0]"),
-            ("zero", "concrete"),
+            ("zero", OPEN_END),
             ("program", "concrete"),
             (
                 "word",

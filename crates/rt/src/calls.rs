@@ -27,13 +27,15 @@ impl Call {
         let thread = Thread::current();
         let mut call = Call {
             labels: [CONCRETE; MODEL_ARGUMENTS],
-            site: SiteId::NONE,
+            site: thread.model_site(),
         };
         if thread.callee() == 0 {
             return call;
         }
         if thread.callee() == function {
-            call.site = thread.call_site();
+            if call.site == SiteId::NONE {
+                call.site = thread.call_site();
+            }
             let count = thread.count().min(MODEL_ARGUMENTS);
             for (index, label) in call.labels.iter_mut().enumerate().take(count) {
                 *label = label_of(thread.argument(index));
@@ -50,7 +52,7 @@ impl Call {
         self.labels[index]
     }
 
-    /// Where the call is.
+    /// Where the program's own call is, also for what its model calls.
     pub fn site(&self) -> SiteId {
         self.site
     }

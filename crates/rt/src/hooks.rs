@@ -140,8 +140,8 @@ pub extern "C" fn store_symbolic(
     let (address, size) = unpack(address_size);
     hook((), |runtime| {
         let ends_string = size == 1 && label == CONCRETE && value as u8 == 0;
-        if ends_string && runtime.open_end_stored(address, address_label) {
-            return;
+        if ends_string && runtime.is_length(address_label) {
+            return runtime.open_end_stored(address, address_label);
         }
         runtime.fix(address_label, NoteKind::Address, SiteId(site));
         runtime.store(address, size, label);

@@ -16,7 +16,7 @@
 //! | [`terms`], [`construct`], [`evaluate`] | hash-consed terms and how they are made |
 //! | [`memory`], [`table_read`], [`calls`], [`events`] | what the hooks do |
 //! | [`input`], [`files`], [`streams`] | where input bytes come from |
-//! | [`lengths`] | how long inputs are, as inputs of their own |
+//! | [`lengths`], [`extent`] | how long inputs are, as inputs of their own |
 //! | [`system`], [`text`] | what the standard library would have been for |
 //! | [`models`] | the libc functions that move labels |
 //! | [`harness`] | `nearmiss_symbolic`, `nearmiss_assume` |
@@ -27,6 +27,7 @@ mod construct;
 mod entry;
 mod evaluate;
 mod events;
+mod extent;
 mod files;
 mod harness;
 mod hooks;

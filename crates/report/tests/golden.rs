@@ -6,7 +6,7 @@ use nearmiss_abi::check::Kind;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_report::text;
 use nearmiss_results::{
-    Change, Checks, Finding, Input, LostCall, Note, Queries, Report, Status, Summary, Test,
+    Change, Checks, Finding, Input, LostCall, Note, Queries, Report, Resized, Status, Summary, Test,
 };
 
 fn overflow() -> Finding {
@@ -145,6 +145,46 @@ Not complete, because:
 fn the_whole_report() {
     let report = Report::new(vec![overflow(), assertion()], summary());
     assert_eq!(text::report(&report, &source), REPORT);
+}
+
+#[test]
+fn lengths_that_change() {
+    let mut found = overflow();
+    found.lengths = vec![
+        Resized {
+            channel: "argv[1]".into(),
+            offset: 0,
+            line: false,
+            from: 3,
+            to: 1024,
+        },
+        Resized {
+            channel: "stdin".into(),
+            offset: 6,
+            line: true,
+            from: 3,
+            to: 2,
+        },
+    ];
+    let change = |channel: &str, offset, from: &[u8], to: &[u8]| Change {
+        channel: channel.into(),
+        offset,
+        from: from.to_vec(),
+        to: to.to_vec(),
+    };
+    found.changes = vec![
+        change("argv[1]", 3, b"", &[b'A'; 1021]),
+        change("stdin", 8, b"\n", b""),
+    ];
+    let text = nearmiss_report::text::finding(&found, &source);
+    let expected = "\
+  input that fails:
+    argv[1]: 3 -> 1024 bytes
+    stdin, line at byte 6: 3 -> 2 bytes
+    argv[1], at byte 3: 1021 bytes \"AAAAAAAAAAAAAAAA\"… put in
+    stdin, at byte 8: 1 byte \"\\n\" taken out
+";
+    assert!(text.contains(expected), "{text}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Files as inputs: which of those that a program opens are, and their contents.
 
-use nearmiss_abi::channel::{ChannelKind, ChannelRow};
+use nearmiss_abi::channel::{ChannelKind, ChannelRow, PIECE_WHOLE};
 use nearmiss_abi::environment::SYSTEM_PATHS;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
@@ -138,6 +138,10 @@ impl Runtime {
         };
         let channel = self.add_row(ChannelKind::File, row)?;
         self.inputs.channel(channel).status = status;
+        // Of a file that is not in the trace as a whole there is no longer or shorter version.
+        if content_size == status.size {
+            self.add_length(channel, 0, status.size, PIECE_WHOLE);
+        }
         Some(channel)
     }
 

@@ -33,6 +33,8 @@ pub struct Channel {
     pub whole: Label,
     /// How many lines of it have a symbolic length.
     pub lines: u32,
+    /// How many reads of it had a symbolic count.
+    pub counts: u32,
 }
 
 /// Channels and the descriptors that lead to them.
@@ -77,6 +79,7 @@ impl Inputs {
             is_length: false,
             whole: CONCRETE,
             lines: 0,
+            counts: 0,
         };
         Inputs {
             channels: [EMPTY; CHANNEL_ROWS],

@@ -22,7 +22,7 @@ use nearmiss_abi::channel::{CHANNEL_ROWS, ChannelKind, ChannelRow, PIECE_LINE, P
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::{Event, EventKind};
 use nearmiss_abi::note::NoteKind;
-use nearmiss_abi::op::{Op, truncate};
+use nearmiss_abi::op::Op;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label, ShadowWord, Term};
 
@@ -270,21 +270,15 @@ impl Runtime {
     }
 
     /// A zero was stored at `address`, which depends on lengths of inputs only: the string that
-    /// ends there got shorter or longer. `false`: it is no such address.
+    /// ends there got shorter or longer.
     ///
     /// The length is counted from wherever the address is counted from (the constant part of
     /// the sum): any place will do, as [`Runtime::open_length`] asks for the difference.
-    pub fn open_end_stored(&mut self, address: u64, address_label: Label) -> bool {
-        if !self.is_length(address_label) || self.options.length == 0 {
-            return false;
-        }
+    pub fn open_end_stored(&mut self, address: u64, address_label: Label) {
         let sum = self.sum(address_label);
         let recorded = self.value(sum.base);
-        if sum.base == CONCRETE || recorded > i32::MAX as u128 {
-            return false;
-        }
-        self.end_string(address, sum.base);
-        true
+        let plausible = self.is_length(address_label) && recorded <= i32::MAX as u128;
+        self.end_string(address, if plausible { sum.base } else { CONCRETE });
     }
 
     /// The length of the string at `start`, `length` bytes in this run: a term of 64 bits.
@@ -304,7 +298,7 @@ impl Runtime {
         if start_label == CONCRETE || self.width(start_label) != 64 {
             if origin < start {
                 let within = self.is_at_most((start - origin) as u128, counted);
-                self.checked(within, Kind::OutOfBoundsRead, site);
+                self.check_length(within, Kind::OutOfBoundsRead, site);
             }
             return Some(self.plus(wide, origin.wrapping_sub(start) as u128));
         }
@@ -315,7 +309,7 @@ impl Runtime {
     }
 
     /// A check of what an access or a call needs: `label` is true when all is well.
-    fn checked(&mut self, label: Label, kind: Kind, site: SiteId) {
+    fn check_length(&mut self, label: Label, kind: Kind, site: SiteId) {
         if label == CONCRETE || self.is_constant(label) {
             return;
         }
@@ -348,32 +342,6 @@ impl Runtime {
         }
         let kind = self.trace.channel(term.a).kind;
         kind == ChannelKind::Argument as u8 || kind == ChannelKind::Environment as u8
-    }
-
-    /// The length of all of a channel, if it is symbolic.
-    pub fn whole_length(&mut self, channel: u32) -> Option<Label> {
-        let whole = self.inputs.channel(channel).whole;
-        (whole != CONCRETE).then_some(whole)
-    }
-
-    /// `min(n - position, size)`: how many bytes a read of `size` bytes gets of an input that
-    /// is `length` bytes long, as a term of 64 bits.
-    pub fn read_count(&mut self, length: Label, position: u64, size: u64) -> Label {
-        let wide = self.zero_extend(length, 64);
-        let left = self.plus(wide, position.wrapping_neg() as u128);
-        let left_value = self.value(left) as u64;
-        let values = [left_value, size];
-        let is_all = self.operate(Op::Ule, 64, [left, CONCRETE], values);
-        self.choose(64, (is_all, left_value <= size), [left, CONCRETE], values)
-    }
-
-    /// The input is at least `position` bytes long: so much was read of it.
-    pub fn reached(&mut self, length: Label, position: u64, site: SiteId) {
-        if position == 0 {
-            return;
-        }
-        let there = self.is_at_most(truncate(position as u128, LENGTH_BITS), length);
-        self.decided(EventKind::Branch, there, true, site);
     }
 }
 

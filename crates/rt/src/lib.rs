@@ -17,7 +17,7 @@
 //! | [`memory`], [`symbolic`], [`snapshots`], [`calls`], [`events`] | what the hooks do |
 //! | [`objects`], [`modules`], [`heap`] | which memory is one object |
 //! | [`bounds`], [`pointers`], [`formula`] | checks of bounds |
-//! | [`lengths`] | lengths of inputs |
+//! | [`lengths`], [`extent`] | how long inputs are, as inputs of their own |
 //! | [`input`], [`files`], [`streams`] | where input bytes come from |
 //! | [`system`], [`text`], [`list`] | what the standard library would have been for |
 //! | [`models`] | the libc functions that move labels |
@@ -30,6 +30,7 @@ mod construct;
 mod entry;
 mod evaluate;
 mod events;
+mod extent;
 mod files;
 mod formula;
 mod harness;

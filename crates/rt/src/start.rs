@@ -208,9 +208,23 @@ impl Runtime {
             return;
         }
         if let Some(channel) = self.add_channel(ChannelKind::Stdin, 0, b"stdin", b"") {
-            self.inputs.channel(channel).start = system::position(0).unwrap_or(0);
+            let start = system::position(0).unwrap_or(0);
+            self.inputs.channel(channel).start = start;
             self.inputs.set_descriptor(0, Some(channel));
+            if let Some(size) = self.stdin_size(start) {
+                self.add_length(channel, 0, size, PIECE_WHOLE);
+            }
         }
+    }
+
+    /// Bytes of standard input: the engine knows, or the file that it is.
+    fn stdin_size(&self, start: u64) -> Option<u64> {
+        let of_file = || {
+            let status = system::status(0).ok()?;
+            let is_file = status.is_regular() && status.size >= start;
+            is_file.then(|| status.size - start)
+        };
+        self.options.stdin.or_else(of_file)
     }
 }
 

@@ -141,8 +141,8 @@ impl Runtime {
         let checked = self.check_access(address, access, true, site);
         if self.is_length(address.label) {
             let ends = access.size == 1 && label == CONCRETE && access.value as u8 == 0;
-            if ends && self.open_end_stored(access.address, address.label) {
-                return;
+            if ends {
+                return self.open_end_stored(access.address, address.label);
             }
             return self.store(access.address, access.size, label);
         }

@@ -109,34 +109,22 @@ fn a_zero_stored_at_a_length_is_a_new_end() {
     let wide = runtime.zero_extend(length, 64);
     // s[strlen(s) - 4] = 0, with a size_t.
     let address = runtime.plus(wide, (AT - 4) as u128);
-    assert!(runtime.open_end_stored(AT + 5, address));
+    runtime.open_end_stored(AT + 5, address);
     let found = runtime.open_length((AT, 0), 5, SiteId::NONE).unwrap();
     assert_eq!(found, runtime.plus(wide, 4u128.wrapping_neg()));
     // s[(int)strlen(s) - 1] = 0.
     let less = runtime.plus(length, 1u128.wrapping_neg());
     let index = runtime.sign_extend(less, 64);
     let address = runtime.plus(index, AT as u128);
-    assert!(runtime.open_end_stored(AT + 8, address));
+    runtime.open_end_stored(AT + 8, address);
     let found = runtime.open_length((AT, 0), 8, SiteId::NONE).unwrap();
     assert_eq!(runtime.value(found), 8);
     // Not an address that depends on lengths only.
     let byte = runtime.load(AT, 1, b'h' as u64);
     let byte = runtime.zero_extend(byte, 64);
     let address = runtime.plus(byte, AT as u128);
-    assert!(!runtime.open_end_stored(AT + b'h' as u64, address));
-}
-
-#[test]
-fn counts_of_reads_are_what_is_left() {
-    let mut runtime = Scratch::new();
-    let length = argument(&mut runtime, b"0123456789");
-    let count = runtime.read_count(length, 0, 4);
-    assert_eq!(runtime.value(count), 4);
-    let count = runtime.read_count(length, 8, 4);
-    assert_eq!(runtime.value(count), 2);
-    let count = runtime.read_count(length, 10, 4);
-    assert_eq!(runtime.value(count), 0);
-    assert!(runtime.is_length(count));
+    runtime.open_end_stored(AT + b'h' as u64, address);
+    assert_eq!(runtime.open_end_at(AT + b'h' as u64), None);
 }
 
 #[test]

@@ -6,6 +6,7 @@ use nearmiss_abi::term::CONCRETE;
 use super::stdio::follow;
 use super::{model, real};
 use crate::calls::Call;
+use crate::extent::Line;
 use crate::input::Source;
 use crate::runtime::Runtime;
 use crate::streams::{File, Told, tell};
@@ -50,13 +51,14 @@ pub fn source_of(runtime: &mut Runtime, file: *mut File) -> Option<Source> {
     })
 }
 
-/// `got` bytes were read into `buffer`.
+/// `got` bytes were read into `buffer`. Whether all of them are the channel's: a byte that was
+/// pushed back is not.
 fn received(
     runtime: &mut Runtime,
     call: &Call,
     (file, source): (*mut File, Option<Source>),
     (buffer, got): (*mut u8, u64),
-) {
+) -> bool {
     let mut skipped = 0;
     if let Some(source) = source
         && let Some(stream) = runtime.streams.find(file)
@@ -74,6 +76,7 @@ fn received(
     });
     // SAFETY: the real function has just written them.
     unsafe { runtime.received(source, (start + skipped, got - skipped), call.site()) };
+    skipped == 0
 }
 
 /// How far a stream has come since `source`, if it can say.
@@ -93,7 +96,7 @@ fn start_of(runtime: &mut Runtime, source: Option<Source>) -> u64 {
 /// `fread` read `items` of `size` bytes, and perhaps part of another one.
 fn read_items(
     runtime: &mut Runtime,
-    call: &Call,
+    (call, function): (&Call, u64),
     (file, source): (*mut File, Option<Source>),
     buffer: *mut u8,
     (size, count, items): (usize, usize, usize),
@@ -104,7 +107,15 @@ fn read_items(
     let moved = moved_since(file, source, start);
     let most = size.saturating_mul(count) as u64;
     let got = moved.map_or(whole, |moved| moved.max(whole).min(most));
-    received(runtime, call, (file, source), (buffer, got));
+    let all = received(runtime, call, (file, source), (buffer, got));
+    let Some(source) = source.filter(|_| all) else {
+        return;
+    };
+    let bytes = runtime.count_read(source, most, got, call.site());
+    let label = runtime.count_items(bytes, size as u64);
+    if label != CONCRETE && runtime.value(label) == items as u128 {
+        Thread::current().set_returned(function, label);
+    }
 }
 
 /// `fgets` read a line, or nothing.
@@ -115,7 +126,7 @@ fn read_line(
     (line, size): (*mut u8, i32),
 ) {
     if line.is_null() {
-        return;
+        return no_line(runtime, call, (file, source));
     }
     // SAFETY: the real function ended the line with a zero.
     let until_zero = unsafe { system::length(line) } as u64;
@@ -124,8 +135,29 @@ fn read_line(
     // A line may have zeros in it; a stream that can seek knows better.
     let moved = moved_since(file, source, start);
     let got = moved.map_or(until_zero, |moved| moved.max(until_zero).min(most));
-    received(runtime, call, (file, source), (line, got));
+    let all = received(runtime, call, (file, source), (line, got));
     runtime.shadow.clear(line as u64 + got, 1);
+    if let Some(source) = source.filter(|_| all) {
+        let line = Line {
+            address: line as u64,
+            size: got,
+            ending: b'\n',
+            room: Some(size.max(0) as u64),
+        };
+        // SAFETY: the real function has just written it.
+        unsafe { runtime.line_read(source, line, call.site()) };
+    }
+}
+
+/// There was no line any more.
+fn no_line(runtime: &mut Runtime, call: &Call, (file, source): (*mut File, Option<Source>)) {
+    let Some(source) = source else {
+        return;
+    };
+    if let Some(stream) = runtime.streams.find(file) {
+        stream.advance_to(source.offset);
+    }
+    runtime.no_line(source, call.site());
 }
 
 /// `getc` read a byte: the label of what it returns.
@@ -145,6 +177,10 @@ fn read_byte(
     };
     if byte < 0 {
         stream.advance_to(source.offset);
+        let label = runtime.byte_at_end(source, call.site());
+        if label != CONCRETE {
+            Thread::current().set_returned(function, label);
+        }
         return;
     }
     stream.advance_to(source.offset + 1);
@@ -168,25 +204,40 @@ fn read_byte(
 /// `getline` read `got` bytes into a line of its own.
 fn read_own_line(
     runtime: &mut Runtime,
-    call: &Call,
+    (call, function): (&Call, u64),
     (file, source): (*mut File, Option<Source>),
-    line: *mut *mut u8,
+    (line, ending): (*mut *mut u8, u8),
     got: isize,
 ) {
     if got < 0 || line.is_null() {
-        return;
+        return no_line(runtime, call, (file, source));
     }
     // SAFETY: the real function put the line there.
     let line = unsafe { line.read() };
-    received(runtime, call, (file, source), (line, got as u64));
+    let all = received(runtime, call, (file, source), (line, got as u64));
     runtime.shadow.clear(line as u64 + got as u64, 1);
+    let Some(source) = source.filter(|_| all) else {
+        return;
+    };
+    let line = Line {
+        address: line as u64,
+        size: got as u64,
+        ending,
+        room: None,
+    };
+    // SAFETY: the real function has just written it.
+    let label = unsafe { runtime.line_read(source, line, call.site()) };
+    if label != CONCRETE {
+        Thread::current().set_returned(function, label);
+    }
 }
 
 model! {
     fn fread(buffer: *mut u8, size: usize, count: usize, file: *mut File) -> usize;
     before |runtime, _| source_of(runtime, file);
     after |runtime, call, source, items| {
-        read_items(runtime, call, (file, source), buffer, (size, count, items));
+        let function = fread as *const () as u64;
+        read_items(runtime, (call, function), (file, source), buffer, (size,count,items));
     }
 }
 
@@ -194,7 +245,8 @@ model! {
     fn fread_unlocked(buffer: *mut u8, size: usize, count: usize, file: *mut File) -> usize;
     before |runtime, _| source_of(runtime, file);
     after |runtime, call, source, items| {
-        read_items(runtime, call, (file, source), buffer, (size, count, items));
+        let function = fread_unlocked as *const () as u64;
+        read_items(runtime, (call, function), (file, source), buffer, (size,count,items));
     }
 }
 
@@ -265,7 +317,8 @@ model! {
     before |runtime, _| source_of(runtime, file);
     after |runtime, call, source, got| {
         call.fix(runtime, "ppp");
-        read_own_line(runtime, call, (file, source), line, got);
+        let function = getline as *const () as u64;
+        read_own_line(runtime, (call, function), (file, source), (line, b'\n'), got);
     }
 }
 
@@ -274,7 +327,8 @@ model! {
     before |runtime, _| source_of(runtime, file);
     after |runtime, call, source, got| {
         call.fix(runtime, "pplp");
-        read_own_line(runtime, call, (file, source), line, got);
+        let function = getdelim as *const () as u64;
+        read_own_line(runtime, (call, function), (file, source), (line, end as u8), got);
     }
 }
 
@@ -283,6 +337,7 @@ model! {
     before |runtime, _| source_of(runtime, file);
     after |runtime, call, source, got| {
         call.fix(runtime, "pplp");
-        read_own_line(runtime, call, (file, source), line, got);
+        let function = __getdelim as *const () as u64;
+        read_own_line(runtime, (call, function), (file, source), (line, end as u8), got);
     }
 }

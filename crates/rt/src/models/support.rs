@@ -68,11 +68,10 @@ pub extern "C" fn __nm_has_open_end(end: u64) -> bool {
 pub extern "C" fn __nm_open_length(start: u64, length: u64) -> u64 {
     let function = __nm_open_length as *const () as u64;
     let call = Call::take(function);
-    let thread = Thread::current();
     turn::with((), |runtime| {
         let place = (start, call.label(0));
-        if let Some(label) = runtime.open_length(place, length, thread.model_site()) {
-            thread.set_returned(function, label);
+        if let Some(label) = runtime.open_length(place, length, call.site()) {
+            Thread::current().set_returned(function, label);
         }
     });
     length
@@ -99,11 +98,7 @@ pub extern "C" fn __nm_move_labels(to: u64, from: u64, size: u64) {
 pub extern "C" fn __nm_settle(value: u64) -> u64 {
     let call = Call::take(__nm_settle as *const () as u64);
     turn::with((), |runtime| {
-        runtime.fix(
-            call.label(0),
-            NoteKind::Size,
-            Thread::current().model_site(),
-        );
+        runtime.fix(call.label(0), NoteKind::Size, call.site());
     });
     value
 }

@@ -1,12 +1,46 @@
 //! `<unistd.h>` and `<sys/uio.h>`: descriptors and processes.
 
 use nearmiss_abi::note::NoteKind;
+use nearmiss_abi::term::CONCRETE;
 
 use super::model;
 use super::real::IoVector;
 use crate::calls::Call;
 use crate::input::Source;
 use crate::runtime::Runtime;
+use crate::thread::Thread;
+
+/// A read of `size` bytes returned `got`: labels the bytes and, as that of `function`, the count.
+fn read_bytes(
+    runtime: &mut Runtime,
+    (call, function): (&Call, u64),
+    source: Option<Source>,
+    (buffer, size): (*mut u8, usize),
+    got: isize,
+) {
+    received(runtime, call, source, buffer, got);
+    returns_count(runtime, (call, function), source, size, got);
+}
+
+/// The label of the count that `function` returns.
+fn returns_count(
+    runtime: &mut Runtime,
+    (call, function): (&Call, u64),
+    source: Option<Source>,
+    size: usize,
+    got: isize,
+) {
+    let Some(source) = source else {
+        return;
+    };
+    if got < 0 {
+        return;
+    }
+    let label = runtime.count_read(source, size as u64, got as u64, call.site());
+    if label != CONCRETE {
+        Thread::current().set_returned(function, label);
+    }
+}
 
 /// `got` bytes came to `buffer`.
 fn received(
@@ -64,7 +98,8 @@ model! {
     before |runtime, _| runtime.inputs.source(fd);
     after |runtime, call, source, got| {
         call.fix(runtime, "lpl");
-        received(runtime, call, source, buffer, got);
+        let function = read as *const () as u64;
+        read_bytes(runtime, (call, function), source, (buffer, size), got);
     }
 }
 
@@ -73,7 +108,8 @@ model! {
     before |runtime, _| runtime.inputs.source(fd);
     after |runtime, call, source, got| {
         call.fix(runtime, "lpll");
-        received(runtime, call, source, buffer, got);
+        let function = __read_chk as *const () as u64;
+        read_bytes(runtime, (call, function), source, (buffer, size), got);
     }
 }
 
@@ -82,7 +118,8 @@ model! {
     after |runtime, call, got| {
         call.fix(runtime, "lpll");
         let source = source_at(runtime, fd, offset);
-        received(runtime, call, source, buffer, got);
+        let function = pread as *const () as u64;
+        read_bytes(runtime, (call, function), source, (buffer, size), got);
     }
 }
 
@@ -91,7 +128,8 @@ model! {
     after |runtime, call, got| {
         call.fix(runtime, "lpll");
         let source = source_at(runtime, fd, offset);
-        received(runtime, call, source, buffer, got);
+        let function = pread64 as *const () as u64;
+        read_bytes(runtime, (call, function), source, (buffer, size), got);
     }
 }
 
@@ -100,8 +138,10 @@ model! {
     before |runtime, _| runtime.inputs.source(fd);
     after |runtime, call, source, got| {
         call.fix(runtime, "lpl");
+        let first = source;
         let mut source = source;
         let mut left = got.max(0) as usize;
+        let mut size = 0usize;
         for index in 0..count.max(0) as usize {
             // SAFETY: the real function took them for vectors.
             let vector = unsafe { vectors.add(index).read() };
@@ -111,7 +151,9 @@ model! {
                 source.offset += part as u64;
             }
             left -= part;
+            size = size.saturating_add(vector.size);
         }
+        returns_count(runtime, (call, readv as *const () as u64), first, size, got);
     }
 }
 

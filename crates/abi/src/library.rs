@@ -207,6 +207,12 @@ pub const HEADERS: &[Header] = &[
         harmless: "endgrent endpwent getgrent getpwent setgrent setpwent",
     },
     Header {
+        name: "search.h",
+        modelled: "lfind lsearch",
+        concrete: "hsearch hsearch_r tfind tsearch tdelete",
+        harmless: "hcreate hcreate_r hdestroy hdestroy_r insque remque tdestroy twalk",
+    },
+    Header {
         name: "setjmp.h, signal.h",
         modelled: "",
         concrete: "",
@@ -224,12 +230,6 @@ pub const HEADERS: &[Header] = &[
         harmless: "clearerr fflush fileno flockfile fpending fpurge fputc ftrylockfile \
                    funlockfile overflow perror putc putchar remove rename renameat setbuf setbuffer \
                    setlinebuf setvbuf tmpfile uflow",
-    },
-    Header {
-        name: "search.h",
-        modelled: "lfind lsearch",
-        concrete: "hsearch hsearch_r tfind tsearch tdelete",
-        harmless: "hcreate hcreate_r hdestroy hdestroy_r insque remque tdestroy twalk",
     },
     Header {
         name: "stdlib.h",

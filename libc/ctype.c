@@ -29,6 +29,12 @@ static inline int is_graph(int c)
         if (!nm_records() || !__nm_ctype_is_ascii())                                           \
             return __nm_real_##name(c);                                                        \
         return (formula) << (bit);                                                             \
+    }                                                                                          \
+    int NM_MODEL(name##_l)(int c, locale_t locale)                                             \
+    {                                                                                          \
+        if (!nm_records() || !__nm_locale_is_ascii(locale))                                    \
+            return __nm_real_##name##_l(c, locale);                                            \
+        return (formula) << (bit);                                                             \
     }
 
 CLASS_MODEL(isupper, 8, nm_is_upper(c))
@@ -39,6 +45,7 @@ CLASS_MODEL(isxdigit, 12, nm_is_digit(c) | is_hex_letter(c))
 CLASS_MODEL(isspace, 13, nm_is_space(c))
 CLASS_MODEL(isprint, 14, is_graph(c) | (c == ' '))
 CLASS_MODEL(isgraph, 15, is_graph(c))
+CLASS_MODEL(isblank, 0, (c == ' ') | (c == '\t'))
 CLASS_MODEL(iscntrl, 1, ((unsigned)c < 32) | (c == 127))
 CLASS_MODEL(ispunct, 2, is_graph(c) & ~(is_letter(c) | nm_is_digit(c)))
 CLASS_MODEL(isalnum, 3, is_letter(c) | nm_is_digit(c))
@@ -49,16 +56,35 @@ static inline int as_byte(int c)
     return c + (((unsigned)c + 128 < 127) << 8);
 }
 
-int NM_MODEL(tolower)(int c)
+#define CASE_MODEL(name, formula)                                                              \
+    int NM_MODEL(name)(int c)                                                                  \
+    {                                                                                          \
+        if (!nm_records() || !__nm_ctype_is_ascii())                                           \
+            return __nm_real_##name(c);                                                        \
+        return formula;                                                                        \
+    }                                                                                          \
+    int NM_MODEL(name##_l)(int c, locale_t locale)                                             \
+    {                                                                                          \
+        if (!nm_records() || !__nm_locale_is_ascii(locale))                                    \
+            return __nm_real_##name##_l(c, locale);                                            \
+        return formula;                                                                        \
+    }                                                                                          \
+    int NM_MODEL(__##name##_l)(int c, locale_t locale)                                         \
+    {                                                                                          \
+        return NM_MODEL(name##_l)(c, locale);                                                  \
+    }
+
+CASE_MODEL(tolower, nm_to_lower(as_byte(c)))
+CASE_MODEL(toupper, as_byte(c) & ~(nm_is_lower(c) << 5))
+
+/* ASCII, whatever the locale. */
+
+int NM_MODEL(isascii)(int c)
 {
-    if (!nm_records() || !__nm_ctype_is_ascii())
-        return __nm_real_tolower(c);
-    return nm_to_lower(as_byte(c));
+    return (unsigned)c < 128;
 }
 
-int NM_MODEL(toupper)(int c)
+int NM_MODEL(toascii)(int c)
 {
-    if (!nm_records() || !__nm_ctype_is_ascii())
-        return __nm_real_toupper(c);
-    return as_byte(c) & ~(nm_is_lower(c) << 5);
+    return c & 127;
 }

@@ -22,10 +22,12 @@
 /* glibc's headers replace these functions by macros and inline functions otherwise. */
 #define __NO_CTYPE 1
 
+#include <locale.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #define NM_MODEL(name) __nm_model_##name
 
@@ -55,6 +57,8 @@ void __nm_move_labels(void *to, const void *from, size_t size);
  * without its label. */
 size_t __nm_settle(size_t value);
 void *__nm_settle_pointer(const void *pointer);
+/* The value of this run, without its label; nothing is fixed. */
+size_t __nm_recorded(size_t value);
 /* These bytes became a floating-point number, which is concrete: they keep their values. */
 void __nm_read_as_float(const void *start, size_t size);
 /* How many bytes there are, in this run, from `start` to the end of its object; 0: unknown. */
@@ -62,6 +66,8 @@ size_t __nm_room(const void *start);
 /* Whether the newline at `byte` ends a line of symbolic length: it moves with that length, and
  * no byte before it in the line is one. */
 bool __nm_ends_line(const char *byte);
+/* These bytes are concrete from now on: a hook of the runtime's. */
+void __nm_clear(unsigned long start, unsigned long size);
 
 /* A library function allocated size bytes (which may be symbolic), as malloc would. */
 void __nm_adopt(void *memory, size_t size);
@@ -95,6 +101,10 @@ bool __nm_is_concrete(const void *start, size_t size);
 /* Whether the current locale's character classes and letter cases are ASCII's, with nothing
  * beyond 127: so in the C locale and in those of UTF-8. */
 bool __nm_ctype_is_ascii(void);
+/* Whether another locale's are. */
+bool __nm_locale_is_ascii(locale_t locale);
+/* Whether strings are ordered by their bytes: so in the C locale and in C.UTF-8. */
+bool __nm_collates_bytes(void);
 
 /* One branch, not two. */
 static inline bool nm_is_space(int c)
@@ -162,43 +172,84 @@ size_t __nm_real_strlen(const char *s);
 size_t __nm_real_strnlen(const char *s, size_t n);
 int __nm_real_strcmp(const char *a, const char *b);
 int __nm_real_strncmp(const char *a, const char *b, size_t n);
+int __nm_real_strcoll(const char *a, const char *b);
 int __nm_real_strcasecmp(const char *a, const char *b);
 int __nm_real_strncasecmp(const char *a, const char *b, size_t n);
+int __nm_real_strcasecmp_l(const char *a, const char *b, locale_t locale);
+int __nm_real_strncasecmp_l(const char *a, const char *b, size_t n, locale_t locale);
 int __nm_real_memcmp(const void *a, const void *b, size_t n);
 char *__nm_real_strchr(const char *s, int c);
 char *__nm_real_strrchr(const char *s, int c);
+char *__nm_real_strchrnul(const char *s, int c);
 void *__nm_real_memchr(const void *s, int c, size_t n);
+void *__nm_real_memrchr(const void *s, int c, size_t n);
+void *__nm_real_rawmemchr(const void *s, int c);
 char *__nm_real_strstr(const char *haystack, const char *needle);
+char *__nm_real_strcasestr(const char *haystack, const char *needle);
+void *__nm_real_memmem(const void *haystack, size_t count, const void *needle, size_t size);
 size_t __nm_real_strspn(const char *s, const char *set);
 size_t __nm_real_strcspn(const char *s, const char *set);
 char *__nm_real_strpbrk(const char *s, const char *set);
+char *__nm_real_strtok_r(char *s, const char *delimiters, char **save);
+char *__nm_real_strsep(char **rest, const char *delimiters);
+char *__nm_real_basename(const char *path);
+char *__nm_real___xpg_basename(char *path);
+void *__nm_real_memmove(void *to, const void *from, size_t n);
+void *__nm_real_memset(void *to, int c, size_t n);
+void *__nm_real_memccpy(void *to, const void *from, int c, size_t n);
+void __nm_real_swab(const void *from, void *to, ssize_t n);
 char *__nm_real_strcpy(char *to, const char *from);
 char *__nm_real_strncpy(char *to, const char *from, size_t n);
 char *__nm_real_strcat(char *to, const char *from);
 char *__nm_real_strncat(char *to, const char *from, size_t n);
 char *__nm_real_stpcpy(char *to, const char *from);
+char *__nm_real_stpncpy(char *to, const char *from, size_t n);
+size_t __nm_real_strxfrm(char *to, const char *from, size_t n);
+char *__nm_real___strcpy_chk(char *to, const char *from, size_t room);
+char *__nm_real___stpcpy_chk(char *to, const char *from, size_t room);
+char *__nm_real___strncpy_chk(char *to, const char *from, size_t n, size_t room);
+char *__nm_real___stpncpy_chk(char *to, const char *from, size_t n, size_t room);
+char *__nm_real___strcat_chk(char *to, const char *from, size_t room);
+char *__nm_real___strncat_chk(char *to, const char *from, size_t n, size_t room);
 char *__nm_real_strdup(const char *s);
 char *__nm_real_strndup(const char *s, size_t n);
 int __nm_real_isalpha(int c);
+int __nm_real_isalpha_l(int c, locale_t locale);
 int __nm_real_isdigit(int c);
+int __nm_real_isdigit_l(int c, locale_t locale);
 int __nm_real_isalnum(int c);
+int __nm_real_isalnum_l(int c, locale_t locale);
 int __nm_real_isspace(int c);
+int __nm_real_isspace_l(int c, locale_t locale);
 int __nm_real_isupper(int c);
+int __nm_real_isupper_l(int c, locale_t locale);
 int __nm_real_islower(int c);
+int __nm_real_islower_l(int c, locale_t locale);
 int __nm_real_ispunct(int c);
+int __nm_real_ispunct_l(int c, locale_t locale);
 int __nm_real_isprint(int c);
+int __nm_real_isprint_l(int c, locale_t locale);
 int __nm_real_isxdigit(int c);
+int __nm_real_isxdigit_l(int c, locale_t locale);
 int __nm_real_iscntrl(int c);
+int __nm_real_iscntrl_l(int c, locale_t locale);
 int __nm_real_isgraph(int c);
+int __nm_real_isgraph_l(int c, locale_t locale);
+int __nm_real_isblank(int c);
+int __nm_real_isblank_l(int c, locale_t locale);
 int __nm_real_tolower(int c);
+int __nm_real_tolower_l(int c, locale_t locale);
 int __nm_real_toupper(int c);
-int __nm_real_atoi(const char *s);
-long __nm_real_atol(const char *s);
-long long __nm_real_atoll(const char *s);
+int __nm_real_toupper_l(int c, locale_t locale);
 long __nm_real_strtol(const char *s, char **end, int base);
 unsigned long __nm_real_strtoul(const char *s, char **end, int base);
+float __nm_real_strtof(const char *s, char **end);
+double __nm_real_strtod(const char *s, char **end);
+long double __nm_real_strtold(const char *s, char **end);
 void __nm_real_qsort(void *base, size_t count, size_t size,
                      int (*compare)(const void *, const void *));
+void __nm_real_qsort_r(void *base, size_t count, size_t size,
+                       int (*compare)(const void *, const void *, void *), void *context);
 int __nm_real_vsscanf(const char *s, const char *format, va_list list);
 int __nm_real_vfscanf(FILE *stream, const char *format, va_list list);
 int __nm_real_isoc99_vsscanf(const char *s, const char *format, va_list list);

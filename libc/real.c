@@ -6,10 +6,16 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <langinfo.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+/* <libgen.h> has another `basename`. */
+extern char *__xpg_basename(char *path);
 
 #undef strdup
 #undef strndup
@@ -76,6 +82,17 @@ static bool tables_are_ascii(const unsigned short *classes, const int *lower, co
     return true;
 }
 
+bool __nm_locale_is_ascii(locale_t locale)
+{
+    return tables_are_ascii(locale->__ctype_b, locale->__ctype_tolower, locale->__ctype_toupper);
+}
+
+bool __nm_collates_bytes(void)
+{
+    /* The number of rules for an order is not a string but a word. */
+    return (uint32_t)(uintptr_t)nl_langinfo(_NL_COLLATE_NRULES) == 0;
+}
+
 bool __nm_ctype_is_ascii(void)
 {
     /* A locale has tables of its own, and each thread may have its own locale. */
@@ -92,50 +109,111 @@ bool __nm_ctype_is_ascii(void)
 #define REAL(result, name, parameters, arguments)                                              \
     result __nm_real_##name parameters { return name arguments; }
 
+#define REAL_VOID(name, parameters, arguments)                                                 \
+    void __nm_real_##name parameters { name arguments; }
+
 REAL(size_t, strlen, (const char *s), (s))
 REAL(size_t, strnlen, (const char *s, size_t n), (s, n))
 REAL(int, strcmp, (const char *a, const char *b), (a, b))
 REAL(int, strncmp, (const char *a, const char *b, size_t n), (a, b, n))
+REAL(int, strcoll, (const char *a, const char *b), (a, b))
 REAL(int, strcasecmp, (const char *a, const char *b), (a, b))
 REAL(int, strncasecmp, (const char *a, const char *b, size_t n), (a, b, n))
+REAL(int, strcasecmp_l, (const char *a, const char *b, locale_t locale), (a, b, locale))
+REAL(int, strncasecmp_l, (const char *a, const char *b, size_t n, locale_t locale), (a, b, n, locale))
 REAL(int, memcmp, (const void *a, const void *b, size_t n), (a, b, n))
 REAL(char *, strchr, (const char *s, int c), (s, c))
 REAL(char *, strrchr, (const char *s, int c), (s, c))
+REAL(char *, strchrnul, (const char *s, int c), (s, c))
 REAL(void *, memchr, (const void *s, int c, size_t n), (s, c, n))
+REAL(void *, memrchr, (const void *s, int c, size_t n), (s, c, n))
+REAL(void *, rawmemchr, (const void *s, int c), (s, c))
 REAL(char *, strstr, (const char *haystack, const char *needle), (haystack, needle))
+REAL(char *, strcasestr, (const char *haystack, const char *needle), (haystack, needle))
+REAL(void *, memmem, (const void *haystack, size_t count, const void *needle, size_t size), (haystack, count, needle, size))
 REAL(size_t, strspn, (const char *s, const char *set), (s, set))
 REAL(size_t, strcspn, (const char *s, const char *set), (s, set))
 REAL(char *, strpbrk, (const char *s, const char *set), (s, set))
+REAL(char *, strtok_r, (char *s, const char *delimiters, char **save), (s, delimiters, save))
+REAL(char *, strsep, (char **rest, const char *delimiters), (rest, delimiters))
+REAL(char *, __xpg_basename, (char *path), (path))
+REAL(void *, memmove, (void *to, const void *from, size_t n), (to, from, n))
+REAL(void *, memset, (void *to, int c, size_t n), (to, c, n))
+REAL(void *, memccpy, (void *to, const void *from, int c, size_t n), (to, from, c, n))
+REAL_VOID(swab, (const void *from, void *to, ssize_t n), (from, to, n))
 REAL(char *, strcpy, (char *to, const char *from), (to, from))
 REAL(char *, strncpy, (char *to, const char *from, size_t n), (to, from, n))
 REAL(char *, strcat, (char *to, const char *from), (to, from))
 REAL(char *, strncat, (char *to, const char *from, size_t n), (to, from, n))
 REAL(char *, stpcpy, (char *to, const char *from), (to, from))
+REAL(char *, stpncpy, (char *to, const char *from, size_t n), (to, from, n))
+REAL(size_t, strxfrm, (char *to, const char *from, size_t n), (to, from, n))
 REAL(char *, strdup, (const char *s), (s))
 REAL(char *, strndup, (const char *s, size_t n), (s, n))
 REAL(int, isalpha, (int c), (c))
+REAL(int, isalpha_l, (int c, locale_t locale), (c, locale))
 REAL(int, isdigit, (int c), (c))
+REAL(int, isdigit_l, (int c, locale_t locale), (c, locale))
 REAL(int, isalnum, (int c), (c))
+REAL(int, isalnum_l, (int c, locale_t locale), (c, locale))
 REAL(int, isspace, (int c), (c))
+REAL(int, isspace_l, (int c, locale_t locale), (c, locale))
 REAL(int, isupper, (int c), (c))
+REAL(int, isupper_l, (int c, locale_t locale), (c, locale))
 REAL(int, islower, (int c), (c))
+REAL(int, islower_l, (int c, locale_t locale), (c, locale))
 REAL(int, ispunct, (int c), (c))
+REAL(int, ispunct_l, (int c, locale_t locale), (c, locale))
 REAL(int, isprint, (int c), (c))
+REAL(int, isprint_l, (int c, locale_t locale), (c, locale))
 REAL(int, isxdigit, (int c), (c))
+REAL(int, isxdigit_l, (int c, locale_t locale), (c, locale))
 REAL(int, iscntrl, (int c), (c))
+REAL(int, iscntrl_l, (int c, locale_t locale), (c, locale))
 REAL(int, isgraph, (int c), (c))
+REAL(int, isgraph_l, (int c, locale_t locale), (c, locale))
+REAL(int, isblank, (int c), (c))
+REAL(int, isblank_l, (int c, locale_t locale), (c, locale))
 REAL(int, tolower, (int c), (c))
+REAL(int, tolower_l, (int c, locale_t locale), (c, locale))
 REAL(int, toupper, (int c), (c))
-REAL(int, atoi, (const char *s), (s))
-REAL(long, atol, (const char *s), (s))
-REAL(long long, atoll, (const char *s), (s))
+REAL(int, toupper_l, (int c, locale_t locale), (c, locale))
 REAL(long, strtol, (const char *s, char **end, int base), (s, end, base))
 REAL(unsigned long, strtoul, (const char *s, char **end, int base), (s, end, base))
+REAL(float, strtof, (const char *s, char **end), (s, end))
+REAL(double, strtod, (const char *s, char **end), (s, end))
+REAL(long double, strtold, (const char *s, char **end), (s, end))
+
+/* <libgen.h> would make this name a macro for the function of POSIX. */
+extern char *gnu_basename(const char *path) __asm__("basename");
+
+char *__nm_real_basename(const char *path)
+{
+    return gnu_basename(path);
+}
+
+/* Functions that the headers declare only when they use them. */
+#define REAL_CHECKED(name, parameters, arguments)                                              \
+    extern char *name parameters;                                                              \
+    char *__nm_real_##name parameters { return name arguments; }
+
+REAL_CHECKED(__strcpy_chk, (char *to, const char *from, size_t room), (to, from, room))
+REAL_CHECKED(__stpcpy_chk, (char *to, const char *from, size_t room), (to, from, room))
+REAL_CHECKED(__strncpy_chk, (char *to, const char *from, size_t n, size_t room), (to, from, n, room))
+REAL_CHECKED(__stpncpy_chk, (char *to, const char *from, size_t n, size_t room), (to, from, n, room))
+REAL_CHECKED(__strcat_chk, (char *to, const char *from, size_t room), (to, from, room))
+REAL_CHECKED(__strncat_chk, (char *to, const char *from, size_t n, size_t room), (to, from, n, room))
 
 void __nm_real_qsort(void *base, size_t count, size_t size,
                      int (*compare)(const void *, const void *))
 {
     qsort(base, count, size, compare);
+}
+
+void __nm_real_qsort_r(void *base, size_t count, size_t size,
+                       int (*compare)(const void *, const void *, void *), void *context)
+{
+    qsort_r(base, count, size, compare, context);
 }
 
 /* The headers send `vsscanf` to the C99 function (`%a` is a conversion) or to the older one

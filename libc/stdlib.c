@@ -1,6 +1,6 @@
-/* Models of <stdlib.h>: numbers from digits, sorting and searching.
+/* Models of <stdlib.h> and <inttypes.h>: numbers from digits, sorting and searching.
  */
-#include "model.h"
+#include "text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -34,9 +34,9 @@ unsigned long long __nm_finish_number(const struct nm_number *number, bool negat
 }
 
 /* Digits of `base` from `s`, with the white space, sign and prefix that the functions allow. */
-static unsigned long long read_number(const char *s, char **end, int base, bool is_signed)
+static unsigned long long read_number(const char *text, char **end, int base, bool is_signed)
 {
-    const char *start = s;
+    const char *start = nm_place(text), *s = start;
     while (nm_is_space(*s))
         s++;
     bool negative = *s == '-';
@@ -62,7 +62,7 @@ static unsigned long long read_number(const char *s, char **end, int base, bool 
         nm_add_digit(&number, base, digit, digits);
     }
     if (end != NULL)
-        *end = (char *)(digits > 0 ? s : start);
+        *end = (char *)text + (digits > 0 ? s - start : 0);
     return __nm_finish_number(&number, negative, is_signed);
 }
 
@@ -109,6 +109,26 @@ unsigned long NM_MODEL(strtoul)(const char *s, char **end, int base)
 }
 
 _Static_assert(sizeof(long) == sizeof(long long), "the long functions do for long long");
+
+intmax_t NM_MODEL(strtoimax)(const char *s, char **end, int base)
+{
+    return NM_MODEL(strtol)(s, end, base);
+}
+
+uintmax_t NM_MODEL(strtoumax)(const char *s, char **end, int base)
+{
+    return NM_MODEL(strtoul)(s, end, base);
+}
+
+long long NM_MODEL(strtoq)(const char *s, char **end, int base)
+{
+    return NM_MODEL(strtol)(s, end, base);
+}
+
+unsigned long long NM_MODEL(strtouq)(const char *s, char **end, int base)
+{
+    return NM_MODEL(strtoul)(s, end, base);
+}
 
 long long NM_MODEL(strtoll)(const char *s, char **end, int base)
 {
@@ -166,6 +186,16 @@ unsigned long long NM_MODEL(__isoc23_strtoull)(const char *s, char **end, int ba
     return NM_MODEL(__isoc23_strtoul)(s, end, base);
 }
 
+intmax_t NM_MODEL(__isoc23_strtoimax)(const char *s, char **end, int base)
+{
+    return NM_MODEL(__isoc23_strtol)(s, end, base);
+}
+
+uintmax_t NM_MODEL(__isoc23_strtoumax)(const char *s, char **end, int base)
+{
+    return NM_MODEL(__isoc23_strtoul)(s, end, base);
+}
+
 /* glibc's atoi is strtol cut to 32 bits, and sets errno like it. */
 
 long NM_MODEL(atol)(const char *s)
@@ -183,7 +213,54 @@ int NM_MODEL(atoi)(const char *s)
     return (int)NM_MODEL(strtol)(s, NULL, 10);
 }
 
+/* How many bytes decided what number a string is, and that it goes no further than `stop`.
+ * Where there is none, white space and a few letters were looked at. */
+static size_t bytes_of_float(const char *s, const char *stop)
+{
+    if (stop != s)
+        return (size_t)(stop - s) + 1;
+    return __nm_real_strnlen(s, __nm_real_strspn(s, " \t\n\v\f\r") + 3);
+}
+
+/* Floating-point numbers are concrete: the bytes that made one keep their values. */
+#define FLOAT_MODEL(type, name)                                                                \
+    type NM_MODEL(name)(const char *s, char **end)                                             \
+    {                                                                                          \
+        if (!nm_records())                                                                     \
+            return __nm_real_##name(s, end);                                                   \
+        const char *place = nm_place(s);                                                       \
+        char *stop;                                                                            \
+        type value = __nm_real_##name(place, &stop);                                           \
+        __nm_read_as_float(place, bytes_of_float(place, stop));                                \
+        if (end != NULL)                                                                       \
+            *end = (char *)s + (stop - place);                                                 \
+        return value;                                                                          \
+    }
+
+FLOAT_MODEL(float, strtof)
+FLOAT_MODEL(double, strtod)
+FLOAT_MODEL(long double, strtold)
+
+double NM_MODEL(atof)(const char *s)
+{
+    return NM_MODEL(strtod)(s, NULL);
+}
+
 typedef int comparison(const void *, const void *);
+typedef int comparison_with(const void *, const void *, void *);
+
+/* How to compare two elements: the functions with a context, and those without. */
+struct order {
+    comparison *compare;
+    comparison_with *compare_with;
+    void *context;
+};
+
+static int ask(const struct order *order, const void *left, const void *right)
+{
+    return order->compare ? order->compare(left, right)
+                          : order->compare_with(left, right, order->context);
+}
 
 void *NM_MODEL(bsearch)(const void *key, const void *base, size_t count, size_t size,
                         comparison *compare)
@@ -204,18 +281,19 @@ void *NM_MODEL(bsearch)(const void *key, const void *base, size_t count, size_t 
 }
 
 /* A stable merge sort that asks in the order in which glibc up to 2.36 asks. */
-static void merge_sort(char *base, size_t count, size_t size, comparison *compare, char *scratch)
+static void merge_sort(char *base, size_t count, size_t size, const struct order *order,
+                       char *scratch)
 {
     if (count <= 1)
         return;
     size_t left_count = count / 2;
     char *left = base, *left_end = base + left_count * size;
     char *right = left_end, *right_end = base + count * size;
-    merge_sort(left, left_count, size, compare, scratch);
-    merge_sort(right, count - left_count, size, compare, scratch);
+    merge_sort(left, left_count, size, order, scratch);
+    merge_sort(right, count - left_count, size, order, scratch);
     char *to = scratch;
     while (left < left_end && right < right_end) {
-        char **from = compare(left, right) <= 0 ? &left : &right;
+        char **from = ask(order, left, right) <= 0 ? &left : &right;
         memcpy(to, *from, size);
         to += size;
         *from += size;
@@ -226,24 +304,37 @@ static void merge_sort(char *base, size_t count, size_t size, comparison *compar
     memcpy(base, scratch, (size_t)(to - scratch));
 }
 
-void NM_MODEL(qsort)(void *base, size_t count, size_t size, comparison *compare)
+/* Whether the elements were sorted: if not, libc has to. */
+static bool sort(void *base, size_t count, size_t size, const struct order *order)
 {
-    if (!nm_records()) {
-        __nm_real_qsort(base, count, size, compare);
-        return;
-    }
     size_t bytes;
-    if (__builtin_mul_overflow(count, size, &bytes)) {
-        __nm_real_qsort(base, count, size, compare);
-        return;
-    }
+    if (__builtin_mul_overflow(count, size, &bytes))
+        return false;
+    __nm_writes(base, bytes);
+    char *place = (char *)nm_place(base);
+    size_t elements = nm_value_is_concrete(count) ? count : __nm_settle(count);
+    size_t element = nm_value_is_concrete(size) ? size : __nm_settle(size);
     char small[1024];
-    char *scratch = bytes <= sizeof small ? small : malloc(bytes);
-    if (scratch == NULL) {
-        __nm_real_qsort(base, count, size, compare);
-        return;
-    }
-    merge_sort(base, count, size, compare, scratch);
+    char *scratch = elements * element <= sizeof small ? small : malloc(elements * element);
+    if (scratch == NULL)
+        return false;
+    merge_sort(place, elements, element, order, scratch);
     if (scratch != small)
         free(scratch);
+    return true;
+}
+
+void NM_MODEL(qsort)(void *base, size_t count, size_t size, comparison *compare)
+{
+    const struct order order = {.compare = compare};
+    if (!nm_records() || !sort(base, count, size, &order))
+        __nm_real_qsort(base, count, size, compare);
+}
+
+void NM_MODEL(qsort_r)(void *base, size_t count, size_t size, comparison_with *compare,
+                       void *context)
+{
+    const struct order order = {.compare_with = compare, .context = context};
+    if (!nm_records() || !sort(base, count, size, &order))
+        __nm_real_qsort_r(base, count, size, compare, context);
 }

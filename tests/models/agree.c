@@ -1,26 +1,68 @@
 /* The models against libc, on random and on chosen inputs.
  *
- * Compiled by plain clang together with libc/: no runtime is there, so the summary below plays
- * its part, once with every byte labelled (the models walk) and once with none (they ask libc).
+ * Compiled by plain clang together with libc/: no runtime is there, so what is below plays its
+ * part, once with no byte labelled (the models ask libc), once with every byte labelled (they
+ * walk), and once with open ends besides (they ask for lengths).
  * Prints what disagrees and ends with status 1, or prints how many comparisons agreed.
  */
 #define _GNU_SOURCE 1
 #define __NO_CTYPE 1
 #include <ctype.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
+#include <locale.h>
+#include <search.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <unistd.h>
+
+char *__xpg_basename(char *path);
 
 static unsigned char labels[64];
 struct {
     const unsigned char *base;
     unsigned long mask;
 } __nm_summary = {labels, sizeof labels - 1};
+
+/* What models ask the runtime: answered as if all were well. */
+static bool open_ends;
+void __nm_reads(const void *start, size_t size) { (void)start, (void)size; }
+void __nm_writes(const void *start, size_t size) { (void)start, (void)size; }
+void __nm_terminated(const char *start) { (void)start; }
+bool __nm_has_open_end(const char *end) { return open_ends && *end == 0; }
+size_t __nm_open_length(const char *start, size_t length) { return (void)start, length; }
+void __nm_end_string(char *end, size_t length) { *(end - length + length) = 0; }
+void __nm_move_labels(void *to, const void *from, size_t size) { (void)to, (void)from, (void)size; }
+size_t __nm_settle(size_t value) { return value; }
+void *__nm_settle_pointer(const void *pointer) { return (void *)pointer; }
+size_t __nm_recorded(size_t value) { return value; }
+void __nm_read_as_float(const void *start, size_t size) { (void)start, (void)size; }
+size_t __nm_room(const void *start) { return (void)start, 0; }
+bool __nm_ends_line(const char *byte) { return open_ends && *byte == '\n'; }
+void __nm_clear(unsigned long start, unsigned long size) { (void)start, (void)size; }
+
+/* This libc may not have them; the models of those that do are compared with these. */
+size_t strlcpy(char *to, const char *from, size_t room)
+{
+    size_t length = strlen(from);
+    if (room > 0) {
+        size_t count = length < room ? length : room - 1;
+        memcpy(to, from, count);
+        to[count] = 0;
+    }
+    return length;
+}
+
+size_t strlcat(char *to, const char *from, size_t room)
+{
+    size_t used = strnlen(to, room);
+    return used + (used < room ? strlcpy(to + used, from, room - used) : strlen(from));
+}
 
 static unsigned long comparisons, failures;
 
@@ -66,7 +108,47 @@ DECLARE(char *, strchrnul, const char *, int)
 DECLARE(char *, strrchr, const char *, int)
 DECLARE(void *, memchr, const void *, int, size_t)
 DECLARE(void *, memrchr, const void *, int, size_t)
+DECLARE(void *, rawmemchr, const void *, int)
+DECLARE(char *, index, const char *, int)
+DECLARE(char *, rindex, const char *, int)
 DECLARE(char *, strstr, const char *, const char *)
+DECLARE(char *, strcasestr, const char *, const char *)
+DECLARE(void *, memmem, const void *, size_t, const void *, size_t)
+DECLARE(int, bcmp, const void *, const void *, size_t)
+DECLARE(int, __memcmpeq, const void *, const void *, size_t)
+DECLARE(int, strcoll, const char *, const char *)
+DECLARE(int, strcasecmp_l, const char *, const char *, locale_t)
+DECLARE(int, strncasecmp_l, const char *, const char *, size_t, locale_t)
+DECLARE(char *, basename, const char *)
+DECLARE(char *, __xpg_basename, char *)
+DECLARE(char *, stpncpy, char *, const char *, size_t)
+DECLARE(void *, memccpy, void *, const void *, int, size_t)
+DECLARE(void, swab, const void *, void *, ssize_t)
+DECLARE(size_t, strxfrm, char *, const char *, size_t)
+DECLARE(size_t, strlcpy, char *, const char *, size_t)
+DECLARE(size_t, strlcat, char *, const char *, size_t)
+DECLARE(char *, __strcpy_chk, char *, const char *, size_t)
+DECLARE(char *, __stpcpy_chk, char *, const char *, size_t)
+DECLARE(char *, __strncpy_chk, char *, const char *, size_t, size_t)
+DECLARE(char *, __stpncpy_chk, char *, const char *, size_t, size_t)
+DECLARE(char *, __strcat_chk, char *, const char *, size_t)
+DECLARE(char *, __strncat_chk, char *, const char *, size_t, size_t)
+DECLARE(int, ffs, int)
+DECLARE(int, ffsl, long)
+DECLARE(int, ffsll, long long)
+DECLARE(int, isascii, int)
+DECLARE(int, toascii, int)
+DECLARE(intmax_t, strtoimax, const char *, char **, int)
+DECLARE(uintmax_t, strtoumax, const char *, char **, int)
+DECLARE(float, strtof, const char *, char **)
+DECLARE(double, strtod, const char *, char **)
+DECLARE(long double, strtold, const char *, char **)
+DECLARE(double, atof, const char *)
+DECLARE(void, qsort_r, void *, size_t, size_t, int (*)(const void *, const void *, void *), void *)
+DECLARE(void *, lfind, const void *, const void *, size_t *, size_t,
+        int (*)(const void *, const void *))
+DECLARE(void *, lsearch, const void *, void *, size_t *, size_t,
+        int (*)(const void *, const void *))
 DECLARE(size_t, strspn, const char *, const char *)
 DECLARE(size_t, strcspn, const char *, const char *)
 DECLARE(char *, strpbrk, const char *, const char *)
@@ -91,8 +173,9 @@ DECLARE(int, __isoc99_fscanf, FILE *, const char *, ...)
 
 #define EACH_CLASS(row)                                                                        \
     row(isalpha) row(isdigit) row(isalnum) row(isspace) row(isupper) row(islower)              \
-    row(ispunct) row(isprint) row(isxdigit) row(iscntrl) row(isgraph) row(tolower) row(toupper)
-#define DECLARE_CLASS(name) DECLARE(int, name, int)
+    row(ispunct) row(isprint) row(isxdigit) row(iscntrl) row(isgraph) row(isblank)     \
+    row(tolower) row(toupper)
+#define DECLARE_CLASS(name) DECLARE(int, name, int) DECLARE(int, name##_l, int, locale_t)
 EACH_CLASS(DECLARE_CLASS)
 
 static void compare_classes(void)
@@ -102,8 +185,18 @@ static void compare_classes(void)
         char text[8];                                                                          \
         snprintf(text, sizeof text, "%d", c);                                                  \
         report(#name, text, "", __nm_model_##name(c), name(c));                                \
+        report(#name "_l", text, "", __nm_model_##name##_l(c, locale), name##_l(c, locale));   \
     }
+    locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     EACH_CLASS(COMPARE_CLASS)
+    freelocale(locale);
+    for (int c = -300; c < 300; c++) {
+        report("isascii", "", "", __nm_model_isascii(c), isascii(c));
+        report("toascii", "", "", __nm_model_toascii(c), toascii(c));
+        report("ffs", "", "", __nm_model_ffs(c), ffs(c));
+        report("ffsl", "", "", __nm_model_ffsl((long)c << 20), ffsl((long)c << 20));
+        report("ffsll", "", "", __nm_model_ffsll((long long)c << 40), ffsll((long long)c << 40));
+    }
 }
 
 #define COMPARE(name, ...) report(#name, a, b, (long long)__nm_model_##name(__VA_ARGS__), (long long)name(__VA_ARGS__))
@@ -111,6 +204,7 @@ static void compare_classes(void)
 static void compare_strings(void)
 {
     static const char *const alphabets[] = {"ab", "aA", "abc,; ", "\x80\xff" "az", "x"};
+    locale_t locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
     char a[24], b[24];
     for (int round = 0; round < 40000; round++) {
         const char *alphabet = alphabets[below(5)];
@@ -135,6 +229,63 @@ static void compare_strings(void)
         COMPARE(strspn, a, b);
         COMPARE(strcspn, a, b);
         COMPARE(strpbrk, a, b);
+        COMPARE(index, a, c);
+        COMPARE(rindex, a, c);
+        size_t used = strlen(a);
+        COMPARE(memmem, a, used, b, strlen(b));
+        COMPARE(strcasestr, a, b);
+        COMPARE(bcmp, a, b, common);
+        report("__memcmpeq", a, b, __nm_model___memcmpeq(a, b, common) == 0, bcmp(a, b, common) == 0);
+        COMPARE(strcoll, a, b);
+        COMPARE(strcasecmp_l, a, b, locale);
+        COMPARE(strncasecmp_l, a, b, n, locale);
+        if (strchr(a, c) != NULL)
+            COMPARE(rawmemchr, a, c);
+    }
+    freelocale(locale);
+}
+
+/* One line: that its newline is the only one is what models of searches rely on. */
+static void compare_lines(void)
+{
+    char a[24];
+    for (int round = 0; round < 10000; round++) {
+        const char *b = "\n", *set = below(2) ? "\n" : "\nb";
+        random_string(a, sizeof a - 1, "abc");
+        strcat(a, "\n");
+        COMPARE(strchr, a, '\n');
+        COMPARE(strrchr, a, '\n');
+        COMPARE(strchrnul, a, '\n');
+        COMPARE(memchr, a, '\n', strlen(a));
+        COMPARE(memrchr, a, '\n', strlen(a));
+        COMPARE(rawmemchr, a, '\n');
+        COMPARE(strcspn, a, set);
+        COMPARE(strspn, a, "abc\n");
+        COMPARE(strpbrk, a, set);
+        COMPARE(strstr, a, b);
+        char first[24], second[24], *save, *real_save;
+        strcpy(first, a);
+        strcpy(second, a);
+        char *model = __nm_model_strtok_r(first, set, &save), *real = strtok_r(second, set, &real_save);
+        report("strtok_r of a line", a, set, model ? model - first : -1, real ? real - second : -1);
+        report("strtok_r save", a, set, save - first, real_save - second);
+        report("strtok_r bytes", a, set, memcmp(first, second, strlen(a) + 1), 0);
+    }
+}
+
+static void compare_paths(void)
+{
+    char a[24];
+    for (int round = 0; round < 5000; round++) {
+        const char *b = "";
+        random_string(a, sizeof a, "ab//");
+        report("basename", a, b, __nm_model_basename(a) - a, basename(a) - a);
+        char first[24], second[24];
+        strcpy(first, a);
+        strcpy(second, a);
+        char *model = __nm_model___xpg_basename(first), *real = __xpg_basename(second);
+        report("__xpg_basename", a, b, strcmp(model, real), 0);
+        report("__xpg_basename bytes", a, b, memcmp(first, second, strlen(a) + 1), 0);
     }
 }
 
@@ -151,6 +302,42 @@ static void compare_strings(void)
         report(#name " bytes", a, b, memcmp(to, expected, sizeof to), 0);                      \
     } while (0)
 
+/* Functions that return a length. */
+#define COMPARE_LENGTH(name, ...)                                                              \
+    do {                                                                                       \
+        char expected[80], to[80];                                                             \
+        memset(expected, 'Q', sizeof expected);                                                \
+        strcpy(expected, b);                                                                   \
+        memcpy(to, expected, sizeof to);                                                       \
+        long long model = (long long)__nm_model_##name(to, __VA_ARGS__);                       \
+        long long real = (long long)name(expected, __VA_ARGS__);                               \
+        report(#name, a, b, model, real);                                                      \
+        report(#name " bytes", a, b, memcmp(to, expected, sizeof to), 0);                      \
+    } while (0)
+
+char *__strcpy_chk(char *, const char *, size_t);
+char *__stpcpy_chk(char *, const char *, size_t);
+char *__strncpy_chk(char *, const char *, size_t, size_t);
+char *__stpncpy_chk(char *, const char *, size_t, size_t);
+char *__strcat_chk(char *, const char *, size_t);
+char *__strncat_chk(char *, const char *, size_t, size_t);
+
+static void compare_memory_copies(const char *a, size_t n)
+{
+    char model[32], real[32];
+    memset(model, 'Q', sizeof model);
+    memset(real, 'Q', sizeof real);
+    int c = below(4) ? 'b' : 0;
+    size_t size = n < strlen(a) + 1 ? n : strlen(a) + 1;
+    char *end = __nm_model_memccpy(model, a, c, size), *real_end = memccpy(real, a, c, size);
+    report("memccpy", a, "", end ? end - model : -1, real_end ? real_end - real : -1);
+    report("memccpy bytes", a, "", memcmp(model, real, sizeof real), 0);
+    ssize_t count = (ssize_t)below((unsigned)size + 2) - 1;
+    __nm_model_swab(a, model, count);
+    swab(a, real, count);
+    report("swab", a, "", memcmp(model, real, sizeof real), 0);
+}
+
 static void compare_copies(void)
 {
     char a[24], b[24];
@@ -163,6 +350,17 @@ static void compare_copies(void)
         COMPARE_COPY(strncpy, a, n);
         COMPARE_COPY(strcat, a);
         COMPARE_COPY(strncat, a, n);
+        COMPARE_COPY(stpncpy, a, n);
+        COMPARE_COPY(__strcpy_chk, a, 80);
+        COMPARE_COPY(__stpcpy_chk, a, 80);
+        COMPARE_COPY(__strncpy_chk, a, n, 80);
+        COMPARE_COPY(__stpncpy_chk, a, n, 80);
+        COMPARE_COPY(__strcat_chk, a, 80);
+        COMPARE_COPY(__strncat_chk, a, n, 80);
+        COMPARE_LENGTH(strlcpy, a, n);
+        COMPARE_LENGTH(strlcat, a, n);
+        COMPARE_LENGTH(strxfrm, a, n);
+        compare_memory_copies(a, n);
         char *copy = __nm_model_strdup(a);
         report("strdup", a, "", strcmp(copy, a), 0);
         free(copy);
@@ -229,6 +427,30 @@ static void compare_number(const char *a, int base)
     report("strtoul end", a, b, model_end - a, real_end - a);
     COMPARE(atoi, a);
     COMPARE(atol, a);
+    COMPARE(strtoimax, a, NULL, base);
+    COMPARE(strtoumax, a, NULL, base);
+}
+
+/* Bit by bit: there are several zeros and many NaNs. */
+#define COMPARE_FLOAT(type, bytes, name)                                                       \
+    do {                                                                                       \
+        char *model_end, *real_end;                                                            \
+        type model = __nm_model_##name(a, &model_end), real = name(a, &real_end);              \
+        report(#name, a, "", memcmp(&model, &real, bytes), 0);                                 \
+        report(#name " end", a, "", model_end - a, real_end - a);                              \
+    } while (0)
+
+static void compare_floats(void)
+{
+    char a[24];
+    for (int round = 0; round < 20000; round++) {
+        random_string(a, sizeof a, below(4) ? " +-.0123e9" : "inFNAax.1p-");
+        COMPARE_FLOAT(float, 4, strtof);
+        COMPARE_FLOAT(double, 8, strtod);
+        COMPARE_FLOAT(long double, 10, strtold);
+        double model = __nm_model_atof(a), real = atof(a);
+        report("atof", a, "", memcmp(&model, &real, sizeof real), 0);
+    }
 }
 
 static void compare_numbers(void)
@@ -333,9 +555,20 @@ static int by_key(const void *a, const void *b)
     return ((const struct pair *)a)->key - ((const struct pair *)b)->key;
 }
 
+static int by_key_from(const void *a, const void *b, void *middle)
+{
+    return abs(((const struct pair *)a)->key - *(int *)middle)
+           - abs(((const struct pair *)b)->key - *(int *)middle);
+}
+
+static int has_key(const void *a, const void *b)
+{
+    return by_key(a, b) != 0;
+}
+
 static void compare_sorts(void)
 {
-    static struct pair model[300], real[300];
+    static struct pair model[301], real[301];
     for (int round = 0; round < 300; round++) {
         size_t count = below(300);
         for (size_t i = 0; i < count; i++)
@@ -347,18 +580,35 @@ static void compare_sorts(void)
         struct pair *found = __nm_model_bsearch(&key, model, count, sizeof *model, by_key);
         struct pair *really = bsearch(&key, model, count, sizeof *model, by_key);
         report("bsearch", "", "", found - model, really - model);
+        int middle = (int)below(50);
+        __nm_model_qsort_r(model, count, sizeof *model, by_key_from, &middle);
+        qsort_r(real, count, sizeof *real, by_key_from, &middle);
+        report("qsort_r", "", "", memcmp(model, real, count * sizeof *real), 0);
+        size_t used = count / 2, real_used = used;
+        found = __nm_model_lfind(&key, model, &used, sizeof *model, has_key);
+        really = lfind(&key, real, &real_used, sizeof *real, has_key);
+        report("lfind", "", "", found ? found - model : -1, really ? really - real : -1);
+        found = __nm_model_lsearch(&key, model, &used, sizeof *model, has_key);
+        really = lsearch(&key, real, &real_used, sizeof *real, has_key);
+        report("lsearch", "", "", found - model, really - real);
+        report("lsearch count", "", "", (long long)used, (long long)real_used);
+        report("lsearch bytes", "", "", memcmp(model, real, used * sizeof *real), 0);
     }
 }
 
 int main(void)
 {
-    for (int labelled = 0; labelled < 2; labelled++) {
+    for (int labelled = 0; labelled < 3; labelled++) {
         memset(labels, labelled ? 0xff : 0, sizeof labels);
+        open_ends = labelled == 2;
         compare_classes();
         compare_strings();
+        compare_lines();
+        compare_paths();
         compare_copies();
         compare_tokens();
         compare_numbers();
+        compare_floats();
         compare_scans();
         compare_sorts();
     }

@@ -120,7 +120,7 @@ fn plain(function: &str) -> &str {
             break;
         }
     }
-    for suffix in ["_chk", "_unlocked", "64", "_internal"] {
+    for suffix in ["_chk", "_unlocked", "64", "_internal", "_l"] {
         name = name.strip_suffix(suffix).unwrap_or(name);
     }
     name
@@ -180,8 +180,8 @@ pub const HEADERS: &[Header] = &[
     },
     Header {
         name: "libgen.h",
-        modelled: "",
-        concrete: "basename dirname",
+        modelled: "basename",
+        concrete: "dirname",
         harmless: "",
     },
     Header {
@@ -207,6 +207,12 @@ pub const HEADERS: &[Header] = &[
         harmless: "endgrent endpwent getgrent getpwent setgrent setpwent",
     },
     Header {
+        name: "search.h",
+        modelled: "lfind lsearch",
+        concrete: "hsearch hsearch_r tfind tsearch tdelete",
+        harmless: "hcreate hcreate_r hdestroy hdestroy_r insque remque tdestroy twalk",
+    },
+    Header {
         name: "setjmp.h, signal.h",
         modelled: "",
         concrete: "",
@@ -228,7 +234,7 @@ pub const HEADERS: &[Header] = &[
     Header {
         name: "stdlib.h",
         modelled: "malloc calloc realloc reallocarray free aligned_alloc posix_memalign memalign valloc \
-                   atoi atol atoll strtol strtoll strtoul strtoull qsort qsort_r bsearch atof strtod strtof \
+                   atoi atol atoll strtol strtoll strtoul strtoull strtoq strtouq qsort qsort_r bsearch atof strtod strtof \
                    strtold abs labs llabs div ldiv lldiv getenv secure_getenv mblen mbtowc wctomb \
                    mbstowcs wcstombs",
         concrete: "canonicalize_file_name mkdtemp mkostemp mkstemp realpath system ecvt fcvt gcvt",
@@ -238,7 +244,7 @@ pub const HEADERS: &[Header] = &[
     },
     Header {
         name: "string.h",
-        modelled: "memcpy memmove memset mempcpy memccpy memcmp memchr memrchr rawmemchr memmem strlen \
+        modelled: "memcpy memmove memset mempcpy memccpy memcmp memcmpeq memchr memrchr rawmemchr memmem strlen \
                    strnlen strcmp strncmp strcoll strxfrm strchr strrchr strchrnul strstr strcasestr \
                    strspn strcspn strpbrk strcpy strncpy strcat strncat stpcpy stpncpy strdup strndup \
                    strtok strtok_r strsep strlcpy strlcat strverscmp explicit_bzero bcmp strrev \

@@ -58,6 +58,9 @@ fn fits(letter: char, ty: Type) -> bool {
         'v' => ty.is_void(),
         'p' => ty.is_pointer(),
         'i' => ty.is_integer() && ty.scalar_width() == Some(32),
+        'f' => ty.is_float(),
+        'd' => ty.is_double(),
+        'x' => ty.is_long_double(),
         _ => ty.is_integer() && ty.scalar_width() == Some(64),
     }
 }

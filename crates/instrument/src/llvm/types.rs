@@ -46,12 +46,24 @@ impl Type {
         self.kind() == LLVMTypeKind::LLVMArrayTypeKind
     }
 
+    /// Whether it is `float`.
+    pub fn is_float(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMFloatTypeKind
+    }
+
+    /// Whether it is `double`.
+    pub fn is_double(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMDoubleTypeKind
+    }
+
+    /// Whether it is `long double` of x86.
+    pub fn is_long_double(self) -> bool {
+        self.kind() == LLVMTypeKind::LLVMX86_FP80TypeKind
+    }
+
     /// Whether it is `float` or `double`, which pass in vector registers.
     pub fn is_float_or_double(self) -> bool {
-        matches!(
-            self.kind(),
-            LLVMTypeKind::LLVMFloatTypeKind | LLVMTypeKind::LLVMDoubleTypeKind
-        )
+        self.is_float() || self.is_double()
     }
 
     /// The width of an integer (up to 128) or pointer: of what can carry a label.

@@ -1,0 +1,129 @@
+/* Strings as the models of <string.h> see them: how long, and for which inputs.
+ *
+ * The byte that ends a string is one of three. A concrete zero: the string can get no longer.
+ * An open end: its length is a term, and no byte need be looked at. A zero that is input like
+ * any other byte: then the string may go on, to the next zero in its object.
+ *
+ * Searches never branch on an open end. What was not found among the recorded bytes is taken
+ * to be missing in a longer string too; every prediction is run, so the worst is a lost one.
+ */
+#ifndef NM_TEXT_H
+#define NM_TEXT_H
+
+#include "model.h"
+
+#include <stdint.h>
+
+#pragma GCC visibility push(hidden)
+
+/* A string that is about to be read. */
+struct nm_text {
+    const char *bytes; /* where, without a label */
+    size_t recorded;   /* its length in this run */
+    size_t length;     /* its length for all inputs */
+    bool unsure;       /* the zero that ends it is input */
+};
+
+void *__nm_model_memchr(const void *s, int c, size_t n);
+
+/* How far ahead the next zero is looked for. */
+enum { NM_AHEAD = 256 };
+
+/* A term, where a conditional expression would be a branch. */
+static inline size_t nm_smaller(size_t a, size_t b)
+{
+    return __builtin_elementwise_min(a, b);
+}
+
+/* Where a pointer points to: from here on it is concrete, though what is computed from the
+ * argument itself may still move with a length. */
+static inline const char *nm_place(const void *pointer)
+{
+    return nm_value_is_concrete(pointer) ? pointer : __nm_settle_pointer(pointer);
+}
+
+/* Whether a byte is zero, without a branch of the path. */
+static inline bool nm_is_end(const char *bytes)
+{
+    return __nm_real_strnlen(bytes, 1) == 0;
+}
+
+/* The path knows from here on that the first `count` bytes are no zeros. */
+static inline void nm_walk(const char *bytes, size_t count)
+{
+    size_t i = 0;
+    while (i < count && bytes[i] != 0)
+        i++;
+}
+
+/* How many bytes follow, for other inputs, before the next zero in the object: the byte at
+ * `end`, zero in this run, is input. Without a branch. */
+static inline size_t nm_more(const char *end)
+{
+    size_t room = __nm_room(end);
+    size_t ahead = 0;
+    while (ahead < room && ahead < NM_AHEAD
+           && !(nm_is_end(end + ahead) && __nm_is_concrete(end + ahead, 1)))
+        ahead++;
+    size_t more = 0;
+    while (ahead-- > 0)
+        more = (more + 1) & -(size_t)(end[ahead] != 0);
+    return more;
+}
+
+/* Measures the string at `s`, of which at most `limit` bytes count. If it is `unsure`, the
+ * checks that depend on its length come next, and then `nm_end`. */
+static inline struct nm_text nm_measure(const char *s, size_t limit)
+{
+    const char *bytes = nm_place(s);
+    size_t most = nm_value_is_concrete(limit) ? limit : __nm_settle(limit);
+    size_t recorded = __nm_real_strnlen(bytes, most);
+    if (recorded == most) {
+        nm_walk(bytes, recorded);
+        return (struct nm_text){bytes, recorded, limit, false};
+    }
+    struct nm_text text = {bytes, recorded, recorded, false};
+    if (!__nm_is_concrete(bytes, recorded + 1)) {
+        if (__nm_has_open_end(bytes + recorded)) {
+            text.length = __nm_open_length(s, recorded);
+        } else {
+            nm_walk(bytes, recorded);
+            text.unsure = !__nm_is_concrete(bytes + recorded, 1);
+            if (text.unsure)
+                text.length = recorded + nm_more(bytes + recorded);
+        }
+    }
+    text.length = nm_smaller(text.length, limit);
+    return text;
+}
+
+/* A string that has to end inside its object. */
+static inline struct nm_text nm_measure_string(const char *s)
+{
+    const char *bytes = nm_place(s);
+    if (!nm_value_is_concrete(s) || !__nm_is_concrete(bytes + __nm_real_strlen(bytes), 1))
+        __nm_terminated(s);
+    return nm_measure(s, SIZE_MAX);
+}
+
+/* The checks are made: the path goes where the string ends as it ended in this run. */
+static inline void nm_end(struct nm_text *text)
+{
+    if (!text->unsure)
+        return;
+    nm_walk(text->bytes + text->recorded, 1);
+    text->length = text->recorded;
+    text->unsure = false;
+}
+
+/* The length of a string, once and for all. */
+static inline size_t nm_length(const char *s)
+{
+    struct nm_text text = nm_measure_string(s);
+    nm_end(&text);
+    return text.length;
+}
+
+#pragma GCC visibility pop
+
+#endif

@@ -65,6 +65,16 @@ pub const MODELS: &[Model] = &[
     rust("mmap", "ppliiil"),
     rust("mmap64", "ppliiil"),
     rust("munmap", "ipl"),
+    // sys/stat.h: how large inputs are.
+    rust("stat", "ipp"),
+    rust("stat64", "ipp"),
+    rust("lstat", "ipp"),
+    rust("lstat64", "ipp"),
+    rust("fstat", "iip"),
+    rust("fstat64", "iip"),
+    rust("fstatat", "iippi"),
+    rust("fstatat64", "iippi"),
+    rust("statx", "iipiip"),
     // stdio.h: input by streams.
     rust("fopen", "ppp"),
     rust("fopen64", "ppp"),

@@ -4,6 +4,7 @@ use nearmiss_abi::channel::{ChannelKind, ChannelRow, PIECE_WHOLE};
 use nearmiss_abi::environment::SYSTEM_PATHS;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
+use nearmiss_abi::term::CONCRETE;
 
 use crate::models::real;
 use crate::runtime::Runtime;
@@ -46,29 +47,85 @@ impl Runtime {
             return self.remember_written(&status);
         }
         let made_now = how & flags::CREAT != 0 && status.size == 0;
-        if made_now
-            || !status.is_regular()
-            || !self.options.has_channel(ChannelKind::File)
-            || self.was_written(&status)
-        {
+        // SAFETY: as promised by the caller.
+        if made_now || !unsafe { self.can_be_input(directory, path) } {
             return;
         }
+        let channel = self.file_channel(fd, status);
+        self.inputs.set_descriptor(fd, channel);
+    }
+
+    /// Whether a file of this name may be an input; the buffer then has its absolute path.
+    ///
+    /// # Safety
+    /// `path` ends with a zero.
+    unsafe fn can_be_input(&mut self, directory: i32, path: *const u8) -> bool {
         // SAFETY: as promised by the caller.
         let path = unsafe { system::text(path) };
-        if !make_absolute(&mut self.inputs.path, directory, path)
-            || is_system(self.inputs.path.text())
-        {
-            return;
+        self.options.has_channel(ChannelKind::File)
+            && make_absolute(&mut self.inputs.path, directory, path)
+            && !is_system(self.inputs.path.text())
+    }
+
+    /// The channel of the open file whose name is in the buffer, old or new.
+    fn file_channel(&mut self, fd: i32, status: Status) -> Option<u32> {
+        if !status.is_regular() || self.was_written(&status) {
+            return None;
         }
-        let channel = match self.find_file() {
+        match self.find_file() {
             Some(known) if self.is_unchanged(known, &status) => Some(known),
             Some(_) => {
                 self.trace.note(NoteKind::InputChanged, SiteId::NONE, 1);
                 None
             }
             None => self.add_file(fd, status),
+        }
+    }
+
+    /// The program asked about a regular file of `size` bytes by its name: its channel, if it
+    /// is an input. Programs ask for the size first and open the file afterwards, so a file
+    /// that was not opened yet becomes one, unless it is large or they ask about many.
+    ///
+    /// # Safety
+    /// `path` ends with a zero.
+    pub unsafe fn asked_about(
+        &mut self,
+        directory: i32,
+        path: *const u8,
+        size: u64,
+    ) -> Option<u32> {
+        const MOST: u32 = 16;
+        // SAFETY: as promised by the caller.
+        if !unsafe { self.can_be_input(directory, path) } {
+            return None;
+        }
+        if let Some(known) = self.find_file() {
+            return Some(known);
+        }
+        if size > self.options.input || self.inputs.asked_about >= MOST {
+            return None;
+        }
+        self.inputs.asked_about += 1;
+        const O_RDONLY_CLOEXEC: i32 = 0o2000000;
+        // SAFETY: the buffer ends with a zero.
+        let fd = unsafe { system::open(self.inputs.path.as_ptr(), O_RDONLY_CLOEXEC, 0) }.ok()?;
+        let channel = match system::status(fd) {
+            Ok(status) => self.file_channel(fd, status),
+            Err(_) => None,
         };
-        self.inputs.set_descriptor(fd, channel);
+        system::close(fd);
+        channel
+    }
+
+    /// The eight bytes at `address` are the size of the file that is this channel.
+    pub fn label_size(&mut self, channel: u32, address: u64, size: u64) {
+        let known = self.inputs.channel(channel);
+        let (whole, starts_later) = (known.whole, known.start != 0);
+        if whole == CONCRETE || starts_later || self.value(whole) != size as u128 {
+            return;
+        }
+        let label = self.zero_extend(whole, 64);
+        self.store(address, 8, label);
     }
 
     /// A file was asked for by a name. If that is symbolic, the file of another name is not

@@ -47,6 +47,8 @@ pub struct Inputs {
     pub path: Text<8192>,
     /// Files that this process writes: by place and number.
     pub written: [(u64, u64); 64],
+    /// How many files became channels because the program asked for their size.
+    pub asked_about: u32,
     /// How many were written; the oldest are forgotten.
     pub written_count: usize,
 }
@@ -87,6 +89,7 @@ impl Inputs {
             descriptors: [0; DESCRIPTORS],
             path: Text::EMPTY,
             written: [(0, 0); 64],
+            asked_about: 0,
             written_count: 0,
         }
     }

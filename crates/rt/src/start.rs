@@ -91,6 +91,7 @@ unsafe fn start(argc: i32, argv: *const *mut u8, envp: *const *const u8) {
             runtime.know_texts(argv.cast());
             runtime.know_texts(envp);
             runtime.label_arguments(argc, argv);
+            runtime.label_environment(envp);
         }
         runtime.open_stdin();
     });
@@ -188,6 +189,44 @@ impl Runtime {
         }
     }
 
+    /// # Safety
+    /// `envp` is an array of texts that ends with a null.
+    unsafe fn label_environment(&mut self, envp: *const *const u8) {
+        if !self.options.has_channel(ChannelKind::Environment) {
+            return;
+        }
+        let mut entry = envp;
+        // SAFETY: as promised by the caller.
+        unsafe {
+            while !entry.is_null() && !(*entry).is_null() {
+                self.label_variable(*entry);
+                entry = entry.add(1);
+            }
+        }
+    }
+
+    /// `NAME=value` of the environment: the value is input.
+    ///
+    /// # Safety
+    /// `entry` ends with a zero.
+    unsafe fn label_variable(&mut self, entry: *const u8) {
+        // SAFETY: as promised by the caller.
+        let text = unsafe { system::text(entry) };
+        let Some(equals) = text.iter().position(|&byte| byte == b'=') else {
+            return;
+        };
+        let (name, value) = (&text[..equals], &text[equals + 1..]);
+        if is_of_the_system(name) {
+            return;
+        }
+        let channel = self.add_channel(ChannelKind::Environment, 0, name, value);
+        if let Some(channel) = channel {
+            let place = (value.as_ptr() as u64, value.len() as u64);
+            // SAFETY: as promised by the caller.
+            unsafe { self.label_string(channel, place) };
+        }
+    }
+
     /// A string is all of a channel: its bytes, and its end.
     ///
     /// # Safety
@@ -226,6 +265,11 @@ impl Runtime {
         };
         self.options.stdin.or_else(of_file)
     }
+}
+
+/// Variables that steer the loader or the recording itself are no inputs of the program.
+fn is_of_the_system(name: &[u8]) -> bool {
+    name.starts_with(b"LD_") || name.starts_with(b"NEARMISS_")
 }
 
 /// `argv[index]`.

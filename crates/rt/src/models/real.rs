@@ -35,6 +35,17 @@ unsafe extern "C" {
     pub fn __read_chk(fd: i32, buffer: *mut u8, size: usize, room: usize) -> isize;
     pub fn fork() -> i32;
 
+    // sys/stat.h
+    pub fn stat(path: *const u8, record: *mut u8) -> i32;
+    pub fn stat64(path: *const u8, record: *mut u8) -> i32;
+    pub fn lstat(path: *const u8, record: *mut u8) -> i32;
+    pub fn lstat64(path: *const u8, record: *mut u8) -> i32;
+    pub fn fstat(fd: i32, record: *mut u8) -> i32;
+    pub fn fstat64(fd: i32, record: *mut u8) -> i32;
+    pub fn fstatat(directory: i32, path: *const u8, record: *mut u8, flags: i32) -> i32;
+    pub fn fstatat64(directory: i32, path: *const u8, record: *mut u8, flags: i32) -> i32;
+    pub fn statx(directory: i32, path: *const u8, flags: i32, mask: u32, record: *mut u8) -> i32;
+
     // sys/mman.h
     pub fn mmap(
         at: *mut u8,

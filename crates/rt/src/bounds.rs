@@ -161,7 +161,9 @@ impl Runtime {
         let object = self.object_of(span);
         let pointers = self.pointers(span.address.label);
         let Some(first) = object.filter(|_| pointers.complete) else {
-            self.trace.note(NoteKind::Bounds, span.site, 1);
+            if span.site != SiteId::NONE {
+                self.trace.note(NoteKind::Bounds, span.site, 1);
+            }
             return Checked {
                 object: None,
                 pointers,

@@ -8,6 +8,7 @@ use nearmiss_abi::term::{CONCRETE, Label};
 
 use crate::formula::Truth;
 use crate::runtime::{FIXED_CACHE, Runtime};
+use crate::thread::Thread;
 
 /// A check that was recorded.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -48,9 +49,10 @@ impl Runtime {
         self.append(&Event::new(kind, truth, label, site));
     }
 
-    /// A memory access or call must satisfy this, or fails as `kind` says.
+    /// A memory access or call must satisfy this, or fails as `kind` says. An access of a
+    /// model has no site: models make their checks themselves.
     pub fn check_that(&mut self, kind: Kind, truth: Truth, site: SiteId) {
-        if truth.label == CONCRETE || self.is_constant(truth.label) {
+        if truth.label == CONCRETE || self.is_constant(truth.label) || site == SiteId::NONE {
             return;
         }
         // In a loop the same check comes again and again; once it held, it always does.
@@ -108,6 +110,7 @@ impl Runtime {
         if matches!(kind, NoteKind::Size | NoteKind::Address) && self.is_length(label) {
             return;
         }
+        let site = place_of(site);
         self.trace.note(kind, site, 1);
         // Terms do not change: what was fixed once stays fixed.
         let cached = &mut self.fixed[label as usize % FIXED_CACHE];
@@ -128,7 +131,7 @@ impl Runtime {
     /// `label` was lost without a constraint.
     pub fn lost(&mut self, label: Label, kind: NoteKind, site: SiteId) {
         if label != CONCRETE && !self.is_constant(label) {
-            self.trace.note(kind, site, 1);
+            self.trace.note(kind, place_of(site), 1);
         }
     }
 
@@ -153,6 +156,15 @@ impl Runtime {
         if self.shadow.first_label(address, size).is_some() {
             self.trace.note(kind, site, 1);
         }
+    }
+}
+
+/// Where something happened: what a model does, it does for the program's call of it.
+pub fn place_of(site: SiteId) -> SiteId {
+    if site == SiteId::NONE {
+        Thread::current().model_site()
+    } else {
+        site
     }
 }
 

@@ -239,6 +239,9 @@ impl Runtime {
             && let Some(length) = self.add_length(channel, 0, size, PIECE_WHOLE)
         {
             self.end_string(address + size, length);
+            let wide = self.zero_extend(length, 64);
+            let room = self.plus(wide, 1);
+            self.add_object(address, size + 1, room, ObjectKind::Argument);
         }
     }
 

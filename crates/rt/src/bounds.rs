@@ -64,61 +64,7 @@ fn add_once(found: &mut Found, object: Object) {
     }
 }
 
-/// Addresses and sizes of an operation on ranges that are still to be fixed.
-#[derive(Clone, Copy)]
-pub struct Unsettled {
-    site: SiteId,
-    words: List<(Word, NoteKind), MOST_UNSETTLED>,
-}
-
-/// Two ranges have two addresses and one or two sizes.
-const MOST_UNSETTLED: usize = 4;
-
-impl Unsettled {
-    /// Nothing is to be done.
-    pub const NONE: Unsettled = Unsettled {
-        site: SiteId::NONE,
-        words: List::new((Word::concrete(0), NoteKind::Address)),
-    };
-
-    fn add(&mut self, word: Word, kind: NoteKind, site: SiteId) {
-        let mut known = self.words.as_slice().iter();
-        if word.is_symbolic() && !known.any(|(other, _)| other.label == word.label) {
-            self.site = site;
-            self.words.push((word, kind));
-        }
-    }
-}
-
 impl Runtime {
-    /// Checks a range as `memcpy` and the like access it. Afterwards address and size are
-    /// fixed, unless they depend on lengths only; but not before the next range of the same
-    /// operation, which often has the same size, was checked as well.
-    pub fn check_range(&mut self, span: &Span) {
-        if self.unsettled.site != span.site {
-            self.settle_ranges();
-        }
-        self.check_span(span);
-        let words = [
-            (span.address, NoteKind::Address),
-            (span.size, NoteKind::Size),
-        ];
-        for (word, kind) in words {
-            self.unsettled.add(word, kind, span.site);
-        }
-    }
-
-    /// All ranges of an operation were checked: their addresses and sizes are fixed.
-    #[inline]
-    pub fn settle_ranges(&mut self) {
-        if !self.unsettled.words.is_empty() {
-            let unsettled = core::mem::replace(&mut self.unsettled, Unsettled::NONE);
-            for &(word, kind) in unsettled.words.as_slice() {
-                self.settle(word, kind, unsettled.site);
-            }
-        }
-    }
-
     /// Checks an access whose address or size is symbolic, or whose object's size is.
     pub fn check_span(&mut self, span: &Span) {
         if self.is_open(span.address) || self.is_open(span.size) {
@@ -173,8 +119,8 @@ impl Runtime {
         let mut found = Found::new(first);
         found.push(first);
         let mut freed = Truth::concrete(false);
-        for &pointer in pointers.list() {
-            match self.objects.find(pointer) {
+        for pointer in pointers.list() {
+            match self.objects.find(pointer.base) {
                 Some(object) if object.live => add_once(&mut found, object),
                 Some(object) if object.kind == ObjectKind::Heap => {
                     let touches = self.lies_in(span.address, object);
@@ -211,7 +157,11 @@ impl Runtime {
     }
 
     fn check_not_null(&mut self, span: &Span, pointers: &Pointers) {
-        if pointers.list().iter().any(|&pointer| pointer < NULL_PAGE) {
+        if pointers
+            .list()
+            .iter()
+            .any(|pointer| pointer.address < NULL_PAGE)
+        {
             let lowest = Word::concrete(NULL_PAGE);
             let beyond = self.relate(Op::Ule, lowest, span.address);
             self.check_that(Kind::NullDereference, beyond, span.site);

@@ -152,7 +152,8 @@ impl Runtime {
         let pointers = self.pointers(address.label);
         let mut freed = Truth::concrete(false);
         let mut valid = self.relate(Op::Eq, address, Word::concrete(0));
-        for &pointer in [memory].iter().chain(pointers.list()) {
+        let others = pointers.list().iter().map(|pointer| pointer.address);
+        for pointer in core::iter::once(memory).chain(others) {
             let Some(object) = self.objects.find(pointer) else {
                 continue;
             };

@@ -169,7 +169,7 @@ pub extern "C" fn range(
             write: write != 0,
             site: SiteId(site),
         };
-        runtime.check_range(&span);
+        runtime.check_span(&span);
     });
 }
 
@@ -212,17 +212,11 @@ pub extern "C" fn opaque(address: u64, size: u64, kind: u32, site: u64) {
 }
 
 pub extern "C" fn copy(to: u64, from: u64, size: u64) {
-    hook((), |runtime| {
-        runtime.settle_ranges();
-        runtime.shadow.copy(to, from, size);
-    });
+    hook((), |runtime| runtime.shadow.copy(to, from, size));
 }
 
 pub extern "C" fn fill(to: u64, size: u64, label: u32) {
-    hook((), |runtime| {
-        runtime.settle_ranges();
-        runtime.fill(to, size, label);
-    });
+    hook((), |runtime| runtime.fill(to, size, label));
 }
 
 pub extern "C" fn branch(label: u32, truth: u32, site: u64) {

@@ -36,11 +36,6 @@ impl<T: Copy, const N: usize> List<T, N> {
     pub fn as_slice(&self) -> &[T] {
         self.elements.get(..self.count).unwrap_or(&[])
     }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.count == 0
-    }
 }
 
 #[cfg(test)]
@@ -50,7 +45,7 @@ mod tests {
     #[test]
     fn it_holds_what_fits() {
         let mut list: List<u32, 2> = List::new(0);
-        assert!(list.is_empty() && list.pop().is_none());
+        assert!(list.as_slice().is_empty() && list.pop().is_none());
         assert!(list.push(5) && list.push(6) && !list.push(7));
         assert_eq!(list.as_slice(), [5, 6]);
         assert_eq!(list.pop(), Some(6));

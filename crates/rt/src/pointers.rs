@@ -19,9 +19,18 @@ const MOST_WAITING: usize = 64;
 /// Bytes of a pointer.
 const POINTER: u64 = 8;
 
+/// A pointer that an address may be made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Pointer {
+    /// What lies in the object.
+    pub base: u64,
+    /// The address that is made of it, as far as the offset is known.
+    pub address: u64,
+}
+
 /// The pointers behind an address.
 pub struct Pointers {
-    found: List<u64, MOST_POINTERS>,
+    found: List<Pointer, MOST_POINTERS>,
     /// Whether the address is always one of them.
     pub exact: bool,
     /// Whether these are all.
@@ -31,18 +40,23 @@ pub struct Pointers {
 impl Pointers {
     const fn none() -> Pointers {
         Pointers {
-            found: List::new(0),
+            found: List::new(Pointer {
+                base: 0,
+                address: 0,
+            }),
             exact: true,
             complete: true,
         }
     }
 
     /// The pointers.
-    pub fn list(&self) -> &[u64] {
+    pub fn list(&self) -> &[Pointer] {
         self.found.as_slice()
     }
 
-    fn add(&mut self, pointer: u64) {
+    fn add(&mut self, base: u64, offset: u64) {
+        let address = base.wrapping_add(offset);
+        let pointer = Pointer { base, address };
         if !self.list().contains(&pointer) && !self.found.push(pointer) {
             self.complete = false;
         }
@@ -95,7 +109,7 @@ impl Runtime {
         match Op::from_code(term.op) {
             Some(Op::Const) => {
                 if part.chosen {
-                    pointers.add(term.value.wrapping_add(part.offset));
+                    pointers.add(term.value, part.offset);
                 }
                 true
             }
@@ -157,7 +171,7 @@ impl Runtime {
             let rest = table.get(at as usize..).unwrap_or(&[]);
             let bytes = rest.first_chunk().copied();
             let pointer = u64::from_le_bytes(bytes.unwrap_or_default());
-            pointers.add(pointer.wrapping_add(part.offset));
+            pointers.add(pointer, part.offset);
             at += step;
         }
     }
@@ -231,6 +245,11 @@ mod tests {
     use crate::objects::{Object, ObjectKind};
     use crate::runtime::testing::Scratch;
 
+    fn addresses(pointers: &Pointers) -> Vec<u64> {
+        let list = pointers.list().iter();
+        list.map(|pointer| pointer.address).collect()
+    }
+
     fn input(runtime: &mut Scratch, offset: u32, value: u8) -> Label {
         let byte = runtime.intern(Term::new(Op::Input, 8, 0, offset, 0), value as u128);
         runtime.zero_extend(byte, 64)
@@ -271,12 +290,12 @@ mod tests {
         let chosen = runtime.choose(64, (small, true), [0, 0], values);
         let field = runtime.operate(Op::Add, 64, [chosen, 0], [0x10000, 8]);
         let pointers = runtime.pointers(field);
-        assert_eq!(pointers.list(), [0x10008, 8]);
+        assert_eq!(addresses(&pointers), [0x10008, 8]);
         assert!(pointers.exact && pointers.complete);
 
         let both = runtime.operate(Op::Add, 64, [field, i], [0x10008, 3]);
         let pointers = runtime.pointers(both);
-        assert_eq!(pointers.list(), [0x10008, 8]);
+        assert_eq!(addresses(&pointers), [0x10008, 8]);
         assert!(!pointers.exact && pointers.complete);
     }
 }

@@ -6,7 +6,6 @@ use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::Label;
 
-use crate::bounds::Unsettled;
 use crate::events::KnownCheck;
 use crate::input::Inputs;
 use crate::lengths::Assumed;
@@ -54,8 +53,6 @@ pub struct Runtime {
     pub chosen_elements: u64,
     /// Elements that stores at symbolic addresses updated.
     pub updated_elements: u64,
-    /// Words that are fixed once all ranges of an operation were checked.
-    pub unsettled: Unsettled,
     /// Whether a module's variables are not in `objects` yet.
     pub new_globals: bool,
     /// Programs and libraries.
@@ -82,7 +79,6 @@ impl Runtime {
             objects: Objects::none(),
             chosen_elements: 0,
             updated_elements: 0,
-            unsettled: Unsettled::NONE,
             new_globals: false,
             registered: [Registered::FREE; MOST_MODULES],
             stopped: false,

@@ -202,15 +202,16 @@ impl Runtime {
         if !pointers.exact || !pointers.complete {
             return None;
         }
-        for &pointer in pointers.list() {
-            let Some(object) = self.objects.find_live(pointer) else {
+        for pointer in pointers.list() {
+            let Some(object) = self.objects.find_live(pointer.base) else {
                 continue;
             };
-            let fits = pointer - object.start + size <= object.size && is_readable(object);
-            if !fits {
+            let last = object.size.checked_sub(size);
+            let offset = pointer.address.wrapping_sub(object.start);
+            if last.is_none_or(|last| offset > last) || !is_readable(object) {
                 continue;
             }
-            if !places.push(pointer) {
+            if !places.push(pointer.address) {
                 return None;
             }
         }
@@ -220,25 +221,27 @@ impl Runtime {
 
     /// What a load may have read.
     fn load_places(&mut self, address: Word, access: Access, places: &Places) -> Option<Label> {
-        // The program has run on since it read; it may have written here.
+        let read = access.value & mask(8 * access.size);
+        // The program has run on since it read, and may have written here.
         // SAFETY: the program just read these bytes.
         let now = unsafe { read_bytes(access.address, access.size) };
-        if now != access.value & mask(8 * access.size) {
-            return None;
-        }
         let mut result = match places {
             Places::Elements { object, .. } => {
                 self.read_term(address, *object, 8 * access.size, now)?
             }
-            Places::Few(_) => self.load(access.address, access.size, now),
+            Places::Few(_) => self.load(access.address, access.size, read),
         };
         let before = self.chosen_elements;
-        let mut value = now;
+        let mut value = match places {
+            Places::Elements { .. } => now,
+            Places::Few(_) => read,
+        };
         for place in places.iter() {
             let covered = match places {
                 // The snapshot has what is concrete.
                 Places::Elements { .. } => {
-                    self.shadow.first_label(place, access.size as u64).is_none()
+                    let labelled = self.shadow.first_label(place, access.size as u64);
+                    labelled.is_none() && (place != access.address || now == read)
                 }
                 Places::Few(_) => place == access.address,
             };
@@ -252,8 +255,12 @@ impl Runtime {
                 self.chosen_elements = before;
                 return None;
             }
-            // SAFETY: places lie in live, readable objects.
-            let value_here = unsafe { read_bytes(place, access.size) };
+            let value_here = if place == access.address {
+                read
+            } else {
+                // SAFETY: places lie in live, readable objects.
+                unsafe { read_bytes(place, access.size) }
+            };
             let held = self.element(place, access.size, value_here);
             let here = self.relate(Op::Eq, address, Word::concrete(place));
             let labels = [held.label, result];

@@ -14,6 +14,8 @@ use crate::{Config, TwinError, archive, hash, tool};
 
 /// The harness functions for the twin.
 const REPLAY_ARCHIVE: &str = "libnearmiss_replay.a";
+/// The function of that archive that makes arguments known to AddressSanitizer.
+const ARGUMENTS_SYMBOL: &str = "__nm_twin_arguments";
 
 /// What every compilation and link of a twin has.
 const SANITIZERS: &str = "-fsanitize=address,undefined";
@@ -180,6 +182,8 @@ impl Workshop<'_> {
             .to_vec();
         words.extend(objects.iter().map(|object| text(object)));
         words.extend(arguments::words(arguments));
+        // A constructor that nobody asks for by name.
+        words.push(format!("-Wl,-u,{ARGUMENTS_SYMBOL}"));
         words.extend(self.replay_archive().map(|path| text(&path)));
         if !self.libraries.is_empty() {
             // First in the list, so that an old-style RPATH of the program does not win.

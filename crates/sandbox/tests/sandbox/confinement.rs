@@ -1,78 +1,44 @@
-//! Programs in the sandbox, and what they cannot do.
-//!
-//! Has a `main` of its own because the sandbox starts this executable anew as its launcher.
+//! Programs in the sandbox: what goes on as outside, and what they get instead of the world.
 
-use std::ffi::OsString;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
-use nearmiss_sandbox::{Ended, Exceeded, Outcome, Replacement, Sandbox, Spec, Stdin};
+use crate::support::{Test, World, run, sandbox, shell, text};
+use nearmiss_sandbox::{Ended, Exceeded, Replacement, Sandbox, Stdin};
 
-/// A test gets a directory of its own.
-type Test = fn(&Path);
+/// All of them.
+pub const TESTS: &[Test] = &[
+    ("ends_and_output", ends_and_output),
+    ("aborts_are_seen", aborts_are_seen),
+    ("writes_do_not_last", writes_do_not_last),
+    ("home_is_writable", home_is_writable),
+    ("writable_directories", writable_directories),
+    ("files_are_replaced", files_are_replaced),
+    ("system_files_are_replaced", system_files_are_replaced),
+    (
+        "contents_of_replaced_files_stay",
+        contents_of_replaced_files_stay,
+    ),
+    (
+        "killed_on_timeout_with_children",
+        killed_on_timeout_with_children,
+    ),
+    ("no_network", no_network),
+    ("stdin_file_and_pipe", stdin_file_and_pipe),
+    ("output_is_limited", output_is_limited),
+    ("missing_program", missing_program),
+    ("the_user_stays", the_user_stays),
+    ("sanitizers_work", sanitizers_work),
+    ("plain_runs", plain_runs),
+    ("plain_runs_replace_files", plain_runs_replace_files),
+    ("working_directory_at_root", working_directory_at_root),
+    ("a_run_is_cheap", a_run_is_cheap),
+];
 
-fn main() {
-    let arguments: Vec<String> = std::env::args().collect();
-    if arguments.get(1).map(String::as_str) == Some("__sandbox") {
-        nearmiss_sandbox::enter(arguments[2].parse().expect("a descriptor"));
-    }
-    let tests: &[(&str, Test)] = &[
-        ("ends_and_output", ends_and_output),
-        ("aborts_are_seen", aborts_are_seen),
-        ("writes_do_not_last", writes_do_not_last),
-        ("writable_directories", writable_directories),
-        ("files_are_replaced", files_are_replaced),
-        ("system_files_are_replaced", system_files_are_replaced),
-        (
-            "killed_on_timeout_with_children",
-            killed_on_timeout_with_children,
-        ),
-        ("no_network", no_network),
-        ("stdin_file_and_pipe", stdin_file_and_pipe),
-        ("output_is_limited", output_is_limited),
-        ("memory_is_limited", memory_is_limited),
-        ("missing_program", missing_program),
-        ("plain_runs", plain_runs),
-        ("working_directory_at_root", working_directory_at_root),
-        ("a_run_is_cheap", a_run_is_cheap),
-    ];
-    for (name, test) in tests {
-        let directory = tempfile::tempdir().expect("a directory");
-        test(directory.path());
-        println!("test {name} ... ok");
-    }
-}
-
-fn sandbox() -> Sandbox {
-    let this = std::env::current_exe().expect("this executable");
-    Sandbox::confined(vec![this.into(), "__sandbox".into()])
-}
-
-fn shell(directory: &Path, script: &str) -> Spec {
-    Spec {
-        program: "/bin/sh".into(),
-        arguments: ["sh", "-c", script].map(OsString::from).to_vec(),
-        environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
-        directory: directory.into(),
-        stdin: Stdin::Null,
-        files: Vec::new(),
-        writable: Vec::new(),
-        limits: Default::default(),
-    }
-}
-
-fn run(spec: &Spec) -> Outcome {
-    sandbox()
-        .run(spec)
-        .unwrap_or_else(|error| panic!("{error}"))
-}
-
-fn text(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
-fn ends_and_output(directory: &Path) {
+fn ends_and_output(world: &World) {
+    let directory = &world.directory;
     let outcome = run(&shell(directory, "echo out; echo err >&2; pwd; exit 3"));
     assert_eq!(outcome.ended, Ended::Exited(3));
     let here = directory.canonicalize().unwrap();
@@ -80,12 +46,14 @@ fn ends_and_output(directory: &Path) {
     assert_eq!(text(&outcome.stderr), "err\n");
 }
 
-fn aborts_are_seen(directory: &Path) {
+fn aborts_are_seen(world: &World) {
+    let directory = &world.directory;
     let outcome = run(&shell(directory, "kill -ABRT $$"));
     assert_eq!(outcome.ended, Ended::Signal(6));
 }
 
-fn writes_do_not_last(directory: &Path) {
+fn writes_do_not_last(world: &World) {
+    let directory = &world.directory;
     fs::write(directory.join("kept"), "as it was").unwrap();
     let marks = [
         "/tmp/nearmiss-mark",
@@ -118,7 +86,8 @@ fn writes_do_not_last(directory: &Path) {
     }
 }
 
-fn writable_directories(directory: &Path) {
+fn writable_directories(world: &World) {
+    let directory = &world.directory;
     fs::create_dir(directory.join("traces")).unwrap();
     let mut spec = shell(directory, "echo kept > traces/t; echo gone > t");
     spec.writable.push(directory.join("traces"));
@@ -130,7 +99,8 @@ fn writable_directories(directory: &Path) {
     assert!(!directory.join("t").exists());
 }
 
-fn files_are_replaced(directory: &Path) {
+fn files_are_replaced(world: &World) {
+    let directory = &world.directory;
     fs::write(directory.join("input"), "old").unwrap();
     fs::write(directory.join("content"), "new").unwrap();
     let mut spec = shell(directory, "cat input gone; mv input other && cat other");
@@ -145,7 +115,8 @@ fn files_are_replaced(directory: &Path) {
     assert!(!directory.join("gone").exists());
 }
 
-fn system_files_are_replaced(directory: &Path) {
+fn system_files_are_replaced(world: &World) {
+    let directory = &world.directory;
     fs::write(directory.join("content"), "invented").unwrap();
     let mut spec = shell(directory, "cat /etc/passwd");
     spec.files.push(Replacement {
@@ -156,7 +127,8 @@ fn system_files_are_replaced(directory: &Path) {
     assert_ne!(fs::read_to_string("/etc/passwd").unwrap(), "invented");
 }
 
-fn killed_on_timeout_with_children(directory: &Path) {
+fn killed_on_timeout_with_children(world: &World) {
+    let directory = &world.directory;
     fs::create_dir(directory.join("w")).unwrap();
     let script = "(setsid sh -c 'while :; do date +%N > w/alive; sleep 0.02; done' &) ; sleep 60";
     let mut spec = shell(directory, script);
@@ -175,7 +147,8 @@ fn killed_on_timeout_with_children(directory: &Path) {
     assert_eq!(fs::read(directory.join("w/alive")).unwrap(), before);
 }
 
-fn no_network(directory: &Path) {
+fn no_network(world: &World) {
+    let directory = &world.directory;
     let outcome = run(&shell(
         directory,
         "tail -n +3 /proc/net/dev | grep -v ' lo:' | wc -l",
@@ -183,7 +156,8 @@ fn no_network(directory: &Path) {
     assert_eq!(text(&outcome.stdout).trim(), "0");
 }
 
-fn stdin_file_and_pipe(directory: &Path) {
+fn stdin_file_and_pipe(world: &World) {
+    let directory = &world.directory;
     let content = "x".repeat(200_000);
     fs::write(directory.join("in"), &content).unwrap();
     let mut spec = shell(directory, "test -p /dev/stdin && echo pipe; wc -c");
@@ -193,7 +167,8 @@ fn stdin_file_and_pipe(directory: &Path) {
     assert_eq!(text(&run(&spec).stdout), "pipe\n200000\n");
 }
 
-fn output_is_limited(directory: &Path) {
+fn output_is_limited(world: &World) {
+    let directory = &world.directory;
     let mut spec = shell(directory, "head -c 3000000 /dev/zero; echo end >&2");
     spec.limits.output = 1000;
     let outcome = run(&spec);
@@ -201,20 +176,16 @@ fn output_is_limited(directory: &Path) {
     assert_eq!(text(&outcome.stderr), "end\n");
 }
 
-fn memory_is_limited(directory: &Path) {
-    let mut spec = shell(directory, "dd if=/dev/zero of=/dev/null bs=300M count=100");
-    spec.limits.memory = 100 << 20;
-    assert!(run(&spec).exceeded == Some(Exceeded::Memory));
-}
-
-fn missing_program(directory: &Path) {
+fn missing_program(world: &World) {
+    let directory = &world.directory;
     let mut spec = shell(directory, "");
     spec.program = "/no/such/program".into();
     let error = sandbox().run(&spec).unwrap_err().to_string();
     assert!(error.contains("No such file"), "{error}");
 }
 
-fn plain_runs(directory: &Path) {
+fn plain_runs(world: &World) {
+    let directory = &world.directory;
     let mut spec = shell(directory, "cat; echo there > there; kill -SEGV $$");
     fs::write(directory.join("in"), "hello").unwrap();
     spec.stdin = Stdin::Pipe(directory.join("in"));
@@ -229,14 +200,15 @@ fn plain_runs(directory: &Path) {
     assert!(Sandbox::none().run(&spec).unwrap().exceeded == Some(Exceeded::Time));
 }
 
-fn working_directory_at_root(_: &Path) {
+fn working_directory_at_root(_: &World) {
     let outcome = run(&shell(Path::new("/"), "pwd; echo x > /mark"));
     assert_eq!(text(&outcome.stdout), "/\n");
     assert!(!Path::new("/mark").exists());
 }
 
 /// Thousands of runs are made. The limit is far above what is usual, for busy machines.
-fn a_run_is_cheap(directory: &Path) {
+fn a_run_is_cheap(world: &World) {
+    let directory = &world.directory;
     let mut spec = shell(directory, "");
     spec.program = "/bin/true".into();
     spec.arguments = vec!["true".into()];
@@ -254,4 +226,92 @@ fn a_run_is_cheap(directory: &Path) {
     let (confined, plain) = (median(&sandbox()), median(&Sandbox::none()));
     println!("/bin/true: {confined:.1?} in the sandbox, {plain:.1?} without");
     assert!(confined < Duration::from_millis(50), "{confined:?}");
+}
+
+fn home_is_writable(world: &World) {
+    let mut spec = shell(&world.directory, "echo x > $HOME/new && cat ~/new");
+    let home = world.outside.join("home");
+    fs::create_dir(&home).unwrap();
+    spec.environment.push(("HOME".into(), home.clone().into()));
+    assert_eq!(text(&run(&spec).stdout), "x\n");
+    assert!(!home.join("new").exists());
+}
+
+/// A file that is replaced by a mount shows the content, but cannot change it.
+fn contents_of_replaced_files_stay(world: &World) {
+    let (seen, content) = (world.outside.join("seen"), world.outside.join("content"));
+    fs::write(&seen, "old").unwrap();
+    fs::write(&content, "new").unwrap();
+    let script = format!("cat {0}; echo changed > {0}", seen.display());
+    let mut spec = shell(&world.directory, &script);
+    spec.files.push(Replacement {
+        path: seen.clone(),
+        content: content.clone(),
+    });
+    assert_eq!(text(&run(&spec).stdout), "new");
+    assert_eq!(fs::read_to_string(seen).unwrap(), "old");
+    assert_eq!(fs::read_to_string(content).unwrap(), "new");
+}
+
+fn the_user_stays(world: &World) {
+    let spec = shell(&world.directory, "id -u; id -g; touch f; stat -c %u f");
+    // SAFETY: these calls cannot fail and touch no memory.
+    let (user, group) = unsafe { (libc::geteuid(), libc::getegid()) };
+    assert_eq!(
+        text(&run(&spec).stdout),
+        format!("{user}\n{group}\n{user}\n")
+    );
+}
+
+const LEAK: &str = "#include <stdlib.h>\nchar *volatile p; int main(int c, char **v) { \
+                    p = malloc(8); p[8 * (c > 1)] = 1; p = 0; return 0; }";
+
+/// The twin is a program with sanitizers: they map terabytes, look at /proc and use ptrace.
+fn sanitizers_work(world: &World) {
+    let directory = &world.directory;
+    fs::write(directory.join("leak.c"), LEAK).unwrap();
+    let mut compiler = Command::new("cc");
+    compiler.args(["-fsanitize=address,undefined", "-g", "leak.c", "-o", "leak"]);
+    let compiled = compiler.current_dir(directory).output().expect("cc starts");
+    if !compiled.status.success() {
+        println!("skipped: sanitizers, because cc does not have them");
+        return;
+    }
+    let outcome = run(&shell(directory, "./leak out"));
+    let said = text(&outcome.stderr);
+    assert!(said.contains("heap-buffer-overflow"), "{said}");
+    let outcome = run(&shell(directory, "ASAN_OPTIONS=detect_leaks=1 ./leak"));
+    let said = text(&outcome.stderr);
+    assert!(said.contains("detected memory leaks"), "{said}");
+}
+
+fn plain_runs_replace_files(world: &World) {
+    let directory = &world.directory;
+    fs::create_dir(directory.join("sub")).unwrap();
+    for name in ["input", "sub/input", "beside", "content"] {
+        fs::write(directory.join(name), name).unwrap();
+    }
+    let full = directory.join("sub/input");
+    let mut spec = shell(
+        directory,
+        "cat input sub/input beside new ../*/beside \"$0\"; echo x > made",
+    );
+    spec.arguments.push(full.clone().into());
+    for name in ["input", "sub/input", "new"] {
+        spec.files.push(Replacement {
+            path: directory.join(name),
+            content: directory.join("content"),
+        });
+    }
+    let outcome = Sandbox::none().run(&spec).unwrap();
+    assert_eq!(
+        text(&outcome.stdout),
+        "contentcontentbesidecontentbesidecontent",
+        "{}",
+        text(&outcome.stderr)
+    );
+    for name in ["input", "sub/input", "beside"] {
+        assert_eq!(fs::read_to_string(directory.join(name)).unwrap(), name);
+    }
+    assert!(!directory.join("new").exists());
 }

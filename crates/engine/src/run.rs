@@ -108,9 +108,12 @@ impl<'a> Hunt<'a> {
         if places.is_empty() && probes.is_empty() {
             return Ok(findings);
         }
+        let total = places.len() + probes.len();
+        // Asked here and not before the analysis: where nothing can fail no sandbox is needed.
+        let refused = |why| EngineError::NoSandbox { total, why };
+        self.config.sandbox.check().map_err(refused)?;
         progress(Progress::BuildingTwin);
         let replayer = self.replayer();
-        let total = places.len() + probes.len();
         for (done, candidates) in places.iter().enumerate() {
             progress(Progress::Confirming { done, total });
             let id = next_id(&findings);

@@ -218,14 +218,21 @@ fn connects_to_the_host(world: &World) {
     let arguments = ["connect", &port, outside, &in_tmp, &name, pipe_name];
     let outcome = run(&harm(world, &arguments));
     fs::remove_file(&in_tmp).unwrap();
+    let mut lines = lines(&outcome);
+    if world.missing.iter().any(|it| it.starts_with("Landlock (")) {
+        println!("skipped: a named pipe of others, because this kernel has no Landlock");
+        lines.retain(|line| !line.starts_with("named pipe"));
+        let _ = pipe.read(&mut [0]);
+    } else {
+        assert_eq!(lines.remove(4), "named pipe: EACCES");
+    }
     assert_eq!(
-        lines(&outcome),
+        lines,
         [
             "tcp: ECONNREFUSED",
             "socket outside: ECONNREFUSED",
             "socket in tmp: ECONNREFUSED",
             "abstract socket: ECONNREFUSED",
-            "named pipe: EACCES",
             "virtual machine's host: EAFNOSUPPORT",
             "own socket: done",
         ]
@@ -402,10 +409,8 @@ fn uses_inherited_descriptors(world: &World) {
     let mut inherited = File::create(world.outside.join("inherited")).unwrap();
     inherited.write_all(b"kept").unwrap();
     // SAFETY: no memory is involved: the descriptor is left open for children.
-    assert_eq!(
-        unsafe { libc::fcntl(inherited.as_raw_fd(), libc::F_SETFD, 0) },
-        0
-    );
+    let left_open = unsafe { libc::fcntl(inherited.as_raw_fd(), libc::F_SETFD, 0) };
+    assert_eq!(left_open, 0);
     let input = world.outside.join("input");
     fs::write(&input, "kept").unwrap();
     fs::set_permissions(&input, Permissions::from_mode(0o666)).unwrap();

@@ -7,7 +7,6 @@ use crate::support::{Test, World, run, shell, spec, text};
 
 /// All of them.
 pub const TESTS: &[Test] = &[
-    ("there_is_a_sandbox_here", there_is_a_sandbox_here),
     (
         "where_namespaces_are_forbidden",
         where_namespaces_are_forbidden,
@@ -22,13 +21,6 @@ pub const TESTS: &[Test] = &[
 fn this() -> String {
     let this = std::env::current_exe().expect("this executable");
     this.display().to_string()
-}
-
-fn there_is_a_sandbox_here(_: &World) {
-    let output = Command::new(this()).arg("__check").output().unwrap();
-    let said = text(&output.stdout);
-    println!("{}", said.trim());
-    assert!(said.starts_with("there is a sandbox"), "{said}");
 }
 
 /// As in many a container: the sandbox itself is such a place.

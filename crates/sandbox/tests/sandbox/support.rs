@@ -24,6 +24,8 @@ pub struct World {
     pub outside: PathBuf,
     /// `harm.c`, compiled.
     pub harm: PathBuf,
+    /// Second lines of defence that this kernel does not have.
+    pub missing: Vec<String>,
 }
 
 /// Runs the tests whose names contain the argument; as root, runs them as nobody too.
@@ -107,6 +109,16 @@ fn compile_harm(base: &Path) {
 }
 
 fn run_all(tests: &[Test], base: &Path, filter: &str) {
+    let missing = match sandbox().check() {
+        Ok(missing) => missing,
+        Err(error) => {
+            println!("skipped: all tests of this pass: {error}");
+            return;
+        }
+    };
+    for feature in &missing {
+        println!("this kernel does not have {feature}");
+    }
     for (name, test) in tests.iter().filter(|(name, _)| name.contains(filter)) {
         let part = |kind: &str| {
             let path = base.join(kind).join(name);
@@ -117,6 +129,7 @@ fn run_all(tests: &[Test], base: &Path, filter: &str) {
             directory: part("work"),
             outside: part("outside"),
             harm: base.join("harm"),
+            missing: missing.clone(),
         });
         println!("test {name} ... ok");
     }

@@ -36,7 +36,7 @@ unsigned long long __nm_finish_number(const struct nm_number *number, bool negat
 /* Digits of `base` from `s`, with the white space, sign and prefix that the functions allow. */
 static unsigned long long read_number(const char *text, char **end, int base, bool is_signed)
 {
-    const char *start = nm_place(text), *s = start;
+    const char *start = nm_start(text), *s = start;
     while (nm_is_space(*s))
         s++;
     bool negative = *s == '-';
@@ -228,7 +228,7 @@ static size_t bytes_of_float(const char *s, const char *stop)
     {                                                                                          \
         if (!nm_records())                                                                     \
             return __nm_real_##name(s, end);                                                   \
-        const char *place = nm_place(s);                                                       \
+        const char *place = nm_start(s);                                                       \
         char *stop;                                                                            \
         type value = __nm_real_##name(place, &stop);                                           \
         __nm_read_as_float(place, bytes_of_float(place, stop));                                \

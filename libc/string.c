@@ -44,7 +44,7 @@ int NM_MODEL(strncmp)(const char *left, const char *right, size_t n)
 {
     if (!nm_records())
         return __nm_real_strncmp(left, right, n);
-    const char *a = nm_place(left), *b = nm_place(right);
+    const char *a = n == 0 ? left : nm_start(left), *b = n == 0 ? right : nm_start(right);
     size_t limit = nm_value_is_concrete(n) ? n : __nm_settle(n);
     size_t looked_at = __nm_bytes_compared(a, b, limit);
     __nm_reads(left, looked_at);

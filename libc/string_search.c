@@ -35,13 +35,13 @@ static size_t moving_index(const char *s, size_t index)
     return __nm_open_length(s, index + 1) - 1;
 }
 
-/* A search came to the end of the string at `s`: the path knows that it is there, but not
+/* A search came to the end of a string: the path knows that it is there, but not
  * where, if it is an open one. */
-static void came_to_end(const char *s, const char *end)
+static void came_to_end(const char *bytes, const char *end)
 {
-    if (__nm_is_concrete(end, 1) && nm_value_is_concrete(s))
+    if (__nm_is_concrete(end, 1))
         return;
-    __nm_terminated(s);
+    __nm_terminated(bytes);
     if (!__nm_has_open_end(end))
         nm_walk(end, 1);
 }
@@ -57,15 +57,14 @@ static void pass_bytes(const char *bytes, size_t count, int c)
 /* And that this one is `c`. */
 static void meet_byte(const char *byte, int c)
 {
-    if (*byte == (char)c)
-        return;
+    nm_know(*byte == (char)c);
 }
 
 char *NM_MODEL(strchr)(const char *s, int c)
 {
     if (!nm_records())
         return __nm_real_strchr(s, c);
-    const char *bytes = nm_place(s);
+    const char *bytes = nm_start(s);
     const char *found = __nm_real_strchr(bytes, plain(c));
     size_t count = found ? (size_t)(found - bytes) : __nm_real_strlen(bytes);
     if (nm_value_is_concrete(c) && (char)c == 0)
@@ -76,7 +75,7 @@ char *NM_MODEL(strchr)(const char *s, int c)
         return (char *)s + moving_index(s, count);
     pass_bytes(bytes, count, c);
     if (found == NULL) {
-        came_to_end(s, bytes + count);
+        came_to_end(bytes, bytes + count);
         return NULL;
     }
     meet_byte(found, c);
@@ -94,7 +93,7 @@ char *NM_MODEL(strchrnul)(const char *s, int c)
         return __nm_real_strchrnul(s, c);
     char *found = NM_MODEL(strchr)(s, c);
     /* Which of the two it is the path knows already. */
-    const char *bytes = nm_place(s);
+    const char *bytes = nm_start(s);
     if (nm_is_end(__nm_real_strchrnul(bytes, plain(c))))
         return (char *)s + nm_length(s);
     return found;
@@ -104,7 +103,7 @@ char *NM_MODEL(strrchr)(const char *s, int c)
 {
     if (!nm_records())
         return __nm_real_strrchr(s, c);
-    const char *bytes = nm_place(s);
+    const char *bytes = nm_start(s);
     const char *found = __nm_real_strrchr(bytes, plain(c));
     size_t length = __nm_real_strlen(bytes);
     if (nm_value_is_concrete(c) && (char)c == 0)
@@ -114,7 +113,7 @@ char *NM_MODEL(strrchr)(const char *s, int c)
         return found ? (char *)s + index : NULL;
     if (found != NULL && seeks_newline(c) && moves_with_length(found))
         return (char *)s + moving_index(s, index);
-    came_to_end(s, bytes + length);
+    came_to_end(bytes, bytes + length);
     pass_bytes(bytes + (found ? index + 1 : 0), length - (found ? index + 1 : 0), c);
     if (found == NULL)
         return NULL;
@@ -141,7 +140,7 @@ char *NM_MODEL(__xpg_basename)(char *path)
 {
     if (!nm_records() || path == NULL)
         return __nm_real___xpg_basename(path);
-    const char *bytes = nm_place(path);
+    const char *bytes = nm_start(path);
     size_t length = __nm_real_strlen(bytes);
     if (length == 0 || __nm_real_memchr(bytes + length - 1, '/', 1) != NULL)
         return __nm_real___xpg_basename(path);
@@ -159,15 +158,15 @@ static void pass_memory(const char *bytes, size_t count, int c)
 /* `n` bytes were searched, up to `index`, or in vain: then all of them. */
 static void searched_memory(const void *s, size_t n, bool found, size_t index)
 {
-    if (!found) {
+    if (found) {
+        __nm_reads(s, index + 1);
+        /* One branch, which leaves room for other sizes. */
+        nm_know(index < n);
+    } else {
         __nm_reads(s, n);
         __nm_settle(n);
-        return;
     }
-    __nm_reads(s, index + 1);
-    /* One branch, which leaves room for other sizes. */
-    if (index < n)
-        return;
+    __nm_settle_pointer(s);
 }
 
 void *NM_MODEL(memchr)(const void *s, int c, size_t n)
@@ -175,8 +174,8 @@ void *NM_MODEL(memchr)(const void *s, int c, size_t n)
     if (!nm_records())
         return __nm_real_memchr(s, c, n);
     bool concrete = nm_value_is_concrete(s) && nm_value_is_concrete(n) && nm_value_is_concrete(c);
-    const char *bytes = nm_place(s);
-    size_t limit = concrete ? n : __nm_settle(n);
+    const char *bytes = concrete ? s : (const char *)__nm_recorded((size_t)s);
+    size_t limit = concrete ? n : __nm_recorded(n);
     const char *found = __nm_real_memchr(bytes, plain(c), limit);
     size_t index = found ? (size_t)(found - bytes) : limit;
     if (concrete && __nm_is_concrete(bytes, index + (found != NULL)))
@@ -264,7 +263,7 @@ static ptrdiff_t search(const char *bytes, size_t count, const char *needle, siz
 
 static char *search_string(const char *haystack, const char *needle, char *found, folding *fold)
 {
-    const char *bytes = nm_place(haystack), *sought = nm_place(needle);
+    const char *bytes = nm_start(haystack), *sought = nm_start(needle);
     size_t length = __nm_real_strlen(bytes), size = __nm_real_strlen(sought);
     size_t looked_at = found ? (size_t)(found - bytes) + size : length + 1;
     if (__nm_is_concrete(sought, size + 1) && __nm_is_concrete(bytes, looked_at))
@@ -272,7 +271,7 @@ static char *search_string(const char *haystack, const char *needle, char *found
     if (!__nm_is_concrete(sought, size + 1))
         nm_length(needle);
     if (found == NULL)
-        came_to_end(haystack, bytes + length);
+        came_to_end(bytes, bytes + length);
     ptrdiff_t at = search(bytes, length, sought, size, fold);
     return at < 0 ? NULL : (char *)haystack + at;
 }
@@ -281,7 +280,7 @@ char *NM_MODEL(strstr)(const char *haystack, const char *needle)
 {
     if (!nm_records())
         return __nm_real_strstr(haystack, needle);
-    char *found = __nm_real_strstr(nm_place(haystack), nm_place(needle));
+    char *found = __nm_real_strstr(nm_start(haystack), nm_start(needle));
     return search_string(haystack, needle, found, as_is);
 }
 
@@ -289,7 +288,7 @@ char *NM_MODEL(strcasestr)(const char *haystack, const char *needle)
 {
     if (!nm_records() || !__nm_ctype_is_ascii())
         return __nm_real_strcasestr(haystack, needle);
-    char *found = __nm_real_strcasestr(nm_place(haystack), nm_place(needle));
+    char *found = __nm_real_strcasestr(nm_start(haystack), nm_start(needle));
     return search_string(haystack, needle, found, nm_to_lower);
 }
 
@@ -352,33 +351,21 @@ static void pass_others(const char *bytes, size_t count, struct set set)
         i++;
 }
 
-static void meet_other(const char *byte, struct set set)
-{
-    if (!is_member(*byte, set.bytes, set.size))
-        return;
-}
-
-static void meet_member(const char *byte, struct set set)
-{
-    if (is_member(*byte, set.bytes, set.size))
-        return;
-}
-
 size_t NM_MODEL(strspn)(const char *s, const char *members)
 {
     if (!nm_records())
         return __nm_real_strspn(s, members);
     struct set set = measure_set(members);
-    const char *bytes = nm_place(s);
+    const char *bytes = nm_start(s);
     size_t count = __nm_real_strspn(bytes, set.bytes);
     if (set.concrete && __nm_is_concrete(bytes, count + 1))
         return count;
     pass_members(bytes, count, set);
     if (!nm_is_end(bytes + count)) {
-        meet_other(bytes + count, set);
+        nm_know(!is_member(bytes[count], set.bytes, set.size));
         return count;
     }
-    came_to_end(s, bytes + count);
+    came_to_end(bytes, bytes + count);
     return __nm_has_open_end(bytes + count) ? __nm_open_length(s, count) : count;
 }
 
@@ -387,7 +374,7 @@ size_t NM_MODEL(strcspn)(const char *s, const char *members)
     if (!nm_records())
         return __nm_real_strcspn(s, members);
     struct set set = measure_set(members);
-    const char *bytes = nm_place(s);
+    const char *bytes = nm_start(s);
     size_t count = __nm_real_strcspn(bytes, set.bytes);
     if (set.concrete && __nm_is_concrete(bytes, count + 1))
         return count;
@@ -399,10 +386,10 @@ size_t NM_MODEL(strcspn)(const char *s, const char *members)
     }
     pass_others(bytes, count, set);
     if (!nm_is_end(bytes + count)) {
-        meet_member(bytes + count, set);
+        nm_know(is_member(bytes[count], set.bytes, set.size));
         return count;
     }
-    came_to_end(s, bytes + count);
+    came_to_end(bytes, bytes + count);
     return __nm_has_open_end(bytes + count) ? __nm_open_length(s, count) : count;
 }
 

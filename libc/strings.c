@@ -11,8 +11,8 @@
 
 static int compare_folded(const char *left, const char *right, size_t n)
 {
-    const unsigned char *a = (const unsigned char *)nm_place(left);
-    const unsigned char *b = (const unsigned char *)nm_place(right);
+    const unsigned char *a = (const unsigned char *)nm_start(left);
+    const unsigned char *b = (const unsigned char *)nm_start(right);
     size_t limit = nm_value_is_concrete(n) ? n : __nm_settle(n);
     for (size_t i = 0; i < limit; i++) {
         int x = nm_to_lower(a[i]), y = nm_to_lower(b[i]);

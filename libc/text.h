@@ -42,10 +42,27 @@ static inline const char *nm_place(const void *pointer)
     return nm_value_is_concrete(pointer) ? pointer : __nm_settle_pointer(pointer);
 }
 
+/* Likewise a string's, of which at least one byte is read. */
+static inline const char *nm_start(const char *s)
+{
+    if (nm_value_is_concrete(s))
+        return s;
+    __nm_reads(s, 1);
+    return __nm_settle_pointer(s);
+}
+
 /* Whether a byte is zero, without a branch of the path. */
 static inline bool nm_is_end(const char *bytes)
 {
     return __nm_real_strnlen(bytes, 1) == 0;
+}
+
+/* The path knows from here on that this is true, as it is in this run: nothing but a branch. */
+static inline void nm_know(bool fact)
+{
+    static volatile char somewhere __attribute__((unused));
+    if (!fact)
+        somewhere = 0;
 }
 
 /* The path knows from here on that the first `count` bytes are no zeros. */
@@ -75,7 +92,7 @@ static inline size_t nm_more(const char *end)
  * checks that depend on its length come next, and then `nm_end`. */
 static inline struct nm_text nm_measure(const char *s, size_t limit)
 {
-    const char *bytes = nm_place(s);
+    const char *bytes = limit == 0 ? nm_place(s) : nm_start(s);
     size_t most = nm_value_is_concrete(limit) ? limit : __nm_settle(limit);
     size_t recorded = __nm_real_strnlen(bytes, most);
     if (recorded == most) {
@@ -100,9 +117,9 @@ static inline struct nm_text nm_measure(const char *s, size_t limit)
 /* A string that has to end inside its object. */
 static inline struct nm_text nm_measure_string(const char *s)
 {
-    const char *bytes = nm_place(s);
-    if (!nm_value_is_concrete(s) || !__nm_is_concrete(bytes + __nm_real_strlen(bytes), 1))
-        __nm_terminated(s);
+    const char *bytes = nm_start(s);
+    if (!__nm_is_concrete(bytes + __nm_real_strlen(bytes), 1))
+        __nm_terminated(bytes);
     return nm_measure(s, SIZE_MAX);
 }
 

@@ -81,6 +81,8 @@ pub enum Command {
         /// Only those of one header: stdio.h
         header: Option<String>,
     },
+    /// Say whether invented inputs can be run without harm on this system
+    Sandbox,
     /// Look at what programs record
     #[command(subcommand)]
     Trace(TraceCommand),

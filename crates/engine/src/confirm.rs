@@ -61,9 +61,10 @@ impl Replayer<'_> {
     /// Replays an input.
     pub fn judge(&self, candidate: &Candidate, capsule: &Capsule) -> Verdict {
         let followed = self.follow(candidate, capsule);
-        let (fails, diverged, mut doubt) = match followed {
-            Ok(replayed) => (replayed.fails, !replayed.as_predicted(), replayed.words()),
-            Err(error) => (false, false, error),
+        let fails = followed.as_ref().is_ok_and(|replayed| replayed.fails);
+        let mut doubt = match &followed {
+            Ok(replayed) => replayed.words(),
+            Err(error) => error.clone(),
         };
         let (confirmed, others) = match self.try_twin(capsule) {
             Ok(complaints) => {
@@ -84,8 +85,12 @@ impl Replayer<'_> {
             }
         };
         Verdict {
+            // What lies outside an object may look like another to the program itself: then
+            // only its twin can see the failure.
+            diverged: followed.is_ok_and(|replayed| {
+                replayed.left_at.is_some() || !replayed.fails && confirmed.is_none()
+            }),
             confirmed,
-            diverged,
             doubt,
             others,
         }
@@ -141,12 +146,16 @@ pub fn run_twin(
     sandbox.run(&capsule.spec(&twin.program, &variables, limits))
 }
 
+/// Bytes around allocations that AddressSanitizer watches, at least: what leaves an object by
+/// more than that may end up in another.
+const RED_ZONE: u32 = 128;
+
 /// Allocations beyond the limit fail in the twin as they do in the instrumented program.
 fn address_options() -> String {
     let most = DEFAULT_ALLOCATION >> 20;
     format!(
         "detect_leaks=0:abort_on_error=0:handle_abort=0:allocator_may_return_null=1:\
-         max_allocation_size_mb={most}:color=never"
+         max_allocation_size_mb={most}:redzone={RED_ZONE}:color=never"
     )
 }
 
@@ -216,10 +225,6 @@ struct Replayed {
 }
 
 impl Replayed {
-    fn as_predicted(&self) -> bool {
-        self.fails && self.left_at.is_none()
-    }
-
     fn words(&self) -> String {
         match (self.fails, self.left_at) {
             (true, _) => String::new(),

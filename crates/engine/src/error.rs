@@ -4,6 +4,7 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use nearmiss_sandbox::SandboxError;
 use nearmiss_trace::ReadError;
 
 /// Why there is no report.
@@ -33,6 +34,13 @@ pub enum EngineError {
     NoFinding(String),
     /// Standard input could not be read.
     Stdin(io::Error),
+    /// Inputs were found that may fail, but they cannot be tried without harm.
+    NoSandbox {
+        /// How many places may fail.
+        total: usize,
+        /// Why there is no sandbox.
+        why: SandboxError,
+    },
     /// The input could not be replayed.
     Replay(String),
     /// The user stopped it before there was anything to report.
@@ -80,6 +88,10 @@ impl fmt::Display for EngineError {
                 write!(f, "{id}: no such finding: `nearmiss show` lists them")
             }
             EngineError::Stdin(error) => write!(f, "standard input: {error}"),
+            EngineError::NoSandbox { total, why } => write!(
+                f,
+                "{total} failures are predicted but cannot be tried out: {why}"
+            ),
             EngineError::Replay(why) => write!(f, "{why}"),
             EngineError::Stopped => write!(f, "stopped before anything was recorded"),
         }

@@ -12,7 +12,7 @@ use nearmiss_twin::TwinProgram;
 use crate::analyse::{Analysis, Candidate, analyse};
 use crate::campaign::{Campaign, RunDirectory, read_report};
 use crate::capsule::Capsule;
-use crate::complaint::{Complaint, Place, is_memory, same_file};
+use crate::complaint::{Complaint, is_memory};
 use crate::confirm::{Replayer, Seen, Verdict, run_twin};
 use crate::error::EngineError;
 use crate::invent::{Invented, invent};
@@ -20,7 +20,7 @@ use crate::lengths::resizes;
 use crate::program::{self, Program};
 use crate::record::{Recording, record};
 use crate::resize::Growth;
-use crate::spot::Check;
+use crate::spot::{self, Check};
 use crate::summary::summarise;
 use crate::{Config, Progress, Target};
 
@@ -108,9 +108,12 @@ impl<'a> Hunt<'a> {
         if places.is_empty() && probes.is_empty() {
             return Ok(findings);
         }
+        let total = places.len() + probes.len();
+        // Asked here and not before the analysis: where nothing can fail no sandbox is needed.
+        let refused = |why| EngineError::NoSandbox { total, why };
+        self.config.sandbox.check().map_err(refused)?;
         progress(Progress::BuildingTwin);
         let replayer = self.replayer();
-        let total = places.len() + probes.len();
         for (done, candidates) in places.iter().enumerate() {
             progress(Progress::Confirming { done, total });
             let id = next_id(&findings);
@@ -300,12 +303,11 @@ impl<'a> Hunt<'a> {
         why: &str,
         invented: Invented,
     ) -> Option<Finding> {
-        let kind = *complaint.kinds.first()?;
+        let (kind, place) = spot::of_complaint(&self.program.sites, complaint)?;
         let wanted = self.config.checks.as_ref();
         if wanted.is_some_and(|kinds| !kinds.contains(&kind)) {
             return None;
         }
-        let place = self.own_place(complaint)?;
         Some(Finding {
             id: id.to_string(),
             kind,
@@ -321,19 +323,6 @@ impl<'a> Hunt<'a> {
             lengths: invented.lengths,
             message: format!("{}{why}", complaint.text),
             replay: format!("nearmiss replay {id}"),
-        })
-    }
-
-    /// The innermost place of a complaint in the program's own sources, as its site map names
-    /// the file.
-    fn own_place(&self, complaint: &Complaint) -> Option<Place> {
-        let files = || self.program.sites.units().flat_map(|unit| &unit.files);
-        complaint.places.iter().find_map(|place| {
-            let file = files().find(|file| same_file(file, &place.file))?;
-            Some(Place {
-                file: file.clone(),
-                ..place.clone()
-            })
         })
     }
 

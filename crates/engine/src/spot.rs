@@ -2,7 +2,9 @@
 
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::site::SiteId;
-use nearmiss_sites::{SiteKind, Sites};
+use nearmiss_sites::{SiteKind, Sites, Unit};
+
+use crate::complaint::{Complaint, Place, same_file};
 
 /// A place in the source, with what is checked there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -89,6 +91,35 @@ fn message(kind: Kind, site: &SiteKind) -> String {
     }
 }
 
+/// What a complaint is about and its innermost place in the program's own sources, named as the
+/// site map does.
+pub fn of_complaint(sites: &Sites, complaint: &Complaint) -> Option<(Kind, Place)> {
+    let in_unit = |place: &Place, unit: &Unit| -> Option<(Kind, Place)> {
+        let is_it = |file: &String| same_file(file, &place.file);
+        let file = unit.files.iter().position(is_it)?;
+        let mut found = Place {
+            file: unit.files[file].clone(),
+            ..place.clone()
+        };
+        let here = unit.sites.iter().filter(|site| {
+            (site.file as usize, site.line) == (file, place.line)
+                && (place.column == 0 || site.column == place.column)
+        });
+        // What sanitizers leave open is settled by the check at that place.
+        let mut kinds = here.clone().filter_map(|site| site.check());
+        let kind = kinds.find(|(kind, _)| complaint.kinds.contains(kind));
+        let kind = kind.map_or(*complaint.kinds.first()?, |(kind, _)| kind);
+        if found.function.is_empty() {
+            let function = here.clone().next().map(|site| site.function as usize);
+            let name = function.and_then(|function| unit.functions.get(function));
+            found.function = name.cloned().unwrap_or_default();
+        }
+        Some((kind, found))
+    };
+    let in_program = |place| sites.units().find_map(|unit| in_unit(place, unit));
+    complaint.places.iter().find_map(in_program)
+}
+
 /// File, line and called function of any site; empty where unknown.
 pub fn place(sites: &Sites, id: SiteId) -> (String, u32, String) {
     let Some((unit, site)) = sites.get(id) else {
@@ -151,5 +182,30 @@ mod tests {
         );
         assert_eq!(says(2, None), Some((Kind::Assertion, "n < 4".into())));
         assert_eq!(says(9, write), None);
+        let complaint = |line| Complaint {
+            kinds: vec![Kind::Abort, Kind::Assertion],
+            places: vec![
+                Place {
+                    file: "/usr/lib/other.c".into(),
+                    line: 7,
+                    ..Place::default()
+                },
+                Place {
+                    file: "/home/me/a.c".into(),
+                    line,
+                    ..Place::default()
+                },
+            ],
+            text: String::new(),
+            is_precise: false,
+        };
+        let (kind, place) = of_complaint(&sites, &complaint(3)).unwrap();
+        assert_eq!((kind, place.file.as_str()), (Kind::Assertion, "a.c"));
+        assert_eq!(place.function, "main");
+        let (kind, place) = of_complaint(&sites, &complaint(4)).unwrap();
+        assert_eq!(
+            (kind, place.line, place.function.as_str()),
+            (Kind::Abort, 4, "")
+        );
     }
 }

@@ -43,8 +43,7 @@ pub struct Rewriter<'a> {
     pub stack: &'a StackVariables,
     /// What was in memory before a store that may be through a symbolic address.
     pub old_values: FxHashMap<Value, Value>,
-    /// The sites of calls that have one.
-    pub call_sites: FxHashMap<Value, Value>,
+    sites: FxHashMap<Value, Value>,
     labels: FxHashMap<Value, Vec<Label>>,
     fresh: FxHashMap<Value, Vec<Label>>,
 }
@@ -64,7 +63,7 @@ pub fn instrument(context: &mut Context, function: Value) {
     context.builder.before(entry);
     let summary = context.load_summary_words();
     let kept_arguments = is_variadic.then(|| make_room_for_arguments(context));
-    let (call_sites, labels, fresh) = Default::default();
+    let (sites, labels, fresh) = Default::default();
     let mut rewriter = Rewriter {
         context,
         function,
@@ -74,7 +73,7 @@ pub fn instrument(context: &mut Context, function: Value) {
         summary,
         stack: &stack,
         old_values,
-        call_sites,
+        sites,
         labels,
         fresh,
     };
@@ -96,6 +95,15 @@ fn make_room_for_arguments(context: &Context) -> Value {
 }
 
 impl Rewriter<'_> {
+    /// The site of a memory access or call, the same whenever it is asked for.
+    pub fn site_of(&mut self, instruction: Value) -> Value {
+        let make = || {
+            let kind = transfer::foreign::site_kind(instruction);
+            self.context.site(kind, instruction)
+        };
+        *self.sites.entry(instruction).or_insert_with(make)
+    }
+
     /// The labels of a value where the region in work uses it.
     pub fn labels_of(&self, value: Value) -> Vec<Label> {
         let known = self.fresh.get(&value).or_else(|| self.labels.get(&value));

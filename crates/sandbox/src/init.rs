@@ -60,7 +60,8 @@ impl Init<'_> {
             OpenStdin::Pipe(content) => feed(content)?,
         };
         let (go, ready) = sys::pipe()?;
-        let mut in_namespace = has_own_proc && self.users == Users::System;
+        let wants_namespace = has_own_proc && self.users == Users::System;
+        let mut in_namespace = wants_namespace;
         let pid = match fork(&mut in_namespace)? {
             0 => {
                 drop(ready);
@@ -68,6 +69,9 @@ impl Init<'_> {
             }
             pid => pid,
         };
+        if wants_namespace && !in_namespace {
+            self.say_missing("a user namespace of the program's own");
+        }
         if in_namespace {
             map_all_identities(pid)?;
         }
@@ -84,8 +88,7 @@ impl Init<'_> {
         let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
         let mounted = sys::mount("proc", Path::new("/proc"), flags, "").is_ok();
         if !mounted {
-            let what = "a /proc of its own: the names of other processes can be seen";
-            say(self.shared, &Report::Missing(what.into()));
+            self.say_missing("a /proc of its own: the names of other processes can be seen");
         }
         mounted
     }
@@ -115,6 +118,10 @@ impl Init<'_> {
         let error = program::execute(self.spec, &self.writable, input.as_raw_fd(), missing);
         say(self.shared, &Report::NotStarted(error.to_string()));
         std::process::exit(127);
+    }
+
+    fn say_missing(&mut self, feature: &str) {
+        say(self.shared, &Report::Missing(feature.to_string()));
     }
 }
 

@@ -33,7 +33,8 @@ fn prepare(
     mut missing: impl FnMut(&str),
 ) -> io::Result<Command> {
     sys::become_stdin(stdin)?;
-    sys::new_group()?;
+    // Apart from init, also in the eyes of the scheduler.
+    sys::new_session()?;
     std::env::set_current_dir(&spec.directory)?;
     limit_resources(spec)?;
     sys::drop_privileges()?;

@@ -100,7 +100,7 @@ impl Default for Limits {
             wall: Duration::from_secs(10),
             cpu_seconds: 10,
             memory: 4 << 30,
-            processes: 512,
+            processes: 256,
             open_files: 4096,
             stack: 256 << 20,
             file_size: 16 << 30,

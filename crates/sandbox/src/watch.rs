@@ -61,12 +61,18 @@ impl<'a> Watch<'a> {
     }
 
     fn look(&self) -> Option<Exceeded> {
-        let used = Used::by_all();
+        // Counted first, because each look at one takes time that init may hardly get when there
+        // are too many.
+        let processes: Vec<PathBuf> = processes().collect();
+        if processes.len() as u64 >= self.limits.processes {
+            return Some(Exceeded::Processes);
+        }
+        let used = Used::by_all(&processes);
         if used.threads >= self.limits.processes {
             return Some(Exceeded::Processes);
         }
         // Pages that processes share were counted for each: ask more closely.
-        if used.memory > self.memory && Used::by_all_closely() > self.memory {
+        if used.memory > self.memory && Used::memory_closely(&processes) > self.memory {
             return Some(Exceeded::Memory);
         }
         let kept: u64 = self.kept.iter().map(|place| disk_use(place)).sum();
@@ -90,14 +96,13 @@ struct Used {
 }
 
 impl Used {
-    /// Of all but init.
-    fn by_all() -> Used {
+    fn by_all(processes: &[PathBuf]) -> Used {
         let mut sum = Used::default();
-        for process in processes() {
+        for process in processes {
             let text = fs::read_to_string(process.join("stat")).unwrap_or_default();
             let one = Used::parse(&text).unwrap_or_default();
             sum.threads += one.threads;
-            sum.memory += one.memory + memory_files(&process);
+            sum.memory += one.memory + memory_files(process);
         }
         sum
     }
@@ -115,17 +120,18 @@ impl Used {
     }
 
     /// Memory of all, with each shared page shared out.
-    fn by_all_closely() -> u64 {
-        let share = |process: PathBuf| -> Option<u64> {
+    fn memory_closely(processes: &[PathBuf]) -> u64 {
+        let share = |process: &PathBuf| -> Option<u64> {
             let text = fs::read_to_string(process.join("smaps_rollup")).ok()?;
             let line = text.lines().find_map(|line| line.strip_prefix("Pss:"))?;
             let kilobytes: u64 = line.trim().trim_end_matches(" kB").parse().ok()?;
-            Some(kilobytes * 1024 + memory_files(&process))
+            Some(kilobytes * 1024 + memory_files(process))
         };
-        processes().filter_map(share).sum()
+        processes.iter().filter_map(share).sum()
     }
 }
 
+/// All of the sandbox but init.
 fn processes() -> impl Iterator<Item = PathBuf> {
     let is_process = |entry: &fs::DirEntry| {
         let number = entry

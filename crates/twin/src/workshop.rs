@@ -14,8 +14,8 @@ use crate::{Config, TwinError, archive, hash, tool};
 
 /// The harness functions for the twin.
 const REPLAY_ARCHIVE: &str = "libnearmiss_replay.a";
-/// The function of that archive that makes arguments known to AddressSanitizer.
-const ARGUMENTS_SYMBOL: &str = "__nm_twin_arguments";
+/// What in it puts arguments and variables where AddressSanitizer sees their bounds.
+const STRINGS_APART: &str = "__nm_strings_apart";
 
 /// What every compilation and link of a twin has.
 const SANITIZERS: &str = "-fsanitize=address,undefined";
@@ -182,9 +182,12 @@ impl Workshop<'_> {
             .to_vec();
         words.extend(objects.iter().map(|object| text(object)));
         words.extend(arguments::words(arguments));
-        // A constructor that nobody asks for by name.
-        words.push(format!("-Wl,-u,{ARGUMENTS_SYMBOL}"));
-        words.extend(self.replay_archive().map(|path| text(&path)));
+        if let Some(archive) = self.replay_archive() {
+            if !link.shared {
+                words.push(format!("-Wl,-u,{STRINGS_APART}"));
+            }
+            words.push(text(&archive));
+        }
         if !self.libraries.is_empty() {
             // First in the list, so that an old-style RPATH of the program does not win.
             let directory = self.directory.join("lib");

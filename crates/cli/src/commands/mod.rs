@@ -29,6 +29,7 @@ pub fn carry_out(command: Command) -> Result<u8, String> {
             show::report(format, &campaign.dir).map(|()| NOTHING)
         }
         Command::Libc { format, header } => libc::list(format, header.as_deref()).map(|()| NOTHING),
+        Command::Sandbox => sandbox::check().map(|()| NOTHING),
         Command::Trace(TraceCommand::Dump { file }) => trace::dump(&file).map(|()| NOTHING),
     }
 }

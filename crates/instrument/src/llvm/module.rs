@@ -224,20 +224,27 @@ impl Module {
 
     /// Whether passes may replace calls of libc functions in `function` by what they know of them.
     pub fn set_library_knowledge(&self, function: Value, allowed: bool) {
-        const NAME: &str = "no-builtins";
+        self.set_text_attribute(function, "no-builtins", (!allowed).then_some(""));
+    }
+
+    /// Whether the last call of `function` may become a jump, which hides its frame from whoever
+    /// reads the stack.
+    pub fn set_tail_calls(&self, function: Value, allowed: bool) {
+        self.set_text_attribute(function, "disable-tail-calls", (!allowed).then_some("true"));
+    }
+
+    /// Gives `function` the attribute, or takes it away.
+    fn set_text_attribute(&self, function: Value, name: &str, value: Option<&str>) {
+        let (text, size) = (name.as_ptr().cast(), name.len() as u32);
         unsafe {
-            if allowed {
-                LLVMRemoveStringAttributeAtIndex(
-                    function.0,
-                    u32::MAX,
-                    NAME.as_ptr().cast(),
-                    NAME.len() as u32,
-                );
-            } else {
-                let text = NAME.as_ptr().cast();
-                let attribute =
-                    LLVMCreateStringAttribute(self.context, text, NAME.len() as u32, text, 0);
-                LLVMAddAttributeAtIndex(function.0, u32::MAX, attribute);
+            match value {
+                None => LLVMRemoveStringAttributeAtIndex(function.0, u32::MAX, text, size),
+                Some(value) => {
+                    let (of, of_size) = (value.as_ptr().cast(), value.len() as u32);
+                    let attribute =
+                        LLVMCreateStringAttribute(self.context, text, size, of, of_size);
+                    LLVMAddAttributeAtIndex(function.0, u32::MAX, attribute);
+                }
             }
         }
     }

@@ -4,7 +4,6 @@ use nearmiss_abi::hook::{CLASS_FLOAT, CLASS_INTEGER, CLASS_OTHER};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::shadow::*;
 use nearmiss_abi::term::LABEL_BITS;
-use nearmiss_sites::SiteKind;
 
 use super::memory::fix;
 use super::{foreign, is_barrier, lose_operands, stack};
@@ -108,7 +107,7 @@ pub fn emit_pass(rewriter: &mut Rewriter<'_>, call: Value) {
     if labels.iter().all(Option::is_none) && by_value == 0 {
         return;
     }
-    let site = foreign::call_site(rewriter, call);
+    let site = rewriter.site_of(call);
     let fixed = call.called_type().parameters().len();
     let builder = &rewriter.context.builder;
     for (position, (label, argument)) in labels.iter().zip(call.arguments()).enumerate() {
@@ -152,7 +151,7 @@ fn pass_by_value(rewriter: &mut Rewriter<'_>, call: Value) -> usize {
             let builder = &rewriter.context.builder;
             builder.store(builder.unsigned(argument, 64), word);
         } else {
-            let site = rewriter.context.site(SiteKind::Access, call);
+            let site = rewriter.site_of(call);
             let size = rewriter.context.module.store_size(ty);
             let builder = &rewriter.context.builder;
             let kind = builder.u32(NoteKind::Operation as u32);

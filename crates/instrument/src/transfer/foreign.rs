@@ -10,6 +10,7 @@ use nearmiss_abi::model::PREFIX;
 use nearmiss_abi::shadow::MODEL_SITE_OFFSET;
 use nearmiss_sites::SiteKind;
 
+use super::is_barrier;
 use crate::function::Rewriter;
 use crate::guard::Sources;
 use crate::llvm::{Module, Value};
@@ -25,21 +26,17 @@ pub fn is_model_unit(module: &Module) -> bool {
     module.functions().iter().any(is_model)
 }
 
-/// The site of a call, the same whenever it is asked for.
-pub fn call_site(rewriter: &mut Rewriter<'_>, call: Value) -> Value {
-    if let Some(&site) = rewriter.call_sites.get(&call) {
-        return site;
+/// What the site of a call says, or of another access.
+pub fn site_kind(instruction: Value) -> SiteKind {
+    if !is_barrier(instruction) {
+        return SiteKind::Access;
     }
-    let callee = call.called();
-    let name = if callee.is_function() {
-        callee.name()
-    } else {
-        String::new()
+    let callee = instruction.called();
+    let name = match callee.is_function() {
+        true => callee.name(),
+        false => String::new(),
     };
-    let name = name.strip_prefix(PREFIX).unwrap_or(&name).to_string();
-    let site = rewriter.context.site(SiteKind::Call(name), call);
-    rewriter.call_sites.insert(call, site);
-    site
+    SiteKind::Call(name.strip_prefix(PREFIX).unwrap_or(&name).into())
 }
 
 /// Leaves the site of a call of a model.
@@ -47,7 +44,7 @@ pub fn prepare(rewriter: &mut Rewriter<'_>, call: Value) {
     let callee = call.called();
     let is_of_model = callee.is_function() && callee.name().starts_with(PREFIX);
     if is_of_model && !rewriter.context.is_model_unit {
-        let site = call_site(rewriter, call);
+        let site = rewriter.site_of(call);
         let word = rewriter.context.thread_word(MODEL_SITE_OFFSET);
         rewriter.context.builder.store(site, word);
     }
@@ -66,7 +63,7 @@ pub fn emit(rewriter: &mut Rewriter<'_>, call: Value) {
     if pointers.is_empty() {
         return;
     }
-    let site = call_site(rewriter, call);
+    let site = rewriter.site_of(call);
     let builder = &rewriter.context.builder;
     let callee = builder.unsigned(call.called(), 64);
     for pointer in pointers {

@@ -10,7 +10,6 @@
 
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::Op;
-use nearmiss_sites::SiteKind;
 
 use rustc_hash::FxHashMap;
 
@@ -77,7 +76,7 @@ pub fn load(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
     }
     if size > 8 {
         fix_address(rewriter, instruction, address, size.into(), Access::Read);
-        let site = access_site(rewriter, instruction);
+        let site = rewriter.site_of(instruction);
         let low = load_part(rewriter, address.value, 0, instruction, site);
         let high = load_part(rewriter, address.value, 8, instruction, site);
         return vec![rewriter.apply(Op::Concat, high, low)];
@@ -85,7 +84,7 @@ pub fn load(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
     let value = rewriter.context.builder.unsigned(instruction, 64);
     let label = match address.label {
         None => {
-            let site = access_site(rewriter, instruction);
+            let site = rewriter.site_of(instruction);
             load_label(rewriter, address.value, size, value, site)
         }
         Some(label) => load_symbolic(rewriter, instruction, address.value, label, size, value),
@@ -96,10 +95,6 @@ pub fn load(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
         value: whole,
     };
     vec![rewriter.resize(loaded, instruction.ty().scalar_width().expect("a scalar"))]
-}
-
-fn access_site(rewriter: &mut Rewriter<'_>, instruction: Value) -> Value {
-    rewriter.context.site(SiteKind::Access, instruction)
 }
 
 /// The packed word of an address and a size.
@@ -148,7 +143,7 @@ fn load_symbolic(
     size: u32,
     value: Value,
 ) -> Value {
-    let site = rewriter.context.site(SiteKind::Access, instruction);
+    let site = rewriter.site_of(instruction);
     let address_size = address_size(rewriter, address, size);
     rewriter
         .context
@@ -167,7 +162,7 @@ fn opaque_load(rewriter: &mut Rewriter<'_>, instruction: Value, address: Operand
     } else {
         NoteKind::Float
     };
-    let site = rewriter.context.site(SiteKind::Access, instruction);
+    let site = rewriter.site_of(instruction);
     let builder = &rewriter.context.builder;
     let arguments = [
         builder.unsigned(address.value, 64),
@@ -211,11 +206,11 @@ pub fn store(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
     let old = rewriter.old_values.get(&instruction).copied();
     match (scalar, address.label, old) {
         (Some(size), None, _) if size <= 8 => {
-            let site = access_site(rewriter, instruction);
+            let site = rewriter.site_of(instruction);
             store_label(rewriter, address.value, size, value.label, site);
         }
         (Some(size), Some(label), Some(old)) => {
-            let site = access_site(rewriter, instruction);
+            let site = rewriter.site_of(instruction);
             let builder = &rewriter.context.builder;
             let arguments = [
                 label,
@@ -245,7 +240,7 @@ fn store_fixed(
     size: u64,
 ) {
     let scalar = scalar_size(rewriter.context, value.value.ty());
-    let site = access_site(rewriter, instruction);
+    let site = rewriter.site_of(instruction);
     let builder = &rewriter.context.builder;
     match scalar {
         Some(size) if size <= 8 => store_label(rewriter, address, size, value.label, site),
@@ -284,7 +279,7 @@ pub fn atomic(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
     lose_operands(rewriter, instruction, NoteKind::Atomic);
     let is_plain =
         instruction.opcode() == Opcode::LLVMAtomicRMW && instruction.ty().is_integer() && size <= 8;
-    let site = access_site(rewriter, instruction);
+    let site = rewriter.site_of(instruction);
     let builder = &rewriter.context.builder;
     let old = is_plain.then(|| {
         load_label(
@@ -339,7 +334,7 @@ pub fn check_range(
     size: Operand,
     access: Access,
 ) {
-    let site = access_site(rewriter, instruction);
+    let site = rewriter.site_of(instruction);
     let builder = &rewriter.context.builder;
     let arguments = [
         builder.unsigned(address.value, 64),
@@ -355,7 +350,7 @@ pub fn check_range(
 /// From here on the labelled value is what it was in this run.
 pub fn fix(rewriter: &mut Rewriter<'_>, instruction: Value, label: Label, kind: NoteKind) {
     if let Some(label) = label {
-        let site = rewriter.context.site(SiteKind::Access, instruction);
+        let site = rewriter.site_of(instruction);
         let kind = rewriter.context.builder.u32(kind as u32);
         rewriter.context.hook("fix", &[label, kind, site]);
     }

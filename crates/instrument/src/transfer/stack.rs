@@ -3,7 +3,6 @@
 //! Only processes that record have work here, so the guard asks just that.
 
 use nearmiss_abi::op::Op;
-use nearmiss_sites::SiteKind;
 
 use super::arithmetic::Operand;
 use crate::function::{Label, Rewriter};
@@ -105,7 +104,7 @@ pub fn alloca(rewriter: &mut Rewriter<'_>, alloca: Value) -> Vec<Label> {
                 rewriter.context.hook("stack_object", &arguments);
             }
             Some(label) => {
-                let site = rewriter.context.site(SiteKind::Access, alloca);
+                let site = rewriter.site_of(alloca);
                 let arguments = [address, size.value, label, site];
                 rewriter.context.hook("stack_object_sized", &arguments);
             }

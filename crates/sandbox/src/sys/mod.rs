@@ -190,12 +190,6 @@ pub fn close_others_on_exec() -> io::Result<()> {
     check(result).map(drop)
 }
 
-/// Makes this process the leader of a process group of its own.
-pub fn new_group() -> io::Result<()> {
-    // SAFETY: no memory is involved.
-    check(unsafe { libc::setpgid(0, 0) }.into()).map(drop)
-}
-
 /// Forks into a new user namespace. Only for processes with one thread.
 pub fn fork_into_user_namespace() -> io::Result<libc::pid_t> {
     let flags = libc::CLONE_NEWUSER | libc::SIGCHLD;

@@ -1,0 +1,235 @@
+//! What instrumentation adds to small functions: C in, instrumented IR out, looked at as text.
+//!
+//! Each row of [`CASES`] says which hooks a function calls and how often; a hook that is not named
+//! there is not looked at.
+
+use std::path::Path;
+use std::process::Command;
+
+use tempfile::TempDir;
+
+const CLANG: &str = "clang-19";
+
+/// A C function `f` with what it needs, and how often `f` calls which hooks.
+struct Case {
+    source: &'static str,
+    options: &'static [&'static str],
+    hooks: &'static [(&'static str, usize)],
+}
+
+const OPTIMISED: &[&str] = &["-O1"];
+const UNOPTIMISED: &[&str] = &["-O0", "-Xclang", "-disable-O0-optnone"];
+
+const CASES: &[Case] = &[
+    // An array has a start and an end, by markers or at the return.
+    Case {
+        source: "void g(char *); void f(void) { char a[8]; g(a); }",
+        options: OPTIMISED,
+        hooks: &[("stack_object", 1), ("stack_object_ends", 1)],
+    },
+    Case {
+        source: "void g(char *); int f(int x) { char a[8]; if (x) return 1; g(a); return 2; }",
+        options: UNOPTIMISED,
+        hooks: &[("stack_object", 1), ("stack_object_ends", 1)],
+    },
+    // No symbolic address lies in a variable that is only read and written.
+    Case {
+        source: "int f(int x) { volatile int a = x; return a; }",
+        options: OPTIMISED,
+        hooks: &[("stack_object", 1), ("stack_object_ends", 0)],
+    },
+    // Room of symbolic size; all of it ends with the scope, and again with the function.
+    Case {
+        source: "void g(int *); void f(unsigned n) { int a[n]; g(a); }",
+        options: OPTIMISED,
+        hooks: &[
+            ("stack_object", 0),
+            ("stack_object_sized", 1),
+            ("stack_object_ends", 2),
+        ],
+    },
+    Case {
+        source: "void g(char *); void f(void) { for (int i = 1; i < 9; i++) g(__builtin_alloca(i)); }",
+        options: OPTIMISED,
+        hooks: &[
+            ("stack_object", 1),
+            ("stack_object_sized", 0),
+            ("stack_object_ends", 1),
+        ],
+    },
+    // A store with and without a symbolic address.
+    Case {
+        source: "char a[9]; void f(int i) { a[i] = 1; }",
+        options: OPTIMISED,
+        hooks: &[
+            ("store_symbolic", 1),
+            ("store", 0),
+            ("fix", 0),
+            ("range", 0),
+        ],
+    },
+    Case {
+        source: "char a[9]; void f(void) { a[3] = 1; }",
+        options: OPTIMISED,
+        hooks: &[("store_symbolic", 0), ("store", 1)],
+    },
+    // Volatile memory is not read where the program does not read it.
+    Case {
+        source: "void f(volatile int *p) { *p = 1; }",
+        options: OPTIMISED,
+        hooks: &[
+            ("store_symbolic", 0),
+            ("range", 1),
+            ("fix", 1),
+            ("store", 1),
+        ],
+    },
+    // What has no hook of its own is checked as a range, then fixed.
+    Case {
+        source: "double f(double *p) { return *p; }",
+        options: OPTIMISED,
+        hooks: &[("range", 1), ("fix", 1), ("opaque", 1)],
+    },
+    Case {
+        source: "void f(double *p) { *p = 1; }",
+        options: OPTIMISED,
+        hooks: &[("range", 1), ("fix", 1), ("clear", 1)],
+    },
+    // Both sides of a copy, one of a fill.
+    Case {
+        source: "struct s { int a[9]; }; void f(struct s *p, struct s *q) { *p = *q; }",
+        options: OPTIMISED,
+        hooks: &[("range", 2), ("copy", 1)],
+    },
+    Case {
+        source: "void f(char *p, unsigned long n) { __builtin_memset_inline(p, 0, 9); }",
+        options: OPTIMISED,
+        hooks: &[("range", 1), ("fill", 1)],
+    },
+    // A pointer to somebody unknown is swallowed; one to a constant, a model or a function
+    // defined here is not.
+    Case {
+        source: "void g(char *, const char *); void f(char *p) { g(p, \"text\"); }",
+        options: OPTIMISED,
+        hooks: &[("swallowed", 1)],
+    },
+    Case {
+        source: "unsigned long strlen(const char *); unsigned long f(char *p) { return strlen(p); }",
+        options: OPTIMISED,
+        hooks: &[("swallowed", 0)],
+    },
+    Case {
+        source: "__attribute__((noinline)) void g(char *p) { *p = 1; } void f(char *p) { g(p); }",
+        options: OPTIMISED,
+        hooks: &[("swallowed", 0)],
+    },
+];
+
+#[test]
+fn functions_call_their_hooks() {
+    for case in CASES {
+        let text = instrumented(case.source, case.options);
+        let body = function(&text, "f");
+        for (hook, count) in case.hooks {
+            let found = body.matches(&format!("@__nm_{hook}(")).count();
+            assert_eq!(found, *count, "{hook} in {}:\n{body}", case.source);
+        }
+    }
+}
+
+#[test]
+fn the_old_value_is_loaded_before_the_store() {
+    let text = instrumented("char a[9]; void f(int i) { a[i] = 77; }", OPTIMISED);
+    let body = function(&text, "f");
+    let store = body.find("store i8 77").expect("the store");
+    assert!(body[..store].contains("load i8, ptr"), "{body}");
+}
+
+#[test]
+fn a_call_of_a_model_says_where_it_is() {
+    let declared = "unsigned long strlen(const char *);";
+    let calls = format!("{declared} unsigned long f(void) {{ return strlen(\"x\" + 1) + 1; }}");
+    let offset = format!("i64 {}", nearmiss_abi::shadow::MODEL_SITE_OFFSET);
+    let options = ["-O1", "-fno-builtin"];
+    let body = function(&instrumented(&calls, &options), "f").to_string();
+    assert!(body.contains("call i64 @__nm_model_strlen"), "{body}");
+    assert!(body.contains(&offset), "{body}");
+    // The models' own calls are not the program's.
+    let model = format!("{calls} void __nm_model_g(void) {{}}");
+    let body = function(&instrumented(&model, &options), "f").to_string();
+    assert!(!body.contains(&offset), "{body}");
+}
+
+#[test]
+fn variables_are_listed() {
+    let source = "
+        int defined[3]; static char local[5]; extern int declared; _Thread_local int thread;
+        __attribute__((section(\"mine\"))) int placed; const char *text(void) { return \"seven..\"; }
+        int *f(int i) { local[i]++; thread++; return &declared + placed; }";
+    let text = instrumented(source, OPTIMISED);
+    let table = text
+        .lines()
+        .find(|line| line.contains("section \"nearmiss_globals\""))
+        .expect("a table");
+    for row in [
+        "{ ptr @defined, i64 12 }",
+        "{ ptr @local, i64 5 }",
+        "{ ptr @.str, i64 8 }",
+    ] {
+        assert!(table.contains(row), "{row} in {table}");
+    }
+    for other in ["@declared", "@thread", "@placed", "@llvm", "@__nm"] {
+        assert!(!table.contains(other), "{other} in {table}");
+    }
+    let kept = text
+        .lines()
+        .find(|line| line.starts_with("@llvm.compiler.used"));
+    assert!(kept.is_some_and(|line| line.contains("@nearmiss.table")));
+}
+
+/// The instrumented IR of a unit, as text.
+fn instrumented(source: &str, options: &[&str]) -> String {
+    let place = TempDir::new().expect("a directory");
+    let path = |name: &str| place.path().join(name);
+    std::fs::write(path("x.c"), source).expect("a source");
+    let front_end = [
+        "-w",
+        "-gline-tables-only",
+        "-Xclang",
+        "-disable-llvm-passes",
+    ];
+    let mut clang = Command::new(CLANG);
+    clang
+        .args(options)
+        .args(front_end)
+        .args(["-emit-llvm", "-c", "x.c", "-o", "x.bc"]);
+    run(&mut clang, place.path());
+    let mut instrument = Command::new(env!("CARGO_BIN_EXE_nearmiss-instrument"));
+    instrument
+        .args(["--input", "x.bc", "--output", "y.bc", "--sites", "sites"])
+        .args(["--twin", "twin", "--source", "x.c", "--directory", "."]);
+    run(&mut instrument, place.path());
+    let mut text = Command::new(CLANG);
+    text.args(["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes"])
+        .args(["y.bc", "-o", "y.ll"]);
+    run(&mut text, place.path());
+    std::fs::read_to_string(path("y.ll")).expect("text")
+}
+
+fn run(command: &mut Command, place: &Path) {
+    let status = command.current_dir(place).status().expect("the tool runs");
+    assert!(status.success(), "{command:?}");
+}
+
+/// The text of one function.
+fn function<'a>(text: &'a str, name: &str) -> &'a str {
+    let mut functions = text.split("\ndefine ").skip(1);
+    let is_named = |function: &&str| {
+        function
+            .lines()
+            .next()
+            .is_some_and(|line| line.contains(&format!("@{name}(")))
+    };
+    let function = functions.find(is_named).expect("the function");
+    function.split("\n}").next().expect("a body")
+}

@@ -1,0 +1,31 @@
+/* Arguments and environment variables of the sanitizer twin, each in memory of its own.
+ *
+ * The kernel lays them one behind the other, where no sanitizer sees what is read or written
+ * beside them. Before the program starts they are copied to the heap, with AddressSanitizer's
+ * red zones around each.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+/* Referred to by the link command, so that this file is taken from its archive. */
+const char __nm_strings_apart = 1;
+
+static void copy_each(char **strings)
+{
+    for (; strings != NULL && *strings != NULL; strings++) {
+        size_t size = strlen(*strings) + 1;
+        char *copy = malloc(size);
+        if (copy != NULL)
+            *strings = memcpy(copy, *strings, size);
+    }
+}
+
+#ifdef __GLIBC__
+/* glibc gives constructors what `main` gets; others do not. */
+__attribute__((constructor(101))) static void copy_strings(int count, char **arguments, char **variables)
+{
+    (void)count;
+    copy_each(arguments);
+    copy_each(variables);
+}
+#endif

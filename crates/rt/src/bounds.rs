@@ -131,13 +131,45 @@ impl Runtime {
         }
         let not_freed = self.opposite(freed);
         self.check_that(Kind::UseAfterFree, not_freed, span.site);
+        let inside = match self.is_one_of(span, &pointers) {
+            Some(inside) => inside,
+            None => self.inside_any(span, found.as_slice()),
+        };
+        self.check_that(span.kind(), inside, span.site);
+        Checked { object, pointers }
+    }
+
+    /// Whether the address is one of its pointers with which the span lies inside the object
+    /// of that pointer, if that says it all. An object beside it is another's.
+    fn is_one_of(&mut self, span: &Span, pointers: &Pointers) -> Option<Truth> {
+        if pointers.list().is_empty() || !pointers.exact || span.size.is_symbolic() {
+            return None;
+        }
         let mut inside = Truth::concrete(false);
-        for &object in found.as_slice() {
+        for pointer in pointers.list() {
+            let Some(object) = self.objects.find_live(pointer.base) else {
+                continue;
+            };
+            let here = Span {
+                address: Word::concrete(pointer.address),
+                ..*span
+            };
+            let fits = self.inside(&here, object);
+            let same = self.relate(Op::Eq, span.address, here.address);
+            let good = self.both(same, fits);
+            inside = self.either(inside, good);
+        }
+        inside.holds.then_some(inside)
+    }
+
+    /// Whether the span lies inside one of the objects.
+    fn inside_any(&mut self, span: &Span, objects: &[Object]) -> Truth {
+        let mut inside = Truth::concrete(false);
+        for &object in objects {
             let here = self.inside(span, object);
             inside = self.either(inside, here);
         }
-        self.check_that(span.kind(), inside, span.site);
-        Checked { object, pointers }
+        inside
     }
 
     /// The object that the span lies in, in this run. Memory that was freed has become

@@ -133,8 +133,13 @@ impl Runtime {
             place.known = true;
             // SAFETY: registered modules are loaded.
             for row in unsafe { place.module.rows() } {
-                let object = Object::new(row.start, row.size, ObjectKind::Global);
-                self.objects.insert(object);
+                // The linker makes one string of two where one is the end of the other.
+                let last = row.start.saturating_add(row.size.max(1) - 1);
+                let known = self.objects.find(row.start);
+                if known.is_none() || known != self.objects.find(last) {
+                    let object = Object::new(row.start, row.size, ObjectKind::Global);
+                    self.objects.insert(object);
+                }
             }
         }
     }

@@ -173,9 +173,10 @@ pub const HEADERS: &[Header] = &[
     },
     Header {
         name: "langinfo.h, libintl.h, locale.h",
-        modelled: "gettext dgettext dcgettext ngettext dngettext dcngettext",
+        modelled: "",
         concrete: "",
-        harmless: "bind_textdomain_codeset bindtextdomain localeconv newlocale freelocale \
+        harmless: "bind_textdomain_codeset bindtextdomain dcgettext dcngettext dgettext dngettext gettext \
+                   ngettext localeconv newlocale freelocale \
                    nl_langinfo setlocale textdomain uselocale",
     },
     Header {
@@ -312,14 +313,14 @@ pub const HEADERS: &[Header] = &[
     },
     Header {
         name: "wchar.h, wctype.h",
-        modelled: "btowc wctob mbrtowc mbrlen mbsinit wcwidth wcrtomb mbsrtowcs mbsnrtowcs wcsrtombs \
+        modelled: "btowc wctob mbrtowc mbrlen wcwidth wcrtomb mbsrtowcs mbsnrtowcs wcsrtombs \
                    iswalnum iswalpha iswblank iswcntrl iswdigit iswgraph iswlower iswprint iswpunct iswspace \
                    iswupper iswxdigit towlower towupper wmemcpy wmemmove wmemset wmemcmp wmemchr",
         concrete: "fgetwc fgetws getwc getwchar iswctype swprintf swscanf towctrans ungetwc vswprintf \
                    wcscasecmp wcscat wcschr wcscmp wcscoll wcscpy wcscspn wcsdup wcsftime wcslen \
                    wcsncasecmp wcsncat wcsncmp wcsncpy wcsnlen wcspbrk wcsrchr wcsspn wcsstr wcstod \
                    wcstok wcstol wcstoul wcswidth wcsxfrm",
-        harmless: "fputwc fputws fwide fwprintf putwc putwchar vfwprintf vwprintf wctrans wctype wprintf",
+        harmless: "fputwc fputws fwide fwprintf mbsinit putwc putwchar vfwprintf vwprintf wctrans wctype wprintf",
     },
 ];
 

@@ -224,7 +224,7 @@ static void compare_format(void)
 
 static void compare_random(void)
 {
-    for (int round = 0; round < 1000; round++) {
+    for (int round = 0; round < 20000; round++) {
         *format = 0;
         used_integers = used_doubles = counted = 0;
         memset(integers, 0, sizeof integers);
@@ -265,7 +265,7 @@ static void compare_chosen(void)
 /* What is not understood here, or fails, must still be libc's. */
 static void compare_strange(void)
 {
-    static const char *const strange[] = {"%", "%k %d", "%5", "%.-3d", "%99999999999d", "%d%", "%2147483647d%d"};
+    static const char *const strange[] = {"%", "%k %d", "%5", "%.-3d", "%99999999999d", "%d%"};
     for (unsigned i = 0; i < sizeof strange / sizeof *strange; i++) {
         current = strange[i];
         start();

@@ -119,12 +119,13 @@ static void read_all(reader *read, int count, char **given, const char *options,
     char *words[8];
     memcpy(words, given, sizeof words);
     optind = 0;
-    optopt = 0;
     int result;
     do {
         int name = -1;
         result = read(count, words, options, names, &name);
-        to += sprintf(to, "%d %d %s %d %d;", result, optind, optarg ? optarg : "-", optopt, name);
+        /* libc keeps the last wrong option for ever. */
+        int wrong = result == '?' || result == ':' ? optopt : 0;
+        to += sprintf(to, "%d %d %s %d %d;", result, optind, optarg ? optarg : "-", wrong, name);
     } while (result != -1);
     for (int i = 0; i < count; i++)
         to += sprintf(to, " %s", words[i]);

@@ -307,6 +307,8 @@ int __nm_real_iswpunct(wint_t c);
 int __nm_real_iswspace(wint_t c);
 int __nm_real_iswupper(wint_t c);
 int __nm_real_iswxdigit(wint_t c);
+/* Reads one float of a size (0 float, 1 double, 2 long double), as scanf does; `used` bytes. */
+int __nm_real_scan_float(const char *text, int width, int size, long double *value, int *used);
 int __nm_real_vsscanf(const char *s, const char *format, va_list list);
 int __nm_real_vfscanf(FILE *stream, const char *format, va_list list);
 int __nm_real_isoc99_vsscanf(const char *s, const char *format, va_list list);

@@ -358,3 +358,20 @@ REAL(int, iswpunct, (wint_t c), (c))
 REAL(int, iswspace, (wint_t c), (c))
 REAL(int, iswupper, (wint_t c), (c))
 REAL(int, iswxdigit, (wint_t c), (c))
+
+int __nm_real_scan_float(const char *text, int width, int size, long double *value, int *used)
+{
+    char format[32];
+    int at = sprintf(format, "%%");
+    if (width > 0)
+        at += sprintf(format + at, "%d", width);
+    sprintf(format + at, "%sf%%n", size == 2 ? "L" : size == 1 ? "l" : "");
+    float small = 0;
+    double middle = 0;
+    int matched = sscanf(text, format, size == 2 ? (void *)value : size == 1 ? (void *)&middle : (void *)&small, used);
+    if (size == 1)
+        *value = middle;
+    else if (size == 0)
+        *value = small;
+    return matched;
+}

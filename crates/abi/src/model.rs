@@ -312,9 +312,15 @@ pub const MODELS: &[Model] = &[
     c("sscanf", "ipp."),
     c("fscanf", "ipp."),
     c("scanf", "ip."),
+    c("vsscanf", "ippp"),
+    c("vfscanf", "ippp"),
+    c("vscanf", "ipp"),
     c("__isoc99_sscanf", "ipp."),
     c("__isoc99_fscanf", "ipp."),
     c("__isoc99_scanf", "ip."),
+    c("__isoc99_vsscanf", "ippp"),
+    c("__isoc99_vfscanf", "ippp"),
+    c("__isoc99_vscanf", "ipp"),
 ];
 
 #[cfg(test)]

@@ -255,7 +255,8 @@ void __nm_real_qsort(void *base, size_t count, size_t size,
                      int (*compare)(const void *, const void *));
 void __nm_real_qsort_r(void *base, size_t count, size_t size,
                        int (*compare)(const void *, const void *, void *), void *context);
-void __nm_real_free(void *memory);
+/* Copies and frees. */
+void __nm_real_move(void *to, void *from, size_t size);
 int __nm_real_put_count(char *to, const char *before, int count);
 int __nm_real_vsprintf(char *buffer, const char *text, va_list list);
 int __nm_real_vsnprintf(char *buffer, size_t room, const char *text, va_list list);

@@ -10,6 +10,7 @@
  * understood is libc's alone.
  */
 #include "format.h"
+#include "text.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -36,14 +37,10 @@ struct printed {
     bool understood;
 };
 
+/* A term, where a conditional expression would be a branch. */
 static inline size_t larger(size_t a, size_t b)
 {
-    return a + ((b - a) & -(size_t)(b > a));
-}
-
-static inline size_t smaller(size_t a, size_t b)
-{
-    return b - ((b - a) & -(size_t)(a < b));
+    return __builtin_elementwise_max(a, b);
 }
 
 /* More than printf can write. */
@@ -52,7 +49,7 @@ static inline size_t smaller(size_t a, size_t b)
 /* `length`, or `limit` if that is smaller; without terms where there is no limit. */
 static size_t limited(size_t length, size_t limit)
 {
-    return __nm_recorded(limit) >= UNLIMITED ? length : smaller(length, limit);
+    return __nm_recorded(limit) >= UNLIMITED ? length : nm_smaller(length, limit);
 }
 
 /* An integer argument as the size says, as a magnitude and a sign. */
@@ -273,17 +270,20 @@ static void label_byte(char *to, char c)
         *to = c;
 }
 
-static void label_digits(char *end, const struct nm_conversion *conversion, const struct field *field,
-                         const char *from)
+/* The last digits of a number, backwards from `end`. A number of 32 bits is divided as such:
+ * solvers feel the difference. */
+static void label_digits(char *end, const struct nm_conversion *conversion, const struct field *field)
 {
     unsigned base = base_of(conversion->letter);
     unsigned letters = conversion->letter == 'X' ? 'A' - '9' - 1 : 'a' - '9' - 1;
+    bool is_small = limit_of(conversion->size) <= UINT_MAX;
     unsigned long long rest = field->value;
-    for (size_t i = 0; i < field->digits; i++, rest /= base) {
-        unsigned digit = (unsigned)(rest % base);
-        char c = (char)(digit + '0' + (base == 16 ? (digit > 9) * letters : 0));
-        if (end - 1 - i >= from)
-            label_byte((char *)(end - 1 - i), c);
+    for (size_t i = 0; i < field->digits; i++) {
+        unsigned digit = is_small ? (unsigned)rest % base : (unsigned)(rest % base);
+        if (base == 16)
+            digit += (digit > 9) * letters;
+        label_byte(--end, (char)(digit + '0'));
+        rest = is_small ? (unsigned)rest / base : rest / base;
     }
 }
 
@@ -306,7 +306,7 @@ static void label_field(const struct printed *printed, int number, char *buffer,
         if (start < end)
             label_byte(start, (char)value->integer);
     } else if (start + body <= end && !nm_value_is_concrete(value->integer)) {
-        label_digits(start + body, conversion, field, start);
+        label_digits(start + body, conversion, field);
     }
 }
 
@@ -446,8 +446,7 @@ static int finish_allocated(struct printed *printed, const char *text, char **bu
     char *ours = malloc(length + 1);
     if (ours == NULL)
         return finish(printed, text, theirs, UNLIMITED, result);
-    memcpy(ours, theirs, (size_t)result + 1);
-    __nm_real_free(theirs);
+    __nm_real_move(ours, theirs, (size_t)result + 1);
     *buffer = ours;
     return finish(printed, text, ours, UNLIMITED, result);
 }

@@ -291,9 +291,10 @@ int __nm_real_vasprintf_chk(char **buffer, int flag, const char *text, va_list l
     return __vasprintf_chk(buffer, flag, text, list);
 }
 
-void __nm_real_free(void *memory)
+void __nm_real_move(void *to, void *from, size_t size)
 {
-    free(memory);
+    memcpy(to, from, size);
+    free(from);
 }
 
 int __nm_real_put_count(char *to, const char *before, int count)

@@ -28,6 +28,7 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/types.h>
+#include <wchar.h>
 
 #define NM_MODEL(name) __nm_model_##name
 
@@ -59,6 +60,7 @@ size_t __nm_settle(size_t value);
 void *__nm_settle_pointer(const void *pointer);
 /* The value of this run, without its label; nothing is fixed. */
 size_t __nm_recorded(size_t value);
+const void *__nm_recorded_pointer(const void *pointer);
 /* These bytes became a floating-point number, which is concrete: they keep their values. */
 void __nm_read_as_float(const void *start, size_t size);
 /* How many bytes there are, in this run, from `start` to the end of its object; 0: unknown. */
@@ -167,6 +169,9 @@ unsigned long long __nm_finish_number(const struct nm_number *number, bool negat
 /* How many bytes strncmp looks at: up to the first difference, end or limit, including it. */
 size_t __nm_bytes_compared(const char *a, const char *b, size_t limit);
 
+size_t NM_MODEL(strlen)(const char *s);
+size_t NM_MODEL(strnlen)(const char *s, size_t n);
+
 /* The real functions. */
 size_t __nm_real_strlen(const char *s);
 size_t __nm_real_strnlen(const char *s, size_t n);
@@ -250,6 +255,61 @@ void __nm_real_qsort(void *base, size_t count, size_t size,
                      int (*compare)(const void *, const void *));
 void __nm_real_qsort_r(void *base, size_t count, size_t size,
                        int (*compare)(const void *, const void *, void *), void *context);
+/* Copies and frees. */
+void __nm_real_move(void *to, void *from, size_t size);
+int __nm_real_put_count(char *to, const char *before, int count);
+int __nm_real_vsprintf(char *buffer, const char *text, va_list list);
+int __nm_real_vsnprintf(char *buffer, size_t room, const char *text, va_list list);
+int __nm_real_vasprintf(char **buffer, const char *text, va_list list);
+int __nm_real_vsprintf_chk(char *buffer, int flag, size_t object, const char *text, va_list list);
+int __nm_real_vsnprintf_chk(char *buffer, size_t room, int flag, size_t object, const char *text,
+                            va_list list);
+int __nm_real_vasprintf_chk(char **buffer, int flag, const char *text, va_list list);
+int __nm_real_vprintf(const char *text, va_list list);
+int __nm_real_vfprintf(FILE *stream, const char *text, va_list list);
+int __nm_real_vdprintf(int fd, const char *text, va_list list);
+int __nm_real___vprintf_chk(int flag, const char *text, va_list list);
+int __nm_real___vfprintf_chk(FILE *stream, int flag, const char *text, va_list list);
+int __nm_real___vdprintf_chk(int fd, int flag, const char *text, va_list list);
+int __nm_real_puts(const char *s);
+int __nm_real_fputs(const char *s, FILE *stream);
+int __nm_real_fputs_unlocked(const char *s, FILE *stream);
+size_t __nm_real_fwrite(const void *start, size_t size, size_t count, FILE *stream);
+size_t __nm_real_fwrite_unlocked(const void *start, size_t size, size_t count, FILE *stream);
+ssize_t __nm_real_write(int fd, const void *start, size_t size);
+char *__nm_real_getenv(const char *name);
+struct option;
+int __nm_real_getopt(int count, char *const *arguments, const char *options);
+int __nm_real___posix_getopt(int count, char *const *arguments, const char *options);
+int __nm_real_getopt_long(int count, char *const *arguments, const char *options,
+                          const struct option *names, int *name);
+int __nm_real_getopt_long_only(int count, char *const *arguments, const char *options,
+                               const struct option *names, int *name);
+int __nm_real_mbsinit(const mbstate_t *state);
+size_t __nm_real_mbrtowc(wchar_t *to, const char *s, size_t n, mbstate_t *state);
+size_t __nm_real_mbrlen(const char *s, size_t n, mbstate_t *state);
+size_t __nm_real_wcrtomb(char *to, wchar_t c, mbstate_t *state);
+int __nm_real_mbtowc(wchar_t *to, const char *s, size_t n);
+int __nm_real_mblen(const char *s, size_t n);
+wint_t __nm_real_btowc(int c);
+int __nm_real_wctob(wint_t c);
+int __nm_real_wcwidth(wchar_t c);
+wint_t __nm_real_towlower(wint_t c);
+wint_t __nm_real_towupper(wint_t c);
+int __nm_real_iswalnum(wint_t c);
+int __nm_real_iswalpha(wint_t c);
+int __nm_real_iswblank(wint_t c);
+int __nm_real_iswcntrl(wint_t c);
+int __nm_real_iswdigit(wint_t c);
+int __nm_real_iswgraph(wint_t c);
+int __nm_real_iswlower(wint_t c);
+int __nm_real_iswprint(wint_t c);
+int __nm_real_iswpunct(wint_t c);
+int __nm_real_iswspace(wint_t c);
+int __nm_real_iswupper(wint_t c);
+int __nm_real_iswxdigit(wint_t c);
+/* Reads one float of a size (0 float, 1 double, 2 long double), as scanf does; `used` bytes. */
+int __nm_real_scan_float(const char *text, int width, int size, long double *value, int *used);
 int __nm_real_vsscanf(const char *s, const char *format, va_list list);
 int __nm_real_vfscanf(FILE *stream, const char *format, va_list list);
 int __nm_real_isoc99_vsscanf(const char *s, const char *format, va_list list);

@@ -3,9 +3,11 @@
  */
 #define _GNU_SOURCE 1
 #include "model.h"
+#include "format.h"
 
 #include <ctype.h>
 #include <errno.h>
+#include <getopt.h>
 #include <langinfo.h>
 #include <limits.h>
 #include <stdint.h>
@@ -13,6 +15,7 @@
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
+#include <wctype.h>
 
 /* <libgen.h> has another `basename`. */
 extern char *__xpg_basename(char *path);
@@ -241,4 +244,135 @@ int __nm_real_isoc99_vsscanf(const char *s, const char *format, va_list list)
 int __nm_real_isoc99_vfscanf(FILE *stream, const char *format, va_list list)
 {
     return c99_vfscanf(stream, format, list);
+}
+
+/* Printing. The fortified functions are declared by no header. */
+extern int __vsprintf_chk(char *buffer, int flag, size_t object, const char *text, va_list list);
+extern int __vsnprintf_chk(char *buffer, size_t room, int flag, size_t object, const char *text,
+                           va_list list);
+extern int __vasprintf_chk(char **buffer, int flag, const char *text, va_list list);
+extern int __vprintf_chk(int flag, const char *text, va_list list);
+extern int __vfprintf_chk(FILE *stream, int flag, const char *text, va_list list);
+extern int __vdprintf_chk(int fd, int flag, const char *text, va_list list);
+
+REAL(int, vsprintf, (char *buffer, const char *text, va_list list), (buffer, text, list))
+REAL(int, vsnprintf, (char *buffer, size_t room, const char *text, va_list list),
+     (buffer, room, text, list))
+REAL(int, vasprintf, (char **buffer, const char *text, va_list list), (buffer, text, list))
+REAL(int, vprintf, (const char *text, va_list list), (text, list))
+REAL(int, vfprintf, (FILE *stream, const char *text, va_list list), (stream, text, list))
+REAL(int, vdprintf, (int fd, const char *text, va_list list), (fd, text, list))
+REAL(int, __vprintf_chk, (int flag, const char *text, va_list list), (flag, text, list))
+REAL(int, __vfprintf_chk, (FILE *stream, int flag, const char *text, va_list list),
+     (stream, flag, text, list))
+REAL(int, __vdprintf_chk, (int fd, int flag, const char *text, va_list list), (fd, flag, text, list))
+REAL(int, puts, (const char *s), (s))
+REAL(int, fputs, (const char *s, FILE *stream), (s, stream))
+REAL(int, fputs_unlocked, (const char *s, FILE *stream), (s, stream))
+REAL(size_t, fwrite, (const void *start, size_t size, size_t count, FILE *stream),
+     (start, size, count, stream))
+REAL(size_t, fwrite_unlocked, (const void *start, size_t size, size_t count, FILE *stream),
+     (start, size, count, stream))
+REAL(ssize_t, write, (int fd, const void *start, size_t size), (fd, start, size))
+
+int __nm_real_vsprintf_chk(char *buffer, int flag, size_t object, const char *text, va_list list)
+{
+    return __vsprintf_chk(buffer, flag, object, text, list);
+}
+
+int __nm_real_vsnprintf_chk(char *buffer, size_t room, int flag, size_t object, const char *text,
+                            va_list list)
+{
+    return __vsnprintf_chk(buffer, room, flag, object, text, list);
+}
+
+int __nm_real_vasprintf_chk(char **buffer, int flag, const char *text, va_list list)
+{
+    return __vasprintf_chk(buffer, flag, text, list);
+}
+
+void __nm_real_move(void *to, void *from, size_t size)
+{
+    memcpy(to, from, size);
+    free(from);
+}
+
+int __nm_real_put_count(char *to, const char *before, int count)
+{
+    *to = 0;
+    return count < 0 ? 0 : sprintf(to, "%s%d", before, count);
+}
+
+int __nm_real_length(const char *conversion, enum nm_passed passed, const union nm_value *value)
+{
+    switch (passed) {
+    case NM_INT:
+        return snprintf(NULL, 0, conversion, (int)value->integer);
+    case NM_LONG:
+        return snprintf(NULL, 0, conversion, value->integer);
+    case NM_POINTER:
+        return snprintf(NULL, 0, conversion, value->pointer);
+    case NM_DOUBLE:
+        return snprintf(NULL, 0, conversion, value->number);
+    case NM_LONG_DOUBLE:
+        return snprintf(NULL, 0, conversion, value->long_number);
+    case NM_UNUSED: /* %m */
+        return snprintf(NULL, 0, conversion, 0);
+    }
+    return -1;
+}
+
+REAL(char *, getenv, (const char *name), (name))
+
+/* What `getopt` is where POSIX is asked for. */
+extern int __posix_getopt(int count, char *const *arguments, const char *options);
+REAL(int, getopt, (int count, char *const *arguments, const char *options), (count, arguments, options))
+REAL(int, __posix_getopt, (int count, char *const *arguments, const char *options),
+     (count, arguments, options))
+REAL(int, getopt_long,
+     (int count, char *const *arguments, const char *options, const struct option *names, int *name),
+     (count, arguments, options, names, name))
+REAL(int, getopt_long_only,
+     (int count, char *const *arguments, const char *options, const struct option *names, int *name),
+     (count, arguments, options, names, name))
+
+REAL(int, mbsinit, (const mbstate_t *state), (state))
+REAL(size_t, mbrtowc, (wchar_t *to, const char *s, size_t n, mbstate_t *state), (to, s, n, state))
+REAL(size_t, mbrlen, (const char *s, size_t n, mbstate_t *state), (s, n, state))
+REAL(size_t, wcrtomb, (char *to, wchar_t c, mbstate_t *state), (to, c, state))
+REAL(int, mbtowc, (wchar_t *to, const char *s, size_t n), (to, s, n))
+REAL(int, mblen, (const char *s, size_t n), (s, n))
+REAL(wint_t, btowc, (int c), (c))
+REAL(int, wctob, (wint_t c), (c))
+REAL(int, wcwidth, (wchar_t c), (c))
+REAL(wint_t, towlower, (wint_t c), (c))
+REAL(wint_t, towupper, (wint_t c), (c))
+REAL(int, iswalnum, (wint_t c), (c))
+REAL(int, iswalpha, (wint_t c), (c))
+REAL(int, iswblank, (wint_t c), (c))
+REAL(int, iswcntrl, (wint_t c), (c))
+REAL(int, iswdigit, (wint_t c), (c))
+REAL(int, iswgraph, (wint_t c), (c))
+REAL(int, iswlower, (wint_t c), (c))
+REAL(int, iswprint, (wint_t c), (c))
+REAL(int, iswpunct, (wint_t c), (c))
+REAL(int, iswspace, (wint_t c), (c))
+REAL(int, iswupper, (wint_t c), (c))
+REAL(int, iswxdigit, (wint_t c), (c))
+
+int __nm_real_scan_float(const char *text, int width, int size, long double *value, int *used)
+{
+    char format[32];
+    int at = sprintf(format, "%%");
+    if (width > 0)
+        at += sprintf(format + at, "%d", width);
+    sprintf(format + at, "%sf%%n", size == 2 ? "L" : size == 1 ? "l" : "");
+    float small = 0;
+    double middle = 0;
+    int matched = sscanf(text, format, size == 2 ? (void *)value : size == 1 ? (void *)&middle : (void *)&small, used);
+    if (size == 1)
+        *value = middle;
+    else if (size == 0)
+        *value = small;
+    return matched;
 }

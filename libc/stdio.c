@@ -2,16 +2,22 @@
  *
  * The conversions d i u x X o c s n [ and %, with widths, suppression and the integer length
  * modifiers, are done here, as glibc does them: its order of reads and push-backs, its answer
- * at the end of input, its idea of "0x" without a digit. A format with anything else (floats,
- * wide characters, positions, allocation) is given to libc as a whole; what it stores is
- * concrete. From a stream we read with `getc` and `ungetc`, whose models are the runtime's.
+ * at the end of input, its idea of "0x" without a digit. A float in a string is libc's work, one
+ * at a time. A format with anything else (floats in a stream, wide characters, positions,
+ * allocation) is given to libc as a whole; what it stores is concrete. From a stream we read with
+ * `getc` and `ungetc`, whose models are the runtime's.
+ *
+ * A word that ends where a string of symbolic length does is as long as that: whether its
+ * destination is large enough is asked for every length.
  */
 #include "model.h"
+#include "text.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #pragma GCC visibility push(hidden)
 
@@ -65,6 +71,7 @@ struct conversion {
     int width;          /* -1: none */
     enum length length;
     char letter;        /* 0: one that is not done here */
+    bool is_long_double;
     const char *set;    /* of a [ conversion: what follows the [ and a ^ */
     bool negated;
 };
@@ -111,6 +118,7 @@ static const char *read_conversion(const char *format, struct conversion *conver
             format++;
         break;
     case 'q': case 'L': case 'j': case 'z': case 't':
+        conversion->is_long_double = *format == 'L';
         format++;
         conversion->length = LENGTH_LONG;
         break;
@@ -119,6 +127,9 @@ static const char *read_conversion(const char *format, struct conversion *conver
     case 'd': case 'i': case 'u': case 'x': case 'X': case 'o': case 'n': case '%':
         conversion->letter = *format++;
         return format;
+    case 'e': case 'E': case 'f': case 'F': case 'g': case 'G':
+        conversion->letter = 'f';
+        return format + 1;
     case 'c': case 's': case '[':
         /* With l they are wide. */
         if (conversion->length == LENGTH_LONG)
@@ -144,8 +155,8 @@ static const char *read_conversion(const char *format, struct conversion *conver
     return format;
 }
 
-/* Whether every conversion of a format is done here. */
-static bool is_supported(const char *format)
+/* Whether every conversion of a format is done here, for a string or for a stream. */
+static bool is_supported(const char *format, bool is_stream)
 {
     while (*format != 0) {
         /* Outside ASCII a format is multibyte text. */
@@ -155,7 +166,7 @@ static bool is_supported(const char *format)
             continue;
         struct conversion conversion;
         format = read_conversion(format, &conversion);
-        if (conversion.letter == 0)
+        if (conversion.letter == 0 || (conversion.letter == 'f' && is_stream))
             return false;
     }
     return true;
@@ -265,18 +276,68 @@ static enum outcome scan_characters(struct source *source, const struct conversi
     return MATCHED;
 }
 
+static bool belongs(const struct conversion *conversion, int c)
+{
+    if (conversion->letter == 's')
+        return !nm_is_space(c);
+    return set_has(conversion->set, c) != conversion->negated;
+}
+
+/* The length of a word of `count` bytes at `word`, in this run, if it ends where a string or line
+ * of symbolic length does; else 0. */
+static size_t open_length_of_word(const char *word, size_t count)
+{
+    const char *end = word + count;
+    if (nm_is_end(end))
+        return __nm_has_open_end(end) ? __nm_open_length(word, count) : 0;
+    if (__nm_ends_line(end) && nm_is_end(end + 1) && __nm_has_open_end(end + 1))
+        return __nm_open_length(word, count + 1) - 1;
+    return 0;
+}
+
+/* %s and %[ of a word whose length is symbolic: no branch on its end. False: it is another. */
+static bool scan_open_word(struct source *source, const struct conversion *conversion, char *to)
+{
+    if (source->stream != NULL || source->last == EOF)
+        return false;
+    const char *word = (const char *)source->next;
+    size_t limit = conversion->width == -1 ? SIZE_MAX : (size_t)conversion->width;
+    size_t count = 0;
+    while (count < limit && !nm_is_end(word + count)
+           && belongs(conversion, (int)__nm_recorded((unsigned char)word[count])))
+        count++;
+    if (count == 0 || count == limit)
+        return false;
+    size_t length = open_length_of_word(word, count);
+    if (__nm_recorded(length) != count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        if (!belongs(conversion, (unsigned char)word[i]))
+            return false;
+    length = nm_smaller(length, limit);
+    if (!conversion->suppress) {
+        __nm_writes(to, length + 1);
+        memcpy(to, word, count);
+        to[count] = 0;
+        __nm_end_string(to + count, length);
+    }
+    source->next += count;
+    source->consumed += length;
+    return true;
+}
+
 /* %s and %[: whether a character belongs is all that differs. */
 static enum outcome scan_string(struct source *source, const struct conversion *conversion, char *to)
 {
+    if (scan_open_word(source, conversion, to))
+        return MATCHED;
     int width = conversion->width == -1 ? INT_MAX : conversion->width;
     size_t before = source->consumed;
     if (take(source) == EOF)
         return NO_INPUT;
     do {
         int c = source->last;
-        bool belongs = conversion->letter == 's' ? !nm_is_space(c)
-                                                 : set_has(conversion->set, c) != conversion->negated;
-        if (!belongs) {
+        if (!belongs(conversion, c)) {
             give_back(source);
             break;
         }
@@ -287,6 +348,33 @@ static enum outcome scan_string(struct source *source, const struct conversion *
         return MISMATCHED;
     if (!conversion->suppress)
         *to = 0;
+    return MATCHED;
+}
+
+/* A float in a string: libc reads it, and the bytes it was made of stay what they are. */
+static enum outcome scan_float(struct source *source, const struct conversion *conversion, void *to)
+{
+    const char *text = (const char *)source->next;
+    int width = conversion->width, size = conversion->length == LENGTH_LONG;
+    int used = 0;
+    if (source->last == EOF || nm_is_end(text))
+        return take(source) == EOF ? NO_INPUT : MISMATCHED;
+    long double value;
+    int matched = __nm_real_scan_float(text, width, conversion->is_long_double ? 2 : size, &value, &used);
+    size_t looked_at = used > 0 ? (size_t)used + !nm_is_end(text + used) : __nm_real_strlen(text);
+    __nm_read_as_float(text, looked_at);
+    if (matched != 1)
+        return matched == EOF ? NO_INPUT : MISMATCHED;
+    source->next += used;
+    source->consumed += (size_t)used;
+    if (conversion->suppress)
+        return MATCHED;
+    if (conversion->is_long_double)
+        *(long double *)to = value;
+    else if (size)
+        *(double *)to = (double)value;
+    else
+        *(float *)to = (float)value;
     return MATCHED;
 }
 
@@ -336,6 +424,8 @@ static enum outcome scan_conversion(struct source *source, const struct conversi
     case 's':
     case '[':
         return scan_string(source, conversion, to);
+    case 'f':
+        return scan_float(source, conversion, to);
     default:
         return scan_integer(source, conversion, to);
     }
@@ -379,10 +469,10 @@ static int scan(struct source *source, const char *format, va_list list)
     return assigned;
 }
 
-static bool is_done_here(const char *format)
+static bool is_done_here(const char *format, bool is_stream)
 {
     /* White space is what the locale says it is. */
-    return nm_records() && __nm_ctype_is_ascii() && is_supported(format);
+    return nm_records() && __nm_ctype_is_ascii() && is_supported(format, is_stream);
 }
 
 static int scan_text(const char *text, const char *format, va_list list)
@@ -400,39 +490,45 @@ static int scan_stream(FILE *stream, const char *format, va_list list)
     return assigned;
 }
 
-/* The headers rename `sscanf` to the C99 function; a model's name is what the linker sees. */
-#undef sscanf
-#undef fscanf
-#undef scanf
-
-#define SCANF_MODELS(prefix, real_vsscanf, real_vfscanf)                                       \
-    int NM_MODEL(prefix##sscanf)(const char *text, const char *format, ...)                    \
+/* A function that takes its arguments one by one, by its relative that takes a list. */
+#define VARIADIC(name, list_name, parameters, ...)                                             \
+    int NM_MODEL(name) parameters                                                              \
     {                                                                                          \
         va_list list;                                                                          \
         va_start(list, format);                                                                \
-        int result = is_done_here(format) ? scan_text(text, format, list)                      \
-                                          : real_vsscanf(text, format, list);                  \
-        va_end(list);                                                                          \
-        return result;                                                                         \
-    }                                                                                          \
-    int NM_MODEL(prefix##fscanf)(FILE *stream, const char *format, ...)                        \
-    {                                                                                          \
-        va_list list;                                                                          \
-        va_start(list, format);                                                                \
-        int result = is_done_here(format) ? scan_stream(stream, format, list)                  \
-                                          : real_vfscanf(stream, format, list);                \
-        va_end(list);                                                                          \
-        return result;                                                                         \
-    }                                                                                          \
-    int NM_MODEL(prefix##scanf)(const char *format, ...)                                       \
-    {                                                                                          \
-        va_list list;                                                                          \
-        va_start(list, format);                                                                \
-        int result = is_done_here(format) ? scan_stream(stdin, format, list)                   \
-                                          : real_vfscanf(stdin, format, list);                 \
+        int result = NM_MODEL(list_name)(__VA_ARGS__, list);                                   \
         va_end(list);                                                                          \
         return result;                                                                         \
     }
+
+/* The headers rename `sscanf` to the C99 function; a model's name is what the linker sees. */
+#define SCANF_MODELS(prefix, real_vsscanf, real_vfscanf)                                       \
+    int NM_MODEL(prefix##vsscanf)(const char *text, const char *format, va_list list)          \
+    {                                                                                          \
+        return is_done_here(format, false) ? scan_text(text, format, list)                     \
+                                           : real_vsscanf(text, format, list);                 \
+    }                                                                                          \
+    int NM_MODEL(prefix##vfscanf)(FILE *stream, const char *format, va_list list)              \
+    {                                                                                          \
+        return is_done_here(format, true) ? scan_stream(stream, format, list)                  \
+                                          : real_vfscanf(stream, format, list);                \
+    }                                                                                          \
+    int NM_MODEL(prefix##vscanf)(const char *format, va_list list)                             \
+    {                                                                                          \
+        return NM_MODEL(prefix##vfscanf)(stdin, format, list);                                 \
+    }                                                                                          \
+    VARIADIC(prefix##sscanf, prefix##vsscanf, (const char *text, const char *format, ...),     \
+             text, format)                                                                     \
+    VARIADIC(prefix##fscanf, prefix##vfscanf, (FILE *stream, const char *format, ...),         \
+             stream, format)                                                                   \
+    VARIADIC(prefix##scanf, prefix##vscanf, (const char *format, ...), format)
+
+#undef sscanf
+#undef fscanf
+#undef scanf
+#undef vsscanf
+#undef vfscanf
+#undef vscanf
 
 SCANF_MODELS(, __nm_real_vsscanf, __nm_real_vfscanf)
 SCANF_MODELS(__isoc99_, __nm_real_isoc99_vsscanf, __nm_real_isoc99_vfscanf)

@@ -173,9 +173,10 @@ pub const HEADERS: &[Header] = &[
     },
     Header {
         name: "langinfo.h, libintl.h, locale.h",
-        modelled: "gettext dgettext dcgettext ngettext dngettext dcngettext",
+        modelled: "",
         concrete: "",
-        harmless: "bind_textdomain_codeset bindtextdomain localeconv newlocale freelocale \
+        harmless: "bind_textdomain_codeset bindtextdomain dcgettext dcngettext dgettext dngettext gettext \
+                   ngettext localeconv newlocale freelocale \
                    nl_langinfo setlocale textdomain uselocale",
     },
     Header {
@@ -233,13 +234,13 @@ pub const HEADERS: &[Header] = &[
     },
     Header {
         name: "stdlib.h",
-        modelled: "malloc calloc realloc reallocarray free aligned_alloc posix_memalign memalign valloc \
+        modelled: "_Exit quick_exit malloc calloc realloc reallocarray free aligned_alloc posix_memalign memalign valloc \
                    atoi atol atoll strtol strtoll strtoul strtoull strtoq strtouq qsort qsort_r bsearch atof strtod strtof \
                    strtold abs labs llabs div ldiv lldiv getenv secure_getenv mblen mbtowc wctomb \
                    mbstowcs wcstombs",
         concrete: "canonicalize_file_name mkdtemp mkostemp mkstemp realpath system ecvt fcvt gcvt",
-        harmless: "_Exit abort assert_fail at_quick_exit atexit clearenv drand48 erand48 exit \
-                   getloadavg initstate malloc_usable_size mrand48 putenv quick_exit rand \
+        harmless: "abort assert_fail at_quick_exit atexit clearenv drand48 erand48 exit \
+                   getloadavg initstate malloc_usable_size mrand48 putenv rand \
                    rand_r random setenv setstate srand srand48 srandom unsetenv cxa_atexit",
     },
     Header {
@@ -300,9 +301,10 @@ pub const HEADERS: &[Header] = &[
     },
     Header {
         name: "unistd.h, sys/uio.h",
-        modelled: "close dup dup2 dup3 read pread readv write pwrite writev fork lseek pipe pipe2 sysconf",
+        modelled: "close dup dup2 dup3 read pread readv write pwrite writev fork lseek pipe pipe2 sysconf _exit \
+                   execv execve execvp execvpe fexecve",
         concrete: "confstr ctermid getlogin readlink readlinkat",
-        harmless: "_exit access chdir chown chroot euidaccess execl execlp execv execve execvp execvpe \
+        harmless: "access chdir chown chroot euidaccess execl execlp \
                    faccessat fchdir fchown fchownat fdatasync fsync ftruncate getcwd get_current_dir_name \
                    getdtablesize getegid geteuid getgid getgroups gethostname getpagesize getpgid \
                    getpgrp getpid getppid getsid getuid isatty lchown link linkat nice pathconf \
@@ -312,14 +314,14 @@ pub const HEADERS: &[Header] = &[
     },
     Header {
         name: "wchar.h, wctype.h",
-        modelled: "btowc wctob mbrtowc mbrlen mbsinit wcwidth wcrtomb mbsrtowcs mbsnrtowcs wcsrtombs \
+        modelled: "btowc wctob mbrtowc mbrlen wcwidth wcrtomb mbsrtowcs mbsnrtowcs wcsrtombs \
                    iswalnum iswalpha iswblank iswcntrl iswdigit iswgraph iswlower iswprint iswpunct iswspace \
                    iswupper iswxdigit towlower towupper wmemcpy wmemmove wmemset wmemcmp wmemchr",
         concrete: "fgetwc fgetws getwc getwchar iswctype swprintf swscanf towctrans ungetwc vswprintf \
                    wcscasecmp wcscat wcschr wcscmp wcscoll wcscpy wcscspn wcsdup wcsftime wcslen \
                    wcsncasecmp wcsncat wcsncmp wcsncpy wcsnlen wcspbrk wcsrchr wcsspn wcsstr wcstod \
                    wcstok wcstol wcstoul wcswidth wcsxfrm",
-        harmless: "fputwc fputws fwide fwprintf putwc putwchar vfwprintf vwprintf wctrans wctype wprintf",
+        harmless: "fputwc fputws fwide fwprintf mbsinit putwc putwchar vfwprintf vwprintf wctrans wctype wprintf",
     },
 ];
 

@@ -26,7 +26,8 @@ pub const MAGIC: u64 = u64::from_le_bytes(*b"NMTRACE1");
 pub const STATE_RUNNING: u32 = 1;
 /// The process ended by `exit` or by returning from `main`; `exit_status` is valid.
 pub const STATE_EXITED: u32 = 2;
-/// The process replaced itself by `exec`. Not written yet: such a trace is left as running.
+/// The process replaced itself by `execve` or one of its relatives that take an array (those
+/// that take a list are not modelled: such a trace is left as running).
 pub const STATE_EXECUTED: u32 = 3;
 
 /// The first page of a trace.

@@ -32,10 +32,15 @@ impl StackVariables {
     pub fn find(context: &Context, function: Value) -> StackVariables {
         let mut found = StackVariables::default();
         for (number, block) in function.blocks().into_iter().enumerate() {
+            // An `alloca` behind other code of the entry block is the program's own call.
+            let mut is_head = number == 0;
             for instruction in block.instructions() {
                 if instruction.opcode() == Opcode::LLVMAlloca {
-                    found.add(context, instruction, number == 0);
-                } else if is_call_of(instruction, "llvm.stackrestore") {
+                    found.add(context, instruction, is_head);
+                    continue;
+                }
+                is_head = false;
+                if is_call_of(instruction, "llvm.stackrestore") {
                     context.builder.before(instruction);
                     found
                         .released
@@ -46,12 +51,12 @@ impl StackVariables {
         found
     }
 
-    fn add(&mut self, context: &Context, alloca: Value, in_entry: bool) {
+    fn add(&mut self, context: &Context, alloca: Value, at_entry: bool) {
         if is_object(alloca) {
             self.objects.insert(alloca);
         }
         match alloca.operand(0).constant_integer() {
-            Some(count) if in_entry => {
+            Some(count) if at_entry => {
                 let starts = |user: Value| is_call_of(user, "llvm.lifetime.start");
                 if !alloca.users().into_iter().any(starts) {
                     let element = context.module.element_size(alloca.allocated_type());

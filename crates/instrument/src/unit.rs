@@ -98,14 +98,15 @@ pub fn instrument(request: &Request) -> Result<(), String> {
 /// Cleans up. LLVM 19 makes invalid calls when it replaces `__mempcpy_chk`, and what it does to
 /// other libc calls is of no use here.
 fn run_after(module: &Module) -> Result<(), String> {
-    let functions = defined_functions(module);
-    functions
-        .iter()
-        .for_each(|function| module.set_library_knowledge(*function, false));
+    let set = |allowed| {
+        // Asked anew each time: passes may have removed functions.
+        for function in defined_functions(module) {
+            module.set_library_knowledge(function, allowed);
+        }
+    };
+    set(false);
     module.run_passes(AFTER)?;
-    functions
-        .iter()
-        .for_each(|function| module.set_library_knowledge(*function, true));
+    set(true);
     Ok(())
 }
 

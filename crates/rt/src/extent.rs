@@ -133,6 +133,9 @@ impl Runtime {
     /// # Safety
     /// The line is readable.
     pub unsafe fn line_read(&mut self, source: Source, line: Line, site: SiteId) -> Label {
+        if source.offset + line.size > self.options.input {
+            return CONCRETE;
+        }
         // SAFETY: as promised by the caller.
         let has_ending = line.size > 0
             && unsafe { ((line.address + line.size - 1) as *const u8).read() } == line.ending;
@@ -152,6 +155,18 @@ impl Runtime {
         }
         self.end_string(line.address + line.size, size);
         self.zero_extend(size, 64)
+    }
+
+    /// The size of the block that `getline` has for a line of `size` bytes, `room` in this run:
+    /// it is made larger for a longer one.
+    pub fn room_of_line(&mut self, size: Label, room: u64) -> Label {
+        if size == CONCRETE {
+            return CONCRETE;
+        }
+        let needed = self.plus(size, 1);
+        let value = self.value(needed) as u64;
+        let fits = self.operate(Op::Ule, 64, [needed, CONCRETE], [value, room]);
+        self.choose(64, (fits, value <= room), [CONCRETE, needed], [room, value])
     }
 
     fn size_of_ended_line(&mut self, source: Source, line: Line) -> Option<Label> {

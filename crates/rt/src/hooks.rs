@@ -190,7 +190,7 @@ pub extern "C" fn stack_object_sized(address: u64, size: u64, size_label: u32, _
 
 pub extern "C" fn stack_object_ends(address: u64, size: u64) {
     hook((), |runtime| {
-        runtime.objects.end(address);
+        runtime.objects.end_range(address, size);
         runtime.shadow.clear_sized(address, size);
     });
 }

@@ -18,6 +18,11 @@ use crate::trace::Full;
 /// Descriptors above this are not followed.
 const DESCRIPTORS: usize = 4096;
 
+/// The descriptor of a pipe, or of a socket, that nobody has read yet.
+const UNREAD_PIPE: u16 = u16::MAX - 1;
+const UNREAD_SOCKET: u16 = u16::MAX;
+const _: () = assert!(CHANNEL_ROWS < UNREAD_PIPE as usize);
+
 /// What is known of a channel beyond its row in the trace.
 #[derive(Clone, Copy)]
 pub struct Channel {
@@ -35,13 +40,15 @@ pub struct Channel {
     pub lines: u32,
     /// How many reads of it had a symbolic count.
     pub counts: u32,
+    /// For a pipe or socket: how many bytes of it can be kept; else 0.
+    pub room: u64,
 }
 
 /// Channels and the descriptors that lead to them.
 pub struct Inputs {
     channels: [Channel; CHANNEL_ROWS],
     count: usize,
-    /// By descriptor: the channel's number and one more; 0: none.
+    /// By descriptor: the channel's number and one more; 0: none; or what it will be.
     descriptors: [u16; DESCRIPTORS],
     /// Room for a path that is made absolute.
     pub path: Text<8192>,
@@ -49,6 +56,10 @@ pub struct Inputs {
     pub written: [(u64, u64); 64],
     /// How many files became channels because the program asked for their size.
     pub asked_about: u32,
+    /// How many pipes were read.
+    pub pipes: u32,
+    /// How many sockets were read.
+    pub sockets: u32,
     /// How many were written; the oldest are forgotten.
     pub written_count: usize,
 }
@@ -82,6 +93,7 @@ impl Inputs {
             whole: CONCRETE,
             lines: 0,
             counts: 0,
+            room: 0,
         };
         Inputs {
             channels: [EMPTY; CHANNEL_ROWS],
@@ -90,6 +102,8 @@ impl Inputs {
             path: Text::EMPTY,
             written: [(0, 0); 64],
             asked_about: 0,
+            pipes: 0,
+            sockets: 0,
             written_count: 0,
         }
     }
@@ -97,7 +111,38 @@ impl Inputs {
     /// The channel that a descriptor leads to.
     pub fn of_descriptor(&self, fd: i32) -> Option<u32> {
         let number = *self.descriptors.get(fd as usize)?;
+        if number >= UNREAD_PIPE {
+            return None;
+        }
         (number as u32).checked_sub(1)
+    }
+
+    /// The descriptor leads to an unread pipe or socket, or to nothing.
+    pub fn set_flow(&mut self, fd: i32, kind: Option<ChannelKind>) {
+        if let Some(place) = self.descriptors.get_mut(fd as usize) {
+            *place = match kind {
+                Some(ChannelKind::Pipe) => UNREAD_PIPE,
+                Some(ChannelKind::Socket) => UNREAD_SOCKET,
+                _ => 0,
+            };
+        }
+    }
+
+    /// Whether the descriptor leads to a pipe or socket that was not read yet.
+    pub fn flow(&self, fd: i32) -> Option<ChannelKind> {
+        match *self.descriptors.get(fd as usize)? {
+            UNREAD_PIPE => Some(ChannelKind::Pipe),
+            UNREAD_SOCKET => Some(ChannelKind::Socket),
+            _ => None,
+        }
+    }
+
+    /// `to` leads to whatever `from` leads to.
+    pub fn duplicate(&mut self, from: i32, to: i32) {
+        let same = self.descriptors.get(from as usize).copied().unwrap_or(0);
+        if let Some(place) = self.descriptors.get_mut(to as usize) {
+            *place = same;
+        }
     }
 
     /// From now on the descriptor leads to this channel, or to none.
@@ -256,6 +301,12 @@ impl Runtime {
         };
         if !source.seekable {
             self.inputs.channel(source.channel).position = source.offset + size;
+        }
+        let mut size = size;
+        if self.inputs.channel(source.channel).room != 0 {
+            self.shadow.clear(address, size);
+            // SAFETY: as promised by the caller: somebody has just written them.
+            size = unsafe { self.flowed(source, address, size, site) };
         }
         // SAFETY: as promised by the caller.
         unsafe { self.label_input(source.channel, source.offset, (address, size), site) };

@@ -18,7 +18,7 @@
 //! | [`objects`], [`modules`], [`heap`] | which memory is one object |
 //! | [`bounds`], [`pointers`], [`formula`] | checks of bounds |
 //! | [`lengths`], [`extent`] | how long inputs are, as inputs of their own |
-//! | [`input`], [`files`], [`streams`] | where input bytes come from |
+//! | [`input`], [`files`], [`streams`], [`flows`] | where input bytes come from |
 //! | [`system`], [`text`], [`list`] | what the standard library would have been for |
 //! | [`models`] | the libc functions that move labels |
 //! | [`harness`] | `nearmiss_symbolic`, `nearmiss_assume` |
@@ -32,6 +32,7 @@ mod evaluate;
 mod events;
 mod extent;
 mod files;
+mod flows;
 mod formula;
 mod harness;
 mod heap;

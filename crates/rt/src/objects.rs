@@ -203,6 +203,16 @@ impl Objects {
         Some(object)
     }
 
+    /// The lives of all objects in the range end; usually that is one.
+    pub fn end_range(&mut self, start: u64, size: u64) {
+        let whole = self.find(start);
+        if whole.is_some_and(|object| object.start == start && object.size == size) {
+            self.end(start);
+        } else {
+            self.remove_overlapping(start, start.saturating_add(size));
+        }
+    }
+
     /// Nothing in the range is an object any more.
     pub fn remove_overlapping(&mut self, start: u64, end: u64) {
         while let Some(last) = end.checked_sub(1) {

@@ -8,7 +8,7 @@ use nearmiss_abi::channel::{ChannelKind, PIECE_WHOLE};
 use nearmiss_abi::environment;
 use nearmiss_abi::shadow::SummaryWords;
 use nearmiss_abi::site::SiteId;
-use nearmiss_abi::term::CONCRETE;
+use nearmiss_abi::term::{CONCRETE, Label};
 
 use crate::models::real;
 use crate::modules::Module;
@@ -239,10 +239,19 @@ impl Runtime {
             && let Some(length) = self.add_length(channel, 0, size, PIECE_WHOLE)
         {
             self.end_string(address + size, length);
-            let wide = self.zero_extend(length, 64);
-            let room = self.plus(wide, 1);
-            self.add_object(address, size + 1, room, ObjectKind::Argument);
+            self.size_string(address + size, length);
         }
+    }
+
+    /// The object of a string whose zero is at `end` is as large as the string is long.
+    fn size_string(&mut self, end: u64, length: Label) {
+        let Some(object) = self.objects.find_live(end) else {
+            return;
+        };
+        let recorded = self.value(length);
+        let wide = self.zero_extend(length, 64);
+        let size = self.plus(wide, u128::from(object.size) - recorded);
+        self.add_object(object.start, object.size, size, ObjectKind::Argument);
     }
 
     fn open_stdin(&mut self) {

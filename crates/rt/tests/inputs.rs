@@ -2,6 +2,7 @@
 
 mod support;
 
+use nearmiss_abi::channel::{ChannelKind, ChannelRow, PIECE_LINE, PIECE_WHOLE};
 use nearmiss_abi::event::{Event, EventKind};
 use nearmiss_abi::note::NoteKind;
 use support::{Run, Runner, compile, directory};
@@ -43,13 +44,14 @@ fn streams_know_where_they_stand() {
             ("after-own", "zext(f[2])"),
             ("fgets", "f[3]"),
             ("fgets-end", "f[10]"),
-            ("fgets-zero", "concrete"),
+            ("fgets-zero", "ite(ult(8, add(length, 1)), 65, 0)"),
             ("after-scanf", "zext(f[14])"),
             ("getline", "f[15]"),
             ("getline-zero", "f[19]"),
             ("fread", "f[9]"),
             ("rewind", "zext(f[0])"),
             ("partial", "f[21]"),
+            ("end", "ite(ult(28, length), zext(f[28]), 4294967295)"),
             ("fdopen", "f[2]"),
             ("getchar", "zext(stdin[0])"),
             ("pipe-fgets", "stdin[2]"),
@@ -58,7 +60,24 @@ fn streams_know_where_they_stand() {
         ],
     );
     let trace = run.trace();
-    assert_eq!(trace.channels.len(), 2);
+    let (lengths, inputs): (Vec<&ChannelRow>, Vec<&ChannelRow>) =
+        (trace.channels.iter()).partition(|row| row.kind == ChannelKind::Length as u8);
+    assert_eq!(inputs.len(), 2);
+    // All of the file, three lines of it (from where each was read on), one of the pipe.
+    let pieces: Vec<_> = (lengths.iter())
+        .map(|row| (row.index, row.start, row.piece))
+        .collect();
+    let line = PIECE_LINE;
+    assert_eq!(
+        pieces,
+        [
+            (1, 0, PIECE_WHOLE),
+            (1, 3, line),
+            (1, 15, line),
+            (1, 18, line),
+            (0, 1, line)
+        ]
+    );
     assert_eq!(trace.channel_name(1), args[0]);
     assert_eq!(trace.channel_content(1), CONTENT);
     assert_eq!(trace.noted(NoteKind::InputChanged), 0);

@@ -17,7 +17,7 @@ const LINKS: &[&[&str]] = &[
 ];
 
 /// The byte behind an argument of two bytes.
-const OPEN_END: &str = "ite(ult(2, concat([3], concat([2], concat([1], [0])))), argv[1][2], 0)";
+const OPEN_END: &str = "ite(ult(2, length), argv[1][2], 0)";
 
 #[test]
 fn a_program_records_the_same_however_it_is_linked() {

@@ -88,7 +88,9 @@ impl Init<'_> {
         let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
         let mounted = sys::mount("proc", Path::new("/proc"), flags, "").is_ok();
         if !mounted {
-            self.say_missing("a /proc of its own: the names of other processes can be seen");
+            self.say_missing(
+                "a /proc of its own: other processes can be seen, memory is not limited",
+            );
         }
         mounted
     }

@@ -34,7 +34,7 @@ pub fn prepare(spec: &Spec, users: Users) -> Result<Vec<PathBuf>, Refusal> {
     let writable = clone_all(spec.writable.iter())?;
     sys::make_read_only(Path::new("/"))
         .needs("recursive read-only mounts (mount_setattr, Linux 5.12)")?;
-    let contents = clone_all(spec.files.iter().map(|file| &file.content))?;
+    let contents = open_contents(spec)?;
     let lowers = clone_all(overlay_candidates(spec))?;
     let devices = clone_all(DEVICES.iter().map(|name| Path::new("/dev").join(name)))?;
     let workshop = Path::new(WORKSHOP);
@@ -44,7 +44,7 @@ pub fn prepare(spec: &Spec, users: Users) -> Result<Vec<PathBuf>, Refusal> {
     finished.push(device_directory.needs("a /dev of its own")?);
     sys::detach(workshop).needs("unmounting")?;
     attach(&finished)?;
-    for (file, content) in spec.files.iter().zip(&contents) {
+    for (file, content) in spec.files.iter().zip(contents) {
         replace(file, content).needs(&format!("replacing {}", file.path.display()))?;
     }
     attach(&writable)?;
@@ -58,6 +58,22 @@ fn attach(mounts: &[Prepared]) -> Result<(), Refusal> {
             .needs(&format!("mounting on {}", prepared.path.display()))?;
     }
     Ok(())
+}
+
+/// What a file is to have in it, opened before anything is hidden beneath a mount.
+struct Content {
+    mount: OwnedFd,
+    file: File,
+}
+
+fn open_contents(spec: &Spec) -> Result<Vec<Content>, Refusal> {
+    let mounts = clone_all(spec.files.iter().map(|file| &file.content))?;
+    let open = |prepared: Prepared| {
+        let file = File::open(&prepared.path)?;
+        let mount = prepared.mount;
+        Ok(Content { mount, file })
+    };
+    mounts.into_iter().map(open).collect()
 }
 
 fn clone_all(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Vec<Prepared>, Refusal> {
@@ -76,13 +92,28 @@ fn clone_all(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Vec<Pr
 fn overlay_candidates(spec: &Spec) -> Vec<PathBuf> {
     let home = spec.environment.iter().find(|(name, _)| name == "HOME");
     let home = home.map(|(_, value)| PathBuf::from(value));
-    let mut candidates: Vec<PathBuf> = SCRATCH.iter().map(PathBuf::from).collect();
-    candidates.push(spec.directory.clone());
-    candidates.extend(home);
-    candidates.retain(|path| path.is_absolute() && path.is_dir() && path != Path::new("/"));
-    candidates.sort_by_key(|path| path.as_os_str().len());
+    let wanted = SCRATCH.iter().map(PathBuf::from).chain(home);
+    let is_fit = |path: &PathBuf| path.is_absolute() && path.is_dir() && path != Path::new("/");
+    let mut candidates: Vec<PathBuf> = wanted
+        .chain([spec.directory.clone()])
+        .filter(is_fit)
+        .map(|path| real(&path))
+        .collect();
+    candidates.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
     candidates.dedup();
     candidates
+}
+
+/// A path without symbolic links, as far as there is one.
+fn real(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf())
+}
+
+/// Whether the program lies in a directory, or something that it was given.
+fn is_needed(spec: &Spec, directory: &Path) -> bool {
+    let files = spec.files.iter().map(|file| &file.path);
+    let mut needed = files.chain([&spec.program, &spec.directory]);
+    needed.any(|path| real(path).starts_with(directory))
 }
 
 /// Overlays for all candidates that are not beneath another one. The working directory must have
@@ -102,13 +133,13 @@ fn build_overlays(
             continue;
         }
         let workshop = Path::new(WORKSHOP).join(number.to_string());
-        let is_scratch = SCRATCH.iter().any(|scratch| path == Path::new(scratch));
+        let is_scratch = SCRATCH.iter().any(|one| *path == real(Path::new(one)));
         let mount = match build_overlay(lower, &workshop, users) {
             Ok(mount) => mount,
-            Err(_) if is_scratch && !spec.directory.starts_with(path) => {
+            Err(_) if is_scratch && !is_needed(spec, path) => {
                 empty_directory(spec, lower, &workshop).needs("tmpfs")?
             }
-            Err(_) if *path != spec.directory => continue,
+            Err(_) if *path != real(&spec.directory) => continue,
             Err(error) => {
                 return Err(error).needs("overlay file systems (overlayfs, Linux 5.11)");
             }
@@ -198,7 +229,7 @@ fn build_devices(directory: &Path, devices: &[Prepared]) -> io::Result<Prepared>
 
 /// Gives a file another content: by writing it where that changes nothing for good (then the
 /// program may rename or remove it as it likes), else by a mount over it.
-fn replace(file: &Replacement, content: &Prepared) -> io::Result<()> {
+fn replace(file: &Replacement, mut content: Content) -> io::Result<()> {
     if file.path.parent().is_some_and(|parent| !parent.exists()) {
         fs::create_dir_all(file.path.parent().expect("it has one"))?;
     }
@@ -208,7 +239,7 @@ fn replace(file: &Replacement, content: &Prepared) -> io::Result<()> {
         .truncate(true)
         .open(&file.path);
     match target {
-        Ok(mut target) => io::copy(&mut File::open(&content.path)?, &mut target).map(drop),
+        Ok(mut target) => io::copy(&mut content.file, &mut target).map(drop),
         Err(_) => sys::attach_mount(&content.mount, &fs::canonicalize(&file.path)?),
     }
 }

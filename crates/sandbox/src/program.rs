@@ -58,13 +58,11 @@ fn limit_resources(spec: &Spec) -> io::Result<()> {
         (libc::RLIMIT_NPROC, limits.processes_for_kernel()),
         (libc::RLIMIT_NOFILE, limits.open_files),
         (libc::RLIMIT_STACK, limits.stack),
-        // A limit of 0 would still start the system's collector of crashes, this does not.
-        (libc::RLIMIT_CORE, 1),
     ];
     for (resource, most) in limits {
         sys::limit(resource, most)?;
     }
-    Ok(())
+    sys::leave_no_core()
 }
 
 fn command(spec: &Spec) -> io::Result<Command> {

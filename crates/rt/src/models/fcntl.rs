@@ -22,6 +22,25 @@ fn opened(
     }
 }
 
+/// The models of `fcntl`: a descriptor may be duplicated.
+macro_rules! control_models {
+    ($($name:ident)*) => { $(
+        model! {
+            fn $name(fd: i32, command: i32, argument: u64) -> i32;
+            after |runtime, call, result| {
+                const F_DUPFD: i32 = 0;
+                const F_DUPFD_CLOEXEC: i32 = 1030;
+                call.fix(runtime, "lll");
+                if matches!(command, F_DUPFD | F_DUPFD_CLOEXEC) {
+                    runtime.inputs.duplicate(fd, result);
+                }
+            }
+        }
+    )* };
+}
+
+control_models! { fcntl fcntl64 }
+
 model! {
     fn open(path: *const u8, flags: i32, mode: u32) -> i32;
     after |runtime, call, fd| {

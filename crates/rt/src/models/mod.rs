@@ -7,6 +7,7 @@
 mod fcntl;
 mod mman;
 pub mod real;
+mod socket;
 mod stat;
 mod stdio;
 mod stdio_input;

@@ -13,6 +13,19 @@ pub struct IoVector {
     pub size: usize,
 }
 
+/// `struct msghdr`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Message {
+    pub name: *mut u8,
+    pub name_size: u32,
+    pub vectors: *mut IoVector,
+    pub count: usize,
+    pub control: *mut u8,
+    pub control_size: usize,
+    pub flags: i32,
+}
+
 unsafe extern "C" {
     pub fn __errno_location() -> *mut i32;
     pub fn getauxval(kind: u64) -> u64;
@@ -24,7 +37,37 @@ unsafe extern "C" {
     pub fn openat(directory: i32, path: *const u8, flags: i32, ...) -> i32;
     pub fn openat64(directory: i32, path: *const u8, flags: i32, ...) -> i32;
 
+    pub fn fcntl(fd: i32, command: i32, ...) -> i32;
+    pub fn fcntl64(fd: i32, command: i32, ...) -> i32;
+
+    // sys/socket.h
+    pub fn socket(domain: i32, kind: i32, protocol: i32) -> i32;
+    pub fn socketpair(domain: i32, kind: i32, protocol: i32, pair: *mut i32) -> i32;
+    pub fn accept(fd: i32, address: *mut u8, size: *mut u32) -> i32;
+    pub fn accept4(fd: i32, address: *mut u8, size: *mut u32, flags: i32) -> i32;
+    pub fn recv(fd: i32, buffer: *mut u8, size: usize, flags: i32) -> isize;
+    pub fn recvfrom(
+        fd: i32,
+        buffer: *mut u8,
+        size: usize,
+        flags: i32,
+        address: *mut u8,
+        room: *mut u32,
+    ) -> isize;
+    pub fn recvmsg(fd: i32, message: *mut Message, flags: i32) -> isize;
+
     // unistd.h, sys/uio.h
+    pub fn dup3(from: i32, to: i32, flags: i32) -> i32;
+    pub fn pipe(ends: *mut i32) -> i32;
+    pub fn pipe2(ends: *mut i32, flags: i32) -> i32;
+    pub fn _exit(status: i32);
+    pub fn _Exit(status: i32);
+    pub fn quick_exit(status: i32);
+    pub fn execve(path: *const u8, arguments: *const *mut u8, environment: *const *mut u8) -> i32;
+    pub fn execv(path: *const u8, arguments: *const *mut u8) -> i32;
+    pub fn execvp(name: *const u8, arguments: *const *mut u8) -> i32;
+    pub fn execvpe(name: *const u8, arguments: *const *mut u8, environment: *const *mut u8) -> i32;
+    pub fn fexecve(fd: i32, arguments: *const *mut u8, environment: *const *mut u8) -> i32;
     pub fn close(fd: i32) -> i32;
     pub fn dup(fd: i32) -> i32;
     pub fn dup2(from: i32, to: i32) -> i32;

@@ -53,6 +53,10 @@ pub unsafe fn follow(runtime: &mut Runtime, file: *mut File, fd: i32) {
         return;
     };
     let known = *runtime.inputs.channel(channel);
+    if known.room != 0 {
+        // What a stream reads ahead of a pipe cannot be replaced in its buffer.
+        return;
+    }
     // SAFETY: as promised by the caller.
     let (position, seekable) = match unsafe { tell(file) } {
         Told::At(position) => (position.wrapping_sub(known.start), true),

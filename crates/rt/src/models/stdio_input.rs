@@ -206,18 +206,18 @@ fn read_own_line(
     runtime: &mut Runtime,
     (call, function): (&Call, u64),
     (file, source): (*mut File, Option<Source>),
-    (line, ending): (*mut *mut u8, u8),
+    (line, room, ending): (*mut *mut u8, *mut usize, u8),
     got: isize,
 ) {
-    if got < 0 || line.is_null() {
+    if got < 0 || line.is_null() || room.is_null() {
         return no_line(runtime, call, (file, source));
     }
-    // SAFETY: the real function put the line there.
-    let line = unsafe { line.read() };
+    // SAFETY: the real function put the line there, and its size.
+    let (line, room) = unsafe { (line.read(), room.read() as u64) };
     let all = received(runtime, call, (file, source), (line, got as u64));
     runtime.shadow.clear(line as u64 + got as u64, 1);
     let Some(source) = source.filter(|_| all) else {
-        return;
+        return runtime.adopt(line as u64, room, CONCRETE);
     };
     let line = Line {
         address: line as u64,
@@ -227,6 +227,8 @@ fn read_own_line(
     };
     // SAFETY: the real function has just written it.
     let label = unsafe { runtime.line_read(source, line, call.site()) };
+    let room_label = runtime.room_of_line(label, room);
+    runtime.adopt(line.address, room, room_label);
     if label != CONCRETE {
         Thread::current().set_returned(function, label);
     }
@@ -318,7 +320,7 @@ model! {
     after |runtime, call, source, got| {
         call.fix(runtime, "ppp");
         let function = getline as *const () as u64;
-        read_own_line(runtime, (call, function), (file, source), (line, b'\n'), got);
+        read_own_line(runtime, (call, function), (file, source), (line, room, b'\n'), got);
     }
 }
 
@@ -328,7 +330,7 @@ model! {
     after |runtime, call, source, got| {
         call.fix(runtime, "pplp");
         let function = getdelim as *const () as u64;
-        read_own_line(runtime, (call, function), (file, source), (line, end as u8), got);
+        read_own_line(runtime, (call, function), (file, source), (line, room, end as u8), got);
     }
 }
 
@@ -338,6 +340,6 @@ model! {
     after |runtime, call, source, got| {
         call.fix(runtime, "pplp");
         let function = __getdelim as *const () as u64;
-        read_own_line(runtime, (call, function), (file, source), (line, end as u8), got);
+        read_own_line(runtime, (call, function), (file, source), (line, room, end as u8), got);
     }
 }

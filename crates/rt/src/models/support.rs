@@ -120,6 +120,13 @@ pub extern "C" fn __nm_recorded(value: u64) -> u64 {
     value
 }
 
+/// Likewise a pointer.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_recorded_pointer(pointer: u64) -> u64 {
+    Call::take(__nm_recorded_pointer as *const () as u64);
+    pointer
+}
+
 /// `size` bytes at `start` became a floating-point number: they keep their values.
 ///
 /// # Safety

@@ -17,7 +17,9 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use nearmiss_abi::channel::{CHANNEL_ROWS, ChannelKind, ChannelRow};
 use nearmiss_abi::event::{EVENT_SIZE, Event};
 use nearmiss_abi::term::{Label, TERM_SIZE, Term};
-use nearmiss_abi::trace::{CHANNELS_OFFSET, Header, STATE_EXITED, Snapshot};
+use nearmiss_abi::trace::{
+    CHANNELS_OFFSET, Header, STATE_EXECUTED, STATE_EXITED, STATE_RUNNING, Snapshot,
+};
 
 use crate::options::Options;
 use crate::system::{self, Status};
@@ -289,6 +291,24 @@ impl Trace {
         Some(index as u32)
     }
 
+    /// The content of a channel has these bytes at `offset`, and ends behind them at least.
+    ///
+    /// # Safety
+    /// `size` bytes at `from` are readable, and room for the content was kept in the blob region.
+    pub unsafe fn set_content(&mut self, channel: u32, offset: u64, from: *const u8, size: u64) {
+        debug_assert!((channel as usize) < self.channel_count);
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let row = self.channel_row(channel as usize);
+            let start = self.blob.offset + (*row).content_offset + offset;
+            system::copy_bytes(self.base.add(start as usize), from, size as usize);
+            let end = offset + size;
+            if end > (*row).content_size {
+                publish(&raw mut (*row).content_size, end);
+            }
+        }
+    }
+
     /// A row of the table of channels.
     pub fn channel(&self, index: u32) -> ChannelRow {
         debug_assert!((index as usize) < self.channel_count);
@@ -323,6 +343,26 @@ impl Trace {
         // SAFETY: the header is mapped.
         unsafe { AtomicU32::from_ptr(&raw mut (*self.header()).stopped) }
             .store(1, Ordering::Release);
+    }
+
+    /// The process is about to execute another program; or could not, and goes on.
+    pub fn set_executed(&self, executed: bool) {
+        if self.is_of_this_process() {
+            let state = if executed {
+                STATE_EXECUTED
+            } else {
+                STATE_RUNNING
+            };
+            // SAFETY: the header is mapped.
+            unsafe { AtomicU32::from_ptr(&raw mut (*self.header()).state) }
+                .store(state, Ordering::Release);
+        }
+    }
+
+    /// A child of `vfork` has its parent's memory, and nothing to say in its trace.
+    pub fn is_of_this_process(&self) -> bool {
+        // SAFETY: the header is mapped.
+        unsafe { (*self.header()).pid == system::process() }
     }
 
     /// The process exits.

@@ -8,7 +8,7 @@ use nearmiss_abi::channel::{CHANNEL_ROWS, ChannelRow};
 use nearmiss_abi::event::{Event, EventKind};
 use nearmiss_abi::note::{NOTE_ROWS, NoteKind, NoteRow};
 use nearmiss_abi::op::{Op, ResultWidth, evaluate, signed, truncate};
-use nearmiss_abi::term::Term;
+use nearmiss_abi::term::{TERM_LENGTH, Term};
 use nearmiss_abi::trace::{CHANNELS_OFFSET, Header, MAGIC, NOTES_OFFSET, Snapshot};
 
 pub struct Trace {
@@ -155,6 +155,7 @@ impl Trace {
                 let name = name.rsplit('/').next().unwrap();
                 format!("{name}[{}]", term.b)
             }
+            Op::Concat if term.width == 32 && term.flags & TERM_LENGTH != 0 => "length".to_owned(),
             Op::Extract => format!("extract({}, {})", self.draw(term.a), term.b),
             Op::Read => format!("read{}({})", term.b, self.draw(term.a)),
             _ => {

@@ -167,6 +167,20 @@ pub fn limit(resource: libc::__rlimit_resource_t, most: u64) -> io::Result<()> {
     check(unsafe { libc::setrlimit(resource, &lower) }.into()).map(drop)
 }
 
+/// Has crashes leave nothing behind. With a limit of 0 the kernel would still start the system's
+/// collector of crashes; with 1 it does not.
+pub fn leave_no_core() -> io::Result<()> {
+    let set = |most| {
+        let limit = libc::rlimit {
+            rlim_cur: most,
+            rlim_max: most,
+        };
+        // SAFETY: `limit` outlives the call.
+        check(unsafe { libc::setrlimit(libc::RLIMIT_CORE, &limit) }.into()).map(drop)
+    };
+    set(1).or_else(|_| set(0))
+}
+
 /// A pipe, closed on `exec`: reading end, writing end.
 pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let mut ends = [0; 2];

@@ -30,6 +30,8 @@ pub const TESTS: &[Test] = &[
     ("output_is_limited", output_is_limited),
     ("missing_program", missing_program),
     ("the_user_stays", the_user_stays),
+    ("directories_behind_links", directories_behind_links),
+    ("crashes_leave_nothing", crashes_leave_nothing),
     ("sanitizers_work", sanitizers_work),
     ("plain_runs", plain_runs),
     ("plain_runs_replace_files", plain_runs_replace_files),
@@ -309,4 +311,32 @@ fn plain_runs_replace_files(world: &World) {
         assert_eq!(fs::read_to_string(directory.join(name)).unwrap(), name);
     }
     assert!(!directory.join("new").exists());
+}
+
+fn directories_behind_links(world: &World) {
+    let home = world.outside.join("home");
+    fs::create_dir_all(home.join("real")).unwrap();
+    std::os::unix::fs::symlink(&world.directory, home.join("link")).unwrap();
+    let mut spec = shell(
+        &home.join("link"),
+        "echo x > here && cat here && echo y > ~/there && cat ~/there",
+    );
+    spec.environment.push(("HOME".into(), home.clone().into()));
+    let outcome = run(&spec);
+    assert_eq!(text(&outcome.stdout), "x\ny\n", "{}", text(&outcome.stderr));
+    assert!(!world.directory.join("here").exists() && !home.join("there").exists());
+}
+
+fn crashes_leave_nothing(world: &World) {
+    let outcome = run(&shell(
+        &world.directory,
+        "grep core /proc/self/limits; kill -SEGV $$",
+    ));
+    let limits: Vec<String> = text(&outcome.stdout)
+        .split_whitespace()
+        .map(str::to_string)
+        .collect();
+    assert!(["0", "1"].contains(&limits[4].as_str()), "{limits:?}");
+    assert_eq!(limits[4], limits[5]);
+    assert_eq!(outcome.ended, Ended::Signal(libc::SIGSEGV));
 }

@@ -47,8 +47,9 @@ int NM_MODEL(strncmp)(const char *left, const char *right, size_t n)
     const char *a = n == 0 ? left : nm_start(left), *b = n == 0 ? right : nm_start(right);
     size_t limit = nm_value_is_concrete(n) ? n : __nm_settle(n);
     size_t looked_at = __nm_bytes_compared(a, b, limit);
-    __nm_reads(left, looked_at);
-    __nm_reads(right, looked_at);
+    /* How much is read depends on the bytes: no more than up to the end of the shorter one. */
+    __nm_reads(left, limit > 0);
+    __nm_reads(right, limit > 0);
     if (__nm_is_concrete(a, looked_at) && __nm_is_concrete(b, looked_at))
         return __nm_real_strncmp(a, b, limit);
     return compare(a, b, looked_at);

@@ -45,11 +45,10 @@ pub struct GlobalRow {
     pub size: u64,
 }
 
-/// The hidden variable of type [`SummaryWords`]; instrumented code reads its first two words.
+/// The hidden variable of type [`SummaryWords`].
 pub const SUMMARY_SYMBOL: &str = "__nm_summary";
 
-/// What a program or shared library has of its own: the base and mask of the summary as
-/// instrumented code reads them, and its table of variables.
+/// The base and mask of the summary as instrumented code reads them.
 #[repr(C)]
 #[derive(Debug)]
 pub struct SummaryWords {
@@ -57,10 +56,6 @@ pub struct SummaryWords {
     pub base: *const u8,
     /// [`SUMMARY_MASK`], or 0 in a process that does not record.
     pub mask: u64,
-    /// Its variables: the section [`GLOBALS_SECTION`]. Null if it has none.
-    pub globals: *const GlobalRow,
-    /// Where that section ends.
-    pub globals_end: *const GlobalRow,
 }
 
 /// How many arguments of a call can carry a label.

@@ -84,13 +84,7 @@ impl Context {
     }
 
     /// Adds a site at `instruction`; its number as a constant.
-    ///
-    /// Memory accesses of models have none: models make their checks themselves, in the name
-    /// of the program's call.
     pub fn site(&mut self, kind: SiteKind, instruction: Value) -> Value {
-        if self.is_model_unit && kind == SiteKind::Access {
-            return self.site_constant(SiteId::NONE);
-        }
         let id = self.sites.add(kind, &Place::of(instruction));
         self.site_constant(id)
     }

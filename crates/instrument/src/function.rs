@@ -10,6 +10,8 @@
 //! it are sent to the head.
 
 use nearmiss_abi::shadow as words;
+use nearmiss_abi::site::SiteId;
+use nearmiss_sites::SiteKind;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::aggregate;
@@ -95,10 +97,14 @@ fn make_room_for_arguments(context: &Context) -> Value {
 }
 
 impl Rewriter<'_> {
-    /// The site of a memory access or call, the same whenever it is asked for.
+    /// The site of a memory access or call, the same whenever it is asked for. Accesses of
+    /// models have none: a model says itself, in its caller's name, what it reads and writes.
     pub fn site_of(&mut self, instruction: Value) -> Value {
         let make = || {
             let kind = transfer::foreign::site_kind(instruction);
+            if self.context.is_model_unit && kind == SiteKind::Access {
+                return self.context.site_constant(SiteId::NONE);
+            }
             self.context.site(kind, instruction)
         };
         *self.sites.entry(instruction).or_insert_with(make)

@@ -190,8 +190,10 @@ pub extern "C" fn stack_object_sized(address: u64, size: u64, size_label: u32, _
 
 pub extern "C" fn stack_object_ends(address: u64, size: u64) {
     hook((), |runtime| {
-        runtime.objects.end_range(address, size);
-        runtime.shadow.clear_sized(address, size);
+        let end = address.saturating_add(size);
+        if runtime.objects.end_within(address, end) {
+            runtime.shadow.clear_sized(address, size);
+        }
     });
 }
 

@@ -203,14 +203,23 @@ impl Objects {
         Some(object)
     }
 
-    /// The lives of all objects in the range end; usually that is one.
-    pub fn end_range(&mut self, start: u64, size: u64) {
-        let whole = self.find(start);
-        if whole.is_some_and(|object| object.start == start && object.size == size) {
-            self.end(start);
-        } else {
-            self.remove_overlapping(start, start.saturating_add(size));
+    /// The lives of all objects that start in the range end: from the last one down, since
+    /// nearly always it is the only one. Whether one of them was of symbolic size.
+    pub fn end_within(&mut self, start: u64, end: u64) -> bool {
+        let mut any_sized = false;
+        let mut before = end;
+        while before > start {
+            let link = self.floor(before - 1);
+            if link == NONE || self.node(link).object.start < start {
+                break;
+            }
+            let object = &mut self.node_mut(link).object;
+            any_sized |= object.size_label != CONCRETE;
+            object.live = false;
+            object.size_label = CONCRETE;
+            before = object.start;
         }
+        any_sized
     }
 
     /// Nothing in the range is an object any more.
@@ -455,5 +464,18 @@ mod tests {
         objects.insert(Object::new(0x1000, 16, ObjectKind::Stack));
         assert_eq!(objects.find(0x1000), None);
         assert_eq!(objects.end(0x1000), None);
+    }
+
+    #[test]
+    fn all_that_starts_in_released_memory_ends() {
+        let mut objects = Objects::create().unwrap();
+        for start in [0x1000, 0x1010, 0x1020, 0x1030] {
+            objects.insert(Object::new(start, 16, ObjectKind::Stack));
+        }
+        assert!(!objects.end_within(0x1010, 0x1030));
+        let live = |address| objects.find_live(address).is_some();
+        let all = [0x1000, 0x1010, 0x1020, 0x1030].map(live);
+        assert_eq!(all, [true, false, false, true]);
+        objects.destroy();
     }
 }

@@ -71,24 +71,33 @@ __attribute__((destructor)) static void release(void)
     }
 }
 
-void nearmiss_symbolic(void *start, size_t size, const char *name)
+/* The content that the file has for this name and index, if any. */
+bool __nm_replay_row(const char *name, uint32_t index, const unsigned char **content, size_t *size)
 {
     read_rows();
     size_t name_size = strlen(name);
-    uint32_t index = count_call(name);
     for (size_t at = 0; rows_size - at >= sizeof(struct row);) {
         struct row row;
         memcpy(&row, rows + at, sizeof row);
         at += sizeof row;
         if (rows_size - at < (uint64_t)row.name_size + row.content_size)
-            return;
+            return false;
         const unsigned char *row_name = rows + at;
-        const unsigned char *content = row_name + row.name_size;
         at += (size_t)row.name_size + row.content_size;
         if (row.index == index && row.name_size == name_size
             && memcmp(row_name, name, name_size) == 0) {
-            memcpy(start, content, size < row.content_size ? size : row.content_size);
-            return;
+            *content = row_name + row.name_size;
+            *size = row.content_size;
+            return true;
         }
     }
+    return false;
+}
+
+void nearmiss_symbolic(void *start, size_t size, const char *name)
+{
+    const unsigned char *content;
+    size_t content_size;
+    if (__nm_replay_row(name, count_call(name), &content, &content_size))
+        memcpy(start, content, size < content_size ? size : content_size);
 }

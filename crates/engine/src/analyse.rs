@@ -17,7 +17,7 @@ use std::time::Instant;
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::EventKind;
 use nearmiss_abi::site::SiteId;
-use nearmiss_expr::support::InputSet;
+use nearmiss_expr::support::Part;
 use nearmiss_expr::{Inputs, TermId, Terms};
 use nearmiss_results::Checks;
 use nearmiss_sites::Sites;
@@ -100,7 +100,7 @@ pub fn analyse(
         fixed: false,
         lengths: Lengths::new(terms, channels, config.options.length),
         alphabet: Alphabet::new(channels),
-        mentioned: HashSet::new(),
+        mentioned: Default::default(),
         channels,
         recorded: &recorded,
         terms,
@@ -142,8 +142,9 @@ struct Walk<'a> {
     fixed: bool,
     lengths: Lengths,
     alphabet: Alphabet,
-    /// Sets of bytes that lengths and alphabet were told of, and whether they bind lengths.
-    mentioned: HashSet<(InputSet, bool)>,
+    /// Sets of bytes that lengths and alphabet were told of: those that do not bind lengths, and
+    /// those that do.
+    mentioned: [HashSet<Part>; 2],
     channels: &'a [Channel],
     recorded: &'a Recorded<'a>,
     terms: &'a mut Terms,
@@ -183,11 +184,8 @@ impl Walk<'_> {
 
     /// Adds what a condition says about its input without saying so.
     fn mention(&mut self, condition: TermId, binds: bool) {
-        let set = self.session.support(self.terms, condition);
-        if !self.mentioned.insert((set, binds)) {
-            return;
-        }
-        let mut bytes = self.session.bytes(self.terms, condition);
+        let seen = &mut self.mentioned[usize::from(binds)];
+        let mut bytes = self.session.new_bytes(self.terms, condition, seen);
         bytes.sort_unstable();
         for byte in bytes {
             self.lengths.mention(byte, binds);

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use nearmiss_sites::Sites;
+use nearmiss_sites::{Link, Sites};
 use nearmiss_twin::TwinError;
 
 use crate::error::EngineError;
@@ -17,6 +17,8 @@ pub struct Program {
     pub sites: Sites,
     /// Its shared libraries that are not part of the system.
     pub libraries: Vec<PathBuf>,
+    /// Objects and sources that it was linked of without instrumentation.
+    pub uninstrumented: Vec<String>,
 }
 
 /// Looks at a program and its libraries without running it.
@@ -40,7 +42,18 @@ pub fn inspect(
     Ok(Program {
         sites: info.sites,
         libraries: info.libraries,
+        uninstrumented: uninstrumented(&info.link),
     })
+}
+
+/// What a link records by name has no instrumentation: options and archives aside, that is
+/// code of the program's own.
+fn uninstrumented(link: &Link) -> Vec<String> {
+    let is_code = |word: &&String| {
+        let name = Path::new(word).extension().and_then(|name| name.to_str());
+        !word.starts_with('-') && matches!(name, Some("o" | "c"))
+    };
+    link.arguments.iter().filter(is_code).cloned().collect()
 }
 
 /// The site maps of a program, for tools that can do without.

@@ -150,6 +150,8 @@ impl<'a> Hunt<'a> {
         let mut summary = summarise(self.path, sites, analysis, divergences, unconfirmable);
         summary.checks.undecided -= self.confirmed_guesses;
         summary.checks.failing += self.confirmed_guesses;
+        summary.uninstrumented = self.program.uninstrumented.clone();
+        summary.complete &= summary.uninstrumented.is_empty();
         Report::new(findings, summary)
     }
 

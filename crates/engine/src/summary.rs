@@ -38,6 +38,7 @@ pub fn summarise(
         events: path.events.len() as u64,
         stopped: analysis.stopped,
         unconfirmable,
+        uninstrumented: Vec::new(),
     }
 }
 

@@ -6,7 +6,7 @@
 //! once: a set that adds a byte to another shares all of it but one branch, a union that was
 //! made is looked up, and equal sets have equal names.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::node::{InputByte, Node, TermId};
 use crate::terms::Terms;
@@ -22,6 +22,46 @@ impl InputSet {
     /// Whether it has no element.
     pub fn is_empty(self) -> bool {
         self == InputSet::EMPTY
+    }
+}
+
+/// A part of a set: the same trie at another base is another part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Part {
+    set: InputSet,
+    base: u32,
+}
+
+impl Part {
+    /// All of a set.
+    pub fn whole(set: InputSet) -> Part {
+        Part { set, base: 0 }
+    }
+
+    /// Whether there is nothing in it.
+    pub fn is_empty(self) -> bool {
+        self.set.is_empty()
+    }
+}
+
+/// What a part consists of.
+#[derive(Clone, Copy, Debug)]
+pub enum Parts<'a> {
+    /// Those of these bytes whose bit is set.
+    Bytes(u64, &'a [InputByte]),
+    /// Two smaller ones.
+    Halves([Part; 2]),
+}
+
+impl Parts<'_> {
+    /// The bytes of a part without halves.
+    pub fn bytes(&self) -> impl Iterator<Item = InputByte> + '_ {
+        let (bits, bytes): (u64, &[InputByte]) = match self {
+            Parts::Bytes(bits, bytes) => (*bits, bytes),
+            Parts::Halves(_) => (0, &[]),
+        };
+        let set = move |bit: &usize| bits >> bit & 1 == 1;
+        (0..64).filter(set).map(move |bit| bytes[bit])
     }
 }
 
@@ -203,6 +243,38 @@ impl Supports {
         bytes
     }
 
+    /// What a set consists of: the bytes of a small one, the two halves of a larger one.
+    /// Sets share their halves, so what was done for one half need not be done again.
+    pub fn parts(&self, part: Part) -> Parts<'_> {
+        match self.tries[part.set.0 as usize] {
+            Trie::Leaf(bits) => Parts::Bytes(bits, &self.bytes[part.base as usize..]),
+            Trie::Fork { level, left, right } => {
+                let half = |set, offset| Part {
+                    set,
+                    base: part.base + offset,
+                };
+                Parts::Halves([half(left, 0), half(right, 32 << level)])
+            }
+        }
+    }
+
+    /// The bytes of a set that are not in parts seen before, in the order in which they were
+    /// first met; now they are.
+    pub fn new_bytes(&self, set: InputSet, seen: &mut HashSet<Part>) -> Vec<InputByte> {
+        let mut bytes = Vec::new();
+        let mut stack = vec![Part::whole(set)];
+        while let Some(part) = stack.pop() {
+            if part.set.is_empty() || !seen.insert(part) {
+                continue;
+            }
+            match self.parts(part) {
+                Parts::Bytes(..) => bytes.extend(self.parts(part).bytes()),
+                Parts::Halves([left, right]) => stack.extend([right, left]),
+            }
+        }
+        bytes
+    }
+
     fn collect(&self, set: InputSet, base: usize, bytes: &mut Vec<InputByte>) {
         match self.tries[set.0 as usize] {
             Trie::Leaf(bits) => bytes.extend(
@@ -255,6 +327,17 @@ mod tests {
             let found: BTreeSet<u32> = supports.bytes(set).iter().map(|b| b.offset).collect();
             assert_eq!(found, plain);
             let common = !sets[first].1.is_disjoint(&sets[second].1);
+            let whole = supports.new_bytes(set, &mut HashSet::new());
+            assert_eq!(whole, supports.bytes(set));
+            let mut seen = HashSet::new();
+            supports.new_bytes(sets[first].0, &mut seen);
+            let new = supports.new_bytes(set, &mut seen);
+            let new: BTreeSet<u32> = new.iter().map(|b| b.offset).collect();
+            assert!(
+                plain
+                    .difference(&sets[first].1)
+                    .all(|one| new.contains(one))
+            );
             assert_eq!(supports.intersects(sets[first].0, sets[second].0), common);
             if round % 3 == 0 {
                 sets.push((set, plain));

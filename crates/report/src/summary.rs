@@ -127,6 +127,9 @@ fn write_losses(text: &mut String, summary: &Summary) -> fmt::Result {
             "  {count} checks were not decided: out of time, or input was fixed"
         )?;
     }
+    for name in &summary.uninstrumented {
+        writeln!(text, "  {} is not instrumented", escape::text(name))?;
+    }
     if let Some(why) = &summary.unconfirmable {
         writeln!(
             text,

@@ -108,6 +108,7 @@ fn summary() -> Summary {
         events: 100,
         stopped: false,
         unconfirmable: None,
+        uninstrumented: Vec::new(),
     }
 }
 

@@ -33,6 +33,9 @@ pub struct Summary {
     pub stopped: bool,
     /// Why failures could not be confirmed at all, if so.
     pub unconfirmable: Option<String>,
+    /// Objects of the program that were compiled without instrumentation.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uninstrumented: Vec<String>,
 }
 
 /// How the checks of a path were decided. Each check that was met is in exactly one of the

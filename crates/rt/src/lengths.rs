@@ -20,12 +20,13 @@
 
 use nearmiss_abi::channel::{CHANNEL_ROWS, ChannelKind, ChannelRow, PIECE_LINE, PIECE_WHOLE};
 use nearmiss_abi::check::Kind;
-use nearmiss_abi::event::{Event, EventKind};
+use nearmiss_abi::event::EventKind;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::Op;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label, ShadowWord, Term};
 
+use crate::formula::Truth;
 use crate::runtime::Runtime;
 
 /// Most lines of a channel that have a symbolic length.
@@ -298,7 +299,11 @@ impl Runtime {
         if start_label == CONCRETE || self.width(start_label) != 64 {
             if origin < start {
                 let within = self.is_at_most((start - origin) as u128, counted);
-                self.check_length(within, Kind::OutOfBoundsRead, site);
+                let truth = Truth {
+                    label: within,
+                    holds: true,
+                };
+                self.check_that(Kind::OutOfBoundsRead, truth, site);
             }
             return Some(self.plus(wide, origin.wrapping_sub(start) as u128));
         }
@@ -306,17 +311,6 @@ impl Runtime {
         let values = [self.value(end) as u64, start];
         let distance = self.operate(Op::Sub, 64, [end, start_label], values);
         (distance != CONCRETE).then_some(distance)
-    }
-
-    /// A check of what an access or a call needs: `label` is true when all is well.
-    fn check_length(&mut self, label: Label, kind: Kind, site: SiteId) {
-        if label == CONCRETE || self.is_constant(label) {
-            return;
-        }
-        let truth = self.value(label) != 0;
-        let mut event = Event::new(EventKind::Check, truth, label, site);
-        event.aux = kind as u16;
-        self.append(&event);
     }
 
     /// The bytes of a string are not zero, or it would end there. Arguments have no zeros

@@ -1,8 +1,9 @@
 //! A session: the questions about one path, in the order of the path.
 
+use std::collections::HashSet;
 use std::time::Instant;
 
-use nearmiss_expr::support::InputSet;
+use nearmiss_expr::support::Part;
 use nearmiss_expr::{InputByte, Inputs, TermId, Terms};
 
 use crate::nearest;
@@ -78,14 +79,15 @@ impl<'a> Session<'a> {
         self.slices.related(terms, goal, bytes)
     }
 
-    /// The set of input bytes that a term depends on: equal for equal sets.
-    pub fn support(&mut self, terms: &Terms, id: TermId) -> InputSet {
-        self.slices.support(terms, id)
-    }
-
-    /// The input bytes that a term depends on, in no particular order.
-    pub fn bytes(&mut self, terms: &Terms, id: TermId) -> Vec<InputByte> {
-        self.slices.bytes(terms, id)
+    /// The input bytes that a term depends on, but for those in parts of its set of bytes that
+    /// were seen before. In no particular order.
+    pub fn new_bytes(
+        &mut self,
+        terms: &Terms,
+        id: TermId,
+        seen: &mut HashSet<Part>,
+    ) -> Vec<InputByte> {
+        self.slices.new_bytes(terms, id, seen)
     }
 
     /// What the layers have done so far.

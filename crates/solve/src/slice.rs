@@ -5,9 +5,9 @@
 //! group, and a group knows its conditions. All bytes outside the goal's groups can stay as
 //! they were recorded, which makes the conditions over them true.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
-use nearmiss_expr::support::{InputSet, Supports};
+use nearmiss_expr::support::{Part, Parts, Supports};
 use nearmiss_expr::{InputByte, TermId, Terms};
 
 /// A part of a path that can be solved on its own.
@@ -29,8 +29,8 @@ pub struct Slices {
     parents: Vec<usize>,
     /// For each number that is the first of its group: what the group consists of.
     groups: Vec<Group>,
-    /// One byte of each set that is known to be in one group.
-    joined: HashMap<InputSet, usize>,
+    /// One byte of each part of a set that is known to be in one group.
+    joined: HashMap<Part, usize>,
     /// How many conditions there are.
     count: usize,
 }
@@ -54,9 +54,15 @@ impl Slices {
         self.supports.bytes(set)
     }
 
-    /// The set of input bytes that a term depends on: equal for equal sets.
-    pub fn support(&mut self, terms: &Terms, id: TermId) -> InputSet {
-        self.supports.of(terms, id)
+    /// The input bytes that a term depends on and that are not in parts seen before.
+    pub fn new_bytes(
+        &mut self,
+        terms: &Terms,
+        id: TermId,
+        seen: &mut HashSet<Part>,
+    ) -> Vec<InputByte> {
+        let set = self.supports.of(terms, id);
+        self.supports.new_bytes(set, seen)
     }
 
     /// Which of these bytes are in the slice of a goal.
@@ -72,7 +78,7 @@ impl Slices {
     /// Adds a condition; one without input bytes belongs to no slice.
     pub fn add(&mut self, terms: &Terms, condition: TermId) {
         let set = self.supports.of(terms, condition);
-        if let Some(first) = self.join(set) {
+        if let Some(first) = self.join(Part::whole(set)) {
             let first = self.find(first);
             let entry = (self.count, condition);
             self.groups[first].conditions.push(entry);
@@ -83,14 +89,21 @@ impl Slices {
     /// The conditions that matter for a goal.
     pub fn slice(&mut self, terms: &Terms, goal: TermId) -> Slice {
         let firsts = self.groups_of(terms, goal);
+        for &first in &firsts {
+            // Mostly in order already: a stable sort takes no time then.
+            self.groups[first].bytes.sort();
+            self.groups[first].conditions.sort();
+        }
         let groups = || firsts.iter().map(|&first| &self.groups[first]);
         let mut bytes: Vec<_> = groups().flat_map(|group| &group.bytes).copied().collect();
-        bytes.sort_unstable();
         let mut conditions: Vec<_> = groups()
             .flat_map(|group| &group.conditions)
             .copied()
             .collect();
-        conditions.sort_unstable();
+        if firsts.len() > 1 {
+            bytes.sort();
+            conditions.sort();
+        }
         Slice {
             conditions: conditions.into_iter().map(|(_, term)| term).collect(),
             bytes,
@@ -101,28 +114,48 @@ impl Slices {
     fn groups_of(&mut self, terms: &Terms, goal: TermId) -> Vec<usize> {
         let set = self.supports.of(terms, goal);
         let mut firsts = Vec::new();
-        for byte in self.supports.bytes(set) {
-            let number = self.number(byte);
-            firsts.push(self.find(number));
+        let mut stack = vec![Part::whole(set)];
+        while let Some(part) = stack.pop() {
+            if let Some(&number) = self.joined.get(&part) {
+                firsts.push(self.find(number));
+                continue;
+            }
+            match self.supports.parts(part) {
+                Parts::Halves(halves) => stack.extend(halves),
+                found => {
+                    let bytes: Vec<InputByte> = found.bytes().collect();
+                    for byte in bytes {
+                        let number = self.number(byte);
+                        firsts.push(self.find(number));
+                    }
+                }
+            }
         }
         firsts.sort_unstable();
         firsts.dedup();
         firsts
     }
 
-    /// Makes one group of all bytes of a set; gives one of them.
-    fn join(&mut self, set: InputSet) -> Option<usize> {
-        if let Some(&number) = self.joined.get(&set) {
+    /// Makes one group of all bytes of a part of a set; gives one of them.
+    fn join(&mut self, part: Part) -> Option<usize> {
+        if let Some(&number) = self.joined.get(&part) {
             return Some(number);
         }
-        let bytes = self.supports.bytes(set);
-        let (&first, others) = bytes.split_first()?;
-        let first = self.number(first);
-        for &byte in others {
-            let other = self.number(byte);
+        let numbers: Vec<usize> = match self.supports.parts(part) {
+            Parts::Halves(halves) => halves
+                .into_iter()
+                .filter_map(|half| self.join(half))
+                .collect(),
+            found => {
+                let bytes: Vec<InputByte> = found.bytes().collect();
+                bytes.into_iter().map(|byte| self.number(byte)).collect()
+            }
+        };
+        let (&first, others) = numbers.split_first()?;
+        for &other in others {
             self.unite(first, other);
         }
-        self.joined.insert(set, first);
+        self.joined.insert(part, first);
         Some(first)
     }
 

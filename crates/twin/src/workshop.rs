@@ -16,6 +16,22 @@ use crate::{Config, TwinError, archive, hash, tool};
 const REPLAY_ARCHIVE: &str = "libnearmiss_replay.a";
 /// What in it puts arguments and variables where AddressSanitizer sees their bounds.
 const STRINGS_APART: &str = "__nm_strings_apart";
+/// The functions through which a program reads pipes and sockets: `libc/flow.c` replaces the
+/// bytes by those of an invented input.
+const WRAPPED: [&str; 12] = [
+    "close",
+    "dup",
+    "dup2",
+    "pipe",
+    "pipe2",
+    "socket",
+    "socketpair",
+    "accept",
+    "accept4",
+    "read",
+    "recv",
+    "recvfrom",
+];
 
 /// What every compilation and link of a twin has.
 const SANITIZERS: &str = "-fsanitize=address,undefined";
@@ -185,6 +201,7 @@ impl Workshop<'_> {
         if let Some(archive) = self.replay_archive() {
             if !link.shared {
                 words.push(format!("-Wl,-u,{STRINGS_APART}"));
+                words.extend(WRAPPED.map(|name| format!("-Wl,--wrap={name}")));
             }
             words.push(text(&archive));
         }

@@ -1,0 +1,165 @@
+/* Pipes and sockets of the sanitizer twin: what is read from them is replaced by the invented
+ * input, as the runtime does in the instrumented program (crates/rt/src/flows.rs). The twin is
+ * linked with `--wrap` for each of these functions (crates/twin); without NEARMISS_REPLAY they
+ * are what they wrap.
+ */
+#define _GNU_SOURCE
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/types.h>
+
+#define MOST_DESCRIPTORS 4096
+
+enum kind { NOTHING, PIPE, SOCKET };
+
+/* What a descriptor leads to. */
+struct flow {
+    enum kind kind;
+    bool was_read;
+    uint32_t index;
+    size_t position;
+};
+
+static struct flow flows[MOST_DESCRIPTORS];
+static uint32_t read_so_far[SOCKET + 1];
+
+bool __nm_replay_row(const char *name, uint32_t index, const unsigned char **content, size_t *size);
+
+static struct flow *flow_of(int fd)
+{
+    return fd >= 0 && fd < MOST_DESCRIPTORS ? &flows[fd] : NULL;
+}
+
+static void made(int fd, enum kind kind)
+{
+    struct flow *flow = flow_of(fd);
+    if (flow != NULL)
+        *flow = (struct flow){.kind = kind};
+}
+
+/* `got` bytes were read: the invented ones take their place. */
+static void replace(int fd, void *buffer, size_t size, ssize_t got)
+{
+    static const char *const names[] = {"", "pipe", "socket"};
+    struct flow *flow = flow_of(fd);
+    if (flow == NULL || flow->kind == NOTHING || got < 0)
+        return;
+    if (!flow->was_read) {
+        flow->was_read = true;
+        flow->index = read_so_far[flow->kind]++;
+    }
+    size_t count = (size_t)got < size ? (size_t)got : size, content_size;
+    const unsigned char *content;
+    if (__nm_replay_row(names[flow->kind], flow->index, &content, &content_size)
+        && content_size > flow->position) {
+        size_t left = content_size - flow->position;
+        memcpy(buffer, content + flow->position, count < left ? count : left);
+    }
+    flow->position += count;
+}
+
+#define REAL(result, name, ...)                                                                \
+    result __real_##name(__VA_ARGS__);                                                         \
+    result __wrap_##name(__VA_ARGS__)
+
+REAL(int, close, int fd)
+{
+    made(fd, NOTHING);
+    return __real_close(fd);
+}
+
+static int duplicated(int from, int to)
+{
+    struct flow *old = flow_of(from), *new = flow_of(to);
+    if (new != NULL && old != new)
+        *new = old != NULL ? *old : (struct flow){.kind = NOTHING};
+    return to;
+}
+
+REAL(int, dup, int fd)
+{
+    return duplicated(fd, __real_dup(fd));
+}
+
+REAL(int, dup2, int from, int to)
+{
+    return duplicated(from, __real_dup2(from, to));
+}
+
+REAL(int, pipe, int ends[2])
+{
+    int result = __real_pipe(ends);
+    if (result == 0) {
+        made(ends[0], PIPE);
+        made(ends[1], PIPE);
+    }
+    return result;
+}
+
+REAL(int, pipe2, int ends[2], int flags)
+{
+    int result = __real_pipe2(ends, flags);
+    if (result == 0) {
+        made(ends[0], PIPE);
+        made(ends[1], PIPE);
+    }
+    return result;
+}
+
+REAL(int, socket, int domain, int type, int protocol)
+{
+    int fd = __real_socket(domain, type, protocol);
+    made(fd, SOCKET);
+    return fd;
+}
+
+REAL(int, socketpair, int domain, int type, int protocol, int pair[2])
+{
+    int result = __real_socketpair(domain, type, protocol, pair);
+    if (result == 0) {
+        made(pair[0], SOCKET);
+        made(pair[1], SOCKET);
+    }
+    return result;
+}
+
+REAL(int, accept, int fd, void *address, socklen_t *size)
+{
+    int new = __real_accept(fd, address, size);
+    made(new, SOCKET);
+    return new;
+}
+
+REAL(int, accept4, int fd, void *address, socklen_t *size, int flags)
+{
+    int new = __real_accept4(fd, address, size, flags);
+    made(new, SOCKET);
+    return new;
+}
+
+REAL(ssize_t, read, int fd, void *buffer, size_t size)
+{
+    ssize_t got = __real_read(fd, buffer, size);
+    replace(fd, buffer, size, got);
+    return got;
+}
+
+REAL(ssize_t, recv, int fd, void *buffer, size_t size, int flags)
+{
+    ssize_t got = __real_recv(fd, buffer, size, flags);
+    if (!(flags & MSG_PEEK))
+        replace(fd, buffer, size, got);
+    return got;
+}
+
+REAL(ssize_t, recvfrom, int fd, void *buffer, size_t size, int flags, void *address, socklen_t *room)
+{
+    ssize_t got = __real_recvfrom(fd, buffer, size, flags, address, room);
+    if (!(flags & MSG_PEEK))
+        replace(fd, buffer, size, got);
+    return got;
+}

@@ -1,7 +1,10 @@
 //! Values, instructions and basic blocks.
 
 use llvm_sys::core::*;
-use llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
+use llvm_sys::debuginfo::{
+    LLVMDIFileGetFilename, LLVMDILocationGetColumn, LLVMDILocationGetInlinedAt,
+    LLVMDILocationGetLine, LLVMDILocationGetScope, LLVMDIScopeGetFile, LLVMInstructionGetDebugLoc,
+};
 use llvm_sys::prelude::*;
 
 use super::{Type, c_string};

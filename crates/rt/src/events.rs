@@ -51,6 +51,10 @@ impl Runtime {
     /// A memory access or call must satisfy this, or fails as `kind` says.
     pub fn check_that(&mut self, kind: Kind, truth: Truth, site: SiteId) {
         if truth.label == CONCRETE || self.is_constant(truth.label) {
+            if !truth.holds {
+                let failure = Truth::concrete(false);
+                self.append_about(EventKind::CheckFailed, kind, failure, site);
+            }
             return;
         }
         // In a loop the same check comes again and again; once it held, it always does.

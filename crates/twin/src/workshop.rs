@@ -128,10 +128,10 @@ impl Workshop<'_> {
         let (bitcode, guarded) = (file("bc"), file("asan.bc"));
         fs::write(&bitcode, &unit.bitcode).map_err(|error| TwinError::file(&bitcode, error))?;
         // AddressSanitizer first: the optimiser removes a store that nobody reads, but not a
-        // check of its address. And calls of libc stay calls: it checks them where they arrive.
+        // check of its address.
         let result = self
             .clang(unit, &["-O0", SANITIZERS, "-emit-llvm"], &bitcode, &guarded)
-            .and_then(|()| self.clang(unit, &["-O1", "-fno-builtin"], &guarded, object));
+            .and_then(|()| self.clang(unit, &["-O1"], &guarded, object));
         for file in [bitcode, guarded] {
             let _ = fs::remove_file(file);
         }

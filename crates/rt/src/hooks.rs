@@ -132,6 +132,9 @@ pub extern "C" fn load(address_size: u64, value: u64, site: u64) -> Label {
 }
 
 pub extern "C" fn load_symbolic(label: u32, address_size: u64, value: u64, site: u64) -> Label {
+    if label == CONCRETE {
+        return load(address_size, value, site);
+    }
     let (address, size) = unpack(address_size);
     let access = Access {
         address,

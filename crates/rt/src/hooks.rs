@@ -14,7 +14,6 @@ use crate::events::note_kind;
 use crate::objects::{Object, ObjectKind};
 use crate::runtime::Runtime;
 use crate::symbolic::Access;
-use crate::thread::Thread;
 use crate::turn;
 
 /// Counts the hook and does its work.
@@ -109,14 +108,6 @@ fn unpack(address_size: u64) -> (u64, u32) {
     )
 }
 
-/// Where an access is: one of a model is where the program called it.
-fn place(site: u64) -> SiteId {
-    match SiteId(site) {
-        SiteId::NONE => Thread::current().model_site(),
-        site => site,
-    }
-}
-
 pub extern "C" fn load(address_size: u64, value: u64, site: u64) -> Label {
     let (address, size) = unpack(address_size);
     let access = Access {
@@ -124,17 +115,10 @@ pub extern "C" fn load(address_size: u64, value: u64, site: u64) -> Label {
         size,
         value,
     };
-    hook(CONCRETE, |runtime| match SiteId(site) {
-        // Models check what they read themselves: a string may end before its recorded end.
-        SiteId::NONE => runtime.load(address, size, value),
-        site => runtime.load_at(access, site),
-    })
+    hook(CONCRETE, |runtime| runtime.load_at(access, SiteId(site)))
 }
 
 pub extern "C" fn load_symbolic(label: u32, address_size: u64, value: u64, site: u64) -> Label {
-    if label == CONCRETE {
-        return load(address_size, value, site);
-    }
     let (address, size) = unpack(address_size);
     let access = Access {
         address,
@@ -142,13 +126,13 @@ pub extern "C" fn load_symbolic(label: u32, address_size: u64, value: u64, site:
         value,
     };
     hook(CONCRETE, |runtime| {
-        runtime.load_symbolic(label, access, place(site))
+        runtime.load_symbolic(label, access, SiteId(site))
     })
 }
 
 pub extern "C" fn store(address_size: u64, label: u32, site: u64) {
-    let bytes = unpack(address_size);
-    hook((), |runtime| runtime.store_at(bytes, label, place(site)));
+    let place = unpack(address_size);
+    hook((), |runtime| runtime.store_at(place, label, SiteId(site)));
 }
 
 pub extern "C" fn store_symbolic(
@@ -166,7 +150,7 @@ pub extern "C" fn store_symbolic(
         value,
     };
     hook((), |runtime| {
-        runtime.store_symbolic(address_label, access, (label, old), place(site));
+        runtime.store_symbolic(address_label, access, (label, old), SiteId(site));
     });
 }
 
@@ -183,7 +167,7 @@ pub extern "C" fn range(
             address: runtime.word(address_label, address),
             size: runtime.word(size_label, size),
             write: write != 0,
-            site: place(site),
+            site: SiteId(site),
         };
         runtime.check_range(&span);
     });

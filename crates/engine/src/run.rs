@@ -38,7 +38,9 @@ pub fn run(
     progress(Progress::Reading);
     let mut path = read(&recording, &program, &campaign)?;
     let deadline = Instant::now() + config.time;
-    let analysis = analyse(&mut path, &program.sites, config, deadline, progress);
+    // The rest is for replays: what was found and not confirmed is worth little.
+    let end = deadline - config.time / 4;
+    let analysis = analyse(&mut path, &program.sites, config, end, progress);
     let mut hunt = Hunt {
         config,
         campaign: &campaign,
@@ -92,9 +94,9 @@ struct Hunt<'a> {
     strays: Vec<(Candidate, Growth, Vec<Complaint>)>,
 }
 
-/// Replays go on this long after the time for the analysis is up, so that what was found late
+/// Once the twin is built there is at least so much time for replays, so that what was found late
 /// is confirmed too.
-const EXTRA_TIME: Duration = Duration::from_secs(20);
+const LEAST_TIME: Duration = Duration::from_secs(20);
 
 impl<'a> Hunt<'a> {
     /// Replays the candidates of each place until one is confirmed.
@@ -114,6 +116,7 @@ impl<'a> Hunt<'a> {
         self.config.sandbox.check().map_err(refused)?;
         progress(Progress::BuildingTwin);
         let replayer = self.replayer();
+        self.deadline = self.deadline.max(Instant::now() + LEAST_TIME);
         for (done, candidates) in places.iter().enumerate() {
             progress(Progress::Confirming { done, total });
             let id = next_id(&findings);
@@ -227,7 +230,7 @@ impl<'a> Hunt<'a> {
     }
 
     fn is_over(&self) -> bool {
-        self.config.is_stopped() || Instant::now() >= self.deadline + EXTRA_TIME
+        self.config.is_stopped() || Instant::now() >= self.deadline
     }
 
     fn judge(&self, replayer: &Replayer, candidate: &Candidate, capsule: &Capsule) -> Verdict {

@@ -21,12 +21,8 @@ pub struct Place {
 impl Place {
     /// The place of an instruction.
     pub fn of(instruction: Value) -> Place {
-        let (line, column) = instruction.place();
-        Place {
-            file: instruction.source_file(),
-            line,
-            column,
-        }
+        let (file, line, column) = instruction.place();
+        Place { file, line, column }
     }
 }
 

@@ -56,11 +56,14 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     for defined in defined_functions(&module) {
         module.mark_for_address_sanitizer(defined);
         module.set_tail_calls(defined, false);
+        // AddressSanitizer checks what libc functions access where their calls arrive.
+        module.set_library_knowledge(defined, false);
     }
     write_twin(&module, hash, request)?;
     for defined in defined_functions(&module) {
         defined.remove_attribute("sanitize_address");
         module.set_tail_calls(defined, true);
+        module.set_library_knowledge(defined, true);
     }
     let sites = SiteMap::new(
         hash,

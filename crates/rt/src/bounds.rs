@@ -252,8 +252,11 @@ impl Runtime {
             // SAFETY: the object is live and readable.
             let byte = unsafe { read_bytes(address, 1) };
             let label = self.peek(address, 1, byte);
-            if byte == 0 && (label == CONCRETE || self.length_of_end(label).is_some()) {
+            if byte == 0 && label == CONCRETE {
                 return;
+            }
+            if byte == 0 && self.length_of_end(label).is_some() {
+                return self.check_not_filled(end - 1, site);
             }
             if label != CONCRETE {
                 let zero = self.operate(Op::Eq, 8, [label, CONCRETE], [byte, 0]);
@@ -265,5 +268,22 @@ impl Runtime {
             }
         }
         self.check_that(Kind::OutOfBoundsRead, ends, site);
+    }
+
+    /// A string with an open end lies in the object whose last byte this is. `strncpy` leaves
+    /// a zero there that depends on the length of what it copied: if that fills the object, the
+    /// string has no end.
+    fn check_not_filled(&mut self, last: u64, site: SiteId) {
+        // SAFETY: the object is live and readable.
+        let byte = unsafe { read_bytes(last, 1) };
+        let label = self.peek(last, 1, byte);
+        if byte == 0 && self.is_length(label) && self.length_of_end(label).is_none() {
+            let zero = self.operate(Op::Eq, 8, [label, CONCRETE], [byte, 0]);
+            let ends = Truth {
+                label: zero,
+                holds: true,
+            };
+            self.check_that(Kind::OutOfBoundsRead, ends, site);
+        }
     }
 }

@@ -52,7 +52,14 @@ impl Runtime {
     /// A memory access or call must satisfy this, or fails as `kind` says. An access of a
     /// model has no site: models make their checks themselves.
     pub fn check_that(&mut self, kind: Kind, truth: Truth, site: SiteId) {
-        if truth.label == CONCRETE || self.is_constant(truth.label) || site == SiteId::NONE {
+        if site == SiteId::NONE {
+            return;
+        }
+        if truth.label == CONCRETE || self.is_constant(truth.label) {
+            if !truth.holds {
+                let failure = Truth::concrete(false);
+                self.append_about(EventKind::CheckFailed, kind, failure, site);
+            }
             return;
         }
         // In a loop the same check comes again and again; once it held, it always does.

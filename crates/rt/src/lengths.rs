@@ -239,11 +239,16 @@ impl Runtime {
         let is_end = condition.op == Op::Ult as u8
             && condition.value == 0
             && self.is_constant(condition.a)
-            && self.is_length(condition.b)
+            && (self.is_length(condition.b) || self.is_any_byte(end.b))
             && self.width(condition.b) == LENGTH_BITS
             && self.value(condition.a) == self.value(condition.b)
             && self.is_constant(end.c);
         is_end.then_some(condition.b)
+    }
+
+    /// Whether a term is the byte that stands for any that may follow.
+    fn is_any_byte(&self, label: Label) -> bool {
+        self.is_constant(label) && self.value(label) == ANY_BYTE
     }
 
     /// The length that ends at `address`, if an open end lies there.
@@ -256,8 +261,9 @@ impl Runtime {
     }
 
     /// The zero byte at `address` ends a string of `length` bytes: 32 or 64 bits, or concrete.
+    /// Printed numbers have lengths too, although those depend on values.
     pub fn end_string(&mut self, address: u64, length: Label) {
-        let end = if length != CONCRETE && self.is_length(length) {
+        let end = if length != CONCRETE && self.width(length) >= LENGTH_BITS {
             let length = self.narrow_length(length);
             self.open_end(length)
         } else {

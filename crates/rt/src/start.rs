@@ -150,7 +150,7 @@ impl Runtime {
         }
     }
 
-    /// The texts of the command line or the environment are objects.
+    /// The texts of the command line or the environment are objects, and so is their array.
     ///
     /// # Safety
     /// `texts` is an array of texts that ends with a null.
@@ -162,6 +162,10 @@ impl Runtime {
                 let size = system::length(*entry) as u64 + 1;
                 self.add_object(*entry as u64, size, CONCRETE, ObjectKind::Argument);
                 entry = entry.add(1);
+            }
+            if !entry.is_null() {
+                let size = entry.add(1) as u64 - texts as u64;
+                self.add_object(texts as u64, size, CONCRETE, ObjectKind::Argument);
             }
         }
     }

@@ -1,7 +1,10 @@
 //! Values, instructions and basic blocks.
 
 use llvm_sys::core::*;
-use llvm_sys::debuginfo::LLVMInstructionGetDebugLoc;
+use llvm_sys::debuginfo::{
+    LLVMDIFileGetFilename, LLVMDILocationGetColumn, LLVMDILocationGetInlinedAt,
+    LLVMDILocationGetLine, LLVMDILocationGetScope, LLVMDIScopeGetFile, LLVMInstructionGetDebugLoc,
+};
 use llvm_sys::prelude::*;
 
 use super::{Type, c_string};
@@ -301,26 +304,24 @@ impl Value {
         unsafe { LLVMInstructionRemoveFromParent(self.0) };
     }
 
-    /// Line and column of an instruction, (0, 0) if unknown.
-    pub fn place(self) -> (u32, u32) {
-        if unsafe { LLVMInstructionGetDebugLoc(self.0).is_null() } {
-            return (0, 0);
+    /// File, line and column of an instruction as the debug information has them; none and 0
+    /// where it has not. What was inlined from a system's header (as with `_FORTIFY_SOURCE`)
+    /// is where the program called it.
+    pub fn place(self) -> (Option<String>, u32, u32) {
+        let mut location = unsafe { LLVMInstructionGetDebugLoc(self.0) };
+        if location.is_null() {
+            return (None, 0, 0);
         }
-        unsafe { (LLVMGetDebugLocLine(self.0), LLVMGetDebugLocColumn(self.0)) }
-    }
-
-    /// The source file of an instruction or function as the debug information names it.
-    pub fn source_file(self) -> Option<String> {
-        if self.is_instruction() && unsafe { LLVMInstructionGetDebugLoc(self.0).is_null() } {
-            return None;
+        loop {
+            let file = file_of(location);
+            let is_system = file.as_deref().is_some_and(is_system_header);
+            let outer = unsafe { LLVMDILocationGetInlinedAt(location) };
+            if !is_system || outer.is_null() {
+                let line = unsafe { LLVMDILocationGetLine(location) };
+                return (file, line, unsafe { LLVMDILocationGetColumn(location) });
+            }
+            location = outer;
         }
-        let mut size = 0;
-        let text = unsafe { LLVMGetDebugLocFilename(self.0, &mut size) };
-        if text.is_null() || size == 0 {
-            return None;
-        }
-        let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), size as usize) };
-        Some(String::from_utf8_lossy(bytes).into_owned())
     }
 
     /// Whether a function, or parameter or result `index` of it, has this attribute
@@ -399,4 +400,23 @@ impl Block {
     pub fn move_before(self, other: Block) {
         unsafe { LLVMMoveBasicBlockBefore(self.0, other.0) };
     }
+}
+
+/// The file of a location.
+fn file_of(location: LLVMMetadataRef) -> Option<String> {
+    let file = unsafe { LLVMDIScopeGetFile(LLVMDILocationGetScope(location)) };
+    if file.is_null() {
+        return None;
+    }
+    let mut size = 0;
+    let text = unsafe { LLVMDIFileGetFilename(file, &mut size) };
+    if text.is_null() || size == 0 {
+        return None;
+    }
+    let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), size as usize) };
+    Some(String::from_utf8_lossy(bytes).into_owned())
+}
+
+fn is_system_header(file: &str) -> bool {
+    file.starts_with("/usr/include/")
 }

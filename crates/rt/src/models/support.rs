@@ -149,6 +149,7 @@ pub unsafe extern "C" fn __nm_read_as_float(start: u64, size: u64) {
 pub extern "C" fn __nm_room(start: u64) -> u64 {
     Call::take(__nm_room as *const () as u64);
     turn::with(0, |runtime| {
+        runtime.know_globals();
         let object = runtime.find_object(start).filter(|object| object.live);
         object.map_or(0, |object| object.start + object.size - start)
     })

@@ -1,0 +1,116 @@
+/* Functions that AddressSanitizer does not know, made of functions that it does: for the
+ * sanitizer twin, which would otherwise not notice that they leave their memory.
+ *
+ * Compiled without debug information, so that reports name the program's own line.
+ */
+#define _GNU_SOURCE 1
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/types.h>
+
+#define WEAK __attribute__((weak))
+
+WEAK char *stpcpy(char *to, const char *from)
+{
+    size_t length = strlen(from);
+    memcpy(to, from, length + 1);
+    return to + length;
+}
+
+WEAK char *stpncpy(char *to, const char *from, size_t n)
+{
+    size_t length = strnlen(from, n);
+    memcpy(to, from, length);
+    memset(to + length, 0, n - length);
+    return to + length;
+}
+
+WEAK void *mempcpy(void *to, const void *from, size_t n)
+{
+    return (char *)memcpy(to, from, n) + n;
+}
+
+WEAK void *memccpy(void *to, const void *from, int c, size_t n)
+{
+    const char *found = memchr(from, c, n);
+    size_t count = found != NULL ? (size_t)(found - (const char *)from) + 1 : n;
+    memcpy(to, from, count);
+    return found != NULL ? (char *)to + count : NULL;
+}
+
+WEAK void bcopy(const void *from, void *to, size_t n)
+{
+    memmove(to, from, n);
+}
+
+WEAK void swab(const void *from, void *to, ssize_t n)
+{
+    for (ssize_t i = 0; i + 1 < n; i += 2) {
+        char pair[2] = {((const char *)from)[i + 1], ((const char *)from)[i]};
+        memcpy((char *)to + i, pair, 2);
+    }
+}
+
+WEAK char *strsep(char **rest, const char *delimiters)
+{
+    char *token = *rest;
+    if (token == NULL)
+        return NULL;
+    char *end = token + strcspn(token, delimiters);
+    *rest = *end != 0 ? end + 1 : NULL;
+    *end = 0;
+    return token;
+}
+
+/* With a size that the compiler knows: the sanitizer knows it better. */
+
+WEAK char *__strcpy_chk(char *to, const char *from, size_t room)
+{
+    return (void)room, strcpy(to, from);
+}
+
+WEAK char *__stpcpy_chk(char *to, const char *from, size_t room)
+{
+    return (void)room, stpcpy(to, from);
+}
+
+WEAK char *__strncpy_chk(char *to, const char *from, size_t n, size_t room)
+{
+    return (void)room, strncpy(to, from, n);
+}
+
+WEAK char *__stpncpy_chk(char *to, const char *from, size_t n, size_t room)
+{
+    return (void)room, stpncpy(to, from, n);
+}
+
+WEAK char *__strcat_chk(char *to, const char *from, size_t room)
+{
+    return (void)room, strcat(to, from);
+}
+
+WEAK char *__strncat_chk(char *to, const char *from, size_t n, size_t room)
+{
+    return (void)room, strncat(to, from, n);
+}
+
+WEAK void *__memcpy_chk(void *to, const void *from, size_t n, size_t room)
+{
+    return (void)room, memcpy(to, from, n);
+}
+
+WEAK void *__memmove_chk(void *to, const void *from, size_t n, size_t room)
+{
+    return (void)room, memmove(to, from, n);
+}
+
+WEAK void *__mempcpy_chk(void *to, const void *from, size_t n, size_t room)
+{
+    return (void)room, mempcpy(to, from, n);
+}
+
+WEAK void *__memset_chk(void *to, int c, size_t n, size_t room)
+{
+    return (void)room, memset(to, c, n);
+}

@@ -184,6 +184,9 @@ impl Runtime {
         if let Some(simple) = self.simplify_sum(op, a, b) {
             return simple;
         }
+        if self.is_no_question(op, a, b) {
+            return CONCRETE;
+        }
         let a = self.term_of(a, width);
         let b = if unary { 0 } else { self.term_of(b, width) };
         let result = match op.result_width() {

@@ -108,6 +108,19 @@ impl Runtime {
         }
     }
 
+    /// match: `zext(n) < c`, `zext(n) <= c` with `c` larger than any `n` → result: concrete
+    ///
+    /// Only for lengths: models ask for the smaller of a length and `SIZE_MAX`. Where a byte is
+    /// compared to `EOF`, the branch says that the byte was read, which the engine wants to know.
+    pub(super) fn is_no_question(&self, op: Op, a: Operand, b: Operand) -> bool {
+        if !matches!(op, Op::Ult | Op::Ule) || !self.is_length(a.label) {
+            return false;
+        }
+        let term = *self.trace.term(a.label);
+        let constant = b.label == CONCRETE || self.is_constant(b.label);
+        constant && term.op == Op::ZExt as u8 && b.value >> self.width(term.a).min(127) != 0
+    }
+
     /// match: the low `width` bits of `ext(x) + c`, which depends on lengths only, with `x` of
     /// that width → result: `x + c`
     ///

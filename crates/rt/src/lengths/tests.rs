@@ -53,6 +53,18 @@ fn only_terms_of_lengths_alone_are_lengths() {
 }
 
 #[test]
+fn a_length_is_below_what_is_no_length() {
+    let mut runtime = Scratch::new();
+    let length = argument(&mut runtime, b"hello");
+    let wide = runtime.zero_extend(length, 64);
+    let below =
+        |runtime: &mut Scratch, limit| runtime.operate(Op::Ult, 64, [wide, CONCRETE], [5, limit]);
+    assert_eq!(below(&mut runtime, u64::MAX), CONCRETE);
+    assert_eq!(below(&mut runtime, 1 << 32), CONCRETE);
+    assert_ne!(below(&mut runtime, u32::MAX as u64), CONCRETE);
+}
+
+#[test]
 fn without_the_option_lengths_are_fixed() {
     let mut runtime = Scratch::with_options(b"length=0");
     let channel = runtime

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #define MOST_DESCRIPTORS 4096
@@ -41,12 +42,21 @@ static void made(int fd, enum kind kind)
         *flow = (struct flow){.kind = kind};
 }
 
+/* Sanitizers make pipes for themselves and close them without a wrapped function: such a
+ * descriptor may be a file by now. */
+static bool is_still(enum kind kind, int fd)
+{
+    struct stat status;
+    return fstat(fd, &status) == 0
+        && (kind == PIPE ? S_ISFIFO(status.st_mode) : S_ISSOCK(status.st_mode));
+}
+
 /* `got` bytes were read: the invented ones take their place. */
 static void replace(int fd, void *buffer, size_t size, ssize_t got)
 {
     static const char *const names[] = {"", "pipe", "socket"};
     struct flow *flow = flow_of(fd);
-    if (flow == NULL || flow->kind == NOTHING || got < 0)
+    if (flow == NULL || flow->kind == NOTHING || got < 0 || !is_still(flow->kind, fd))
         return;
     if (!flow->was_read) {
         flow->was_read = true;

@@ -269,10 +269,14 @@ fn harness_functions_are_linked() {
     let source = "void nearmiss_symbolic(void *, unsigned long, const char *);
                   int main(void) { int x = 1; nearmiss_symbolic(&x, sizeof x, \"x\"); return x; }";
     place.object("main", source, &["main"], 1);
-    place.shell(
-        "mkdir home; echo 'void nearmiss_symbolic(int *p) { *p = 0; }' > replay.c; clang-19 -c replay.c
-         ar rcs home/libnearmiss_replay.a replay.o",
-    );
+    // What twins are linked with by `--wrap` is taken from the archive, too.
+    let flow = concat!(env!("CARGO_MANIFEST_DIR"), "/../../libc/flow.c");
+    place.shell(&format!(
+        "mkdir home
+         echo 'void nearmiss_symbolic(int *p) {{ *p = 0; }} int __nm_replay_row(void) {{ return 0; }}' > replay.c
+         clang-19 -c replay.c {flow}
+         ar rcs home/libnearmiss_replay.a replay.o flow.o",
+    ));
     place.link("prog", "main.o replay.o", "", false);
     assert!(
         run(&place.build("prog", &[]).unwrap(), &[])

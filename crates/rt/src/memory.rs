@@ -19,14 +19,9 @@ impl Runtime {
             return CONCRETE;
         }
         let value = value & mask(8 * size);
-        let first = self.shadow.get(address);
-        let label = first.label();
-        let whole = first.byte() == 0 && self.width(label) == 8 * size;
-        if whole && label != CONCRETE {
-            let run = self.run_length(address, size);
-            if run == size && self.trace.term(label).value == value {
-                return label;
-            }
+        let label = self.whole_term(address, size);
+        if label != CONCRETE && self.trace.term(label).value == value {
+            return label;
         }
         self.load_pieces(address, size, value)
     }
@@ -110,15 +105,32 @@ impl Runtime {
         result
     }
 
-    /// Whether the bytes still have the value of their term. If not, somebody wrote them
-    /// without instrumentation: they are concrete from now on.
+    /// Whether the bytes still have the value of their term. If not, they are concrete from now
+    /// on: somebody wrote them without instrumentation; or a store at a symbolic address took
+    /// them for what the program was to write there later in the region.
     fn verify(&mut self, address: u64, size: u32, value: u64) -> bool {
         if self.agrees(address, size, value) {
             return true;
         }
         self.shadow.clear(address, size as u64);
-        self.trace.note(NoteKind::Overwritten, SiteId::NONE, 1);
+        let (start, length) = self.last_updated;
+        if address.wrapping_sub(start) >= length {
+            self.trace.note(NoteKind::Overwritten, SiteId::NONE, 1);
+        }
         false
+    }
+
+    /// The term that the bytes hold from its first byte to its last; 0 if there is none.
+    #[inline]
+    pub fn whole_term(&self, address: u64, size: u32) -> Label {
+        let first = self.shadow.get(address);
+        let label = first.label();
+        let whole = first.byte() == 0 && self.width(label) == 8 * size;
+        if whole && self.run_length(address, size) == size {
+            label
+        } else {
+            CONCRETE
+        }
     }
 
     /// Whether a run of bytes has the value of its term.

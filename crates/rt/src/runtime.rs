@@ -53,6 +53,8 @@ pub struct Runtime {
     pub chosen_elements: u64,
     /// Elements that stores at symbolic addresses updated.
     pub updated_elements: u64,
+    /// The object that the last of these stores was about: start and size.
+    pub last_updated: (u64, u64),
     /// Whether a module's variables are not in `objects` yet.
     pub new_globals: bool,
     /// Programs and libraries.
@@ -79,6 +81,7 @@ impl Runtime {
             objects: Objects::none(),
             chosen_elements: 0,
             updated_elements: 0,
+            last_updated: (0, 0),
             new_globals: false,
             registered: [Registered::FREE; MOST_MODULES],
             stopped: false,

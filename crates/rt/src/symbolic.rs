@@ -293,6 +293,9 @@ impl Runtime {
             return false;
         }
         self.updated_elements = updates;
+        if let Places::Elements { object, .. } = places {
+            self.last_updated = (object.start, object.size);
+        }
         let written = Word {
             label: self.resized(label, 8 * access.size),
             value: access.value & mask(8 * access.size),
@@ -335,9 +338,15 @@ impl Runtime {
         }
     }
 
-    /// What a place holds. Its memory may already be what the program wrote later: then it is
-    /// taken to be concrete, and nothing is said.
+    /// What a place held when the program came by. Its memory may already be what the program
+    /// wrote later in the region; a term that lies there whole knows better. Otherwise it is
+    /// taken to be concrete.
     fn element(&mut self, place: u64, size: u32, value: u64) -> Word {
+        let label = self.whole_term(place, size);
+        if label != CONCRETE {
+            let value = self.value(label) as u64;
+            return Word { label, value };
+        }
         let label = self.peek(place, size, value);
         Word { label, value }
     }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use nearmiss_results::{Finding, Report, Status, Test};
 use nearmiss_sandbox::{Limits, Outcome};
+use nearmiss_solve::Model;
 use nearmiss_trace::{Path, RawTrace};
 use nearmiss_twin::TwinProgram;
 
@@ -142,6 +143,7 @@ impl<'a> Hunt<'a> {
                 &mut findings,
             )?;
         }
+        self.tell_recorded(&replayer, &mut findings)?;
         // Traces of replays are of no use any more; the next run would remove them too.
         let _ = std::fs::remove_dir_all(&replayer.scratch);
         Ok(findings)
@@ -282,15 +284,42 @@ impl<'a> Hunt<'a> {
         Ok(())
     }
 
+    /// What the twin complains about on the recorded input itself. Memory errors on data that
+    /// is not input are seen by nobody else.
+    fn tell_recorded(
+        &mut self,
+        replayer: &Replayer,
+        findings: &mut Vec<Finding>,
+    ) -> Result<(), EngineError> {
+        if self.is_over() {
+            return Ok(());
+        }
+        for complaint in self.anyway(replayer).to_vec() {
+            let id = next_id(findings);
+            let invented = self.invent_changes(&Model::new(), Growth::End, &id)?;
+            let finding = self.unpredicted(&id, &complaint, "", invented);
+            let finding = finding.map(|finding| Finding {
+                distance: 0,
+                ..finding
+            });
+            findings.extend(finding.filter(|found| !is_known(findings, found)));
+        }
+        Ok(())
+    }
+
+    fn anyway(&mut self, replayer: &Replayer) -> &[Complaint] {
+        self.anyway.get_or_insert_with(|| {
+            let recorded = replayer.try_twin(&self.recording.capsule);
+            recorded.unwrap_or_default()
+        })
+    }
+
     /// The complaints that the twin does not have on the recorded input too.
     fn news(&mut self, replayer: &Replayer, complaints: Vec<Complaint>) -> Vec<Complaint> {
         if complaints.is_empty() {
             return complaints;
         }
-        let anyway = self.anyway.get_or_insert_with(|| {
-            let recorded = replayer.try_twin(&self.recording.capsule);
-            recorded.unwrap_or_default()
-        });
+        let anyway = self.anyway(replayer);
         let is_new = |complaint: &Complaint| {
             let place = complaint.places.first();
             !anyway
@@ -337,6 +366,15 @@ impl<'a> Hunt<'a> {
         growth: Growth,
         id: &str,
     ) -> Result<Invented, EngineError> {
+        self.invent_changes(&candidate.changes, growth, id)
+    }
+
+    fn invent_changes(
+        &self,
+        changes: &Model,
+        growth: Growth,
+        id: &str,
+    ) -> Result<Invented, EngineError> {
         let directory = self.directory.input(id);
         let failed = |error| self.campaign.failed(error);
         if directory.exists() {
@@ -346,7 +384,7 @@ impl<'a> Hunt<'a> {
         invent(
             &self.recording.capsule,
             channels,
-            &candidate.changes,
+            changes,
             growth,
             &directory,
         )

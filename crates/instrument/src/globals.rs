@@ -2,24 +2,30 @@
 //! each starts and ends: rows of [`GlobalRow`](nearmiss_abi::shadow::GlobalRow) in a section that
 //! the linker gathers.
 //!
-//! With `--gc-sections`, GNU ld keeps such a section because of the symbols at its ends, and
-//! with it every variable listed; lld drops it, and the variables are then of unknown bounds.
-//! Rows that each belong to their variable (`SHF_LINK_ORDER`) would do neither, but lld refuses
+//! The linker keeps the section, also with `--gc-sections`, and with it every variable listed. What
+//! is kept must not bring in what the user counts on being dropped: where variables have
+//! sections of their own (`-fdata-sections`), those that lead to a function or to another unit
+//! are left out.
+//! Rows that each belong to their variable (`SHF_LINK_ORDER`) would need no such care, but lld refuses
 //! them for strings and GNU ld cannot link them with `-r`.
 
 use nearmiss_abi::shadow::GLOBALS_SECTION;
+use rustc_hash::FxHashSet;
 
 use crate::context::Context;
 use crate::llvm::Value;
 
-/// Adds the table.
-pub fn list(context: &Context) {
+/// Adds the table. `may_be_dropped`: the linker may be asked to drop variables one by one.
+pub fn list(context: &Context, may_be_dropped: bool) {
     let (module, builder) = (&context.module, &context.builder);
     let row = |variable: Value| {
         let size = module.element_size(variable.global_value_type());
         (size > 0).then(|| builder.constant_struct(&[variable, builder.u64(size)]))
     };
-    let listed = module.variables().into_iter().filter(|v| is_listed(*v));
+    let listed = module
+        .variables()
+        .into_iter()
+        .filter(|variable| is_listed(*variable) && !(may_be_dropped && leads_outside(*variable)));
     let rows: Vec<Value> = listed.filter_map(row).collect();
     if let Some(first) = rows.first() {
         let table = builder.constant_array(first.ty(), &rows);
@@ -36,4 +42,26 @@ fn is_listed(variable: Value) -> bool {
         && !variable.has_section()
         && !variable.name().starts_with("llvm.")
         && !variable.name().starts_with("__nm_")
+}
+
+/// Whether whoever keeps the variable keeps a function or needs another unit.
+fn leads_outside(variable: Value) -> bool {
+    let mut seen = FxHashSet::default();
+    let mut work = vec![variable];
+    while let Some(value) = work.pop() {
+        if !seen.insert(value) {
+            continue;
+        }
+        if value.is_global_variable() {
+            match value.initializer() {
+                Some(initializer) => work.push(initializer),
+                None => return true,
+            }
+        } else if value.is_function() {
+            return true;
+        } else {
+            work.extend(value.operands());
+        }
+    }
+    false
 }

@@ -83,7 +83,8 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         .map_err(|message| format!("instrumentation broke the module: {message}"))?;
     run_after(&context.module)?;
     // Now it is known which variables are left.
-    globals::list(&context);
+    let has_data_sections = request.options.iter().any(|word| word == "-fdata-sections");
+    globals::list(&context, has_data_sections);
     let Context { module, sites, .. } = context;
     if !request.keep_debug {
         module.strip_debug();

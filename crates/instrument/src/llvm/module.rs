@@ -153,7 +153,7 @@ impl Module {
 
     /// Adds a private variable to `section` that nothing refers to, and that passes keep.
     pub fn add_table(&self, section: &str, content: Value) {
-        const KEPT: &CStr = c"llvm.compiler.used";
+        const KEPT: &CStr = c"llvm.used";
         unsafe {
             let table = LLVMAddGlobal(self.module, content.ty().0, c"nearmiss.table".as_ptr());
             LLVMSetInitializer(table, content.0);

@@ -253,7 +253,7 @@ static void account(struct printed *printed, const char *text, va_list list)
         printed->length += printed->field[i].length;
         literal = format->conversion[i].end;
     }
-    printed->length += __nm_real_strlen(literal);
+    printed->length += __nm_real_strlen(__nm_recorded_pointer(literal)); /* of a chosen format */
     errno = saved;
 }
 

@@ -181,9 +181,7 @@ fn variables_are_listed() {
     for other in ["@declared", "@thread", "@placed", "@llvm", "@__nm"] {
         assert!(!table.contains(other), "{other} in {table}");
     }
-    let kept = text
-        .lines()
-        .find(|line| line.starts_with("@llvm.used"));
+    let kept = text.lines().find(|line| line.starts_with("@llvm.used"));
     assert!(kept.is_some_and(|line| line.contains("@nearmiss.table")));
 }
 

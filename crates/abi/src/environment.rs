@@ -49,7 +49,7 @@ pub const DEFAULT_LENGTH: u64 = 16 << 10;
 /// Default of [`OPTION_ELEMENTS`].
 pub const DEFAULT_ELEMENTS: u64 = 256;
 /// Default of [`OPTION_UPDATES`].
-pub const DEFAULT_UPDATES: u64 = 16 << 10;
+pub const DEFAULT_UPDATES: u64 = 4 << 10;
 /// Default of [`OPTION_ALLOCATION`].
 pub const DEFAULT_ALLOCATION: u64 = 1 << 30;
 /// Default of [`OPTION_CHANNELS`].

@@ -185,6 +185,27 @@ fn variables_are_listed() {
     assert!(kept.is_some_and(|line| line.contains("@nearmiss.table")));
 }
 
+/// Lazy binding would lose registers that `preserve_most` promises to keep (bzip2 with its library).
+#[test]
+fn hooks_are_bound_when_the_program_is_loaded() {
+    let text = instrumented("int f(int a, int b) { return a / b; }", &["-fPIC"]);
+    let attributes = |line: &str| {
+        line.rsplit('#')
+            .next()
+            .map(|number| number.trim().to_string())
+    };
+    let hook = text
+        .lines()
+        .find(|line| line.starts_with("declare preserve_mostcc"))
+        .expect("a hook");
+    let group = format!("attributes #{} =", attributes(hook).expect("attributes"));
+    let group = text.lines().find(|line| line.starts_with(&group));
+    assert!(
+        group.is_some_and(|line| line.contains("nonlazybind")),
+        "{hook}"
+    );
+}
+
 /// The instrumented IR of a unit, as text.
 fn instrumented(source: &str, options: &[&str]) -> String {
     let place = TempDir::new().expect("a directory");

@@ -225,35 +225,20 @@ impl Runtime {
         // The program has run on since it read, and may have written here.
         // SAFETY: the program just read these bytes.
         let now = unsafe { read_bytes(access.address, access.size) };
-        let mut result = match places {
+        let unchanged = now == read;
+        if !self.can_choose(access, places, unchanged) {
+            return None;
+        }
+        let (mut result, mut value) = match places {
             Places::Elements { object, .. } => {
-                self.read_term(address, *object, 8 * access.size, now)?
+                let term = self.read_term(address, *object, 8 * access.size, now)?;
+                (term, now)
             }
-            Places::Few(_) => self.load(access.address, access.size, read),
-        };
-        let before = self.chosen_elements;
-        let mut value = match places {
-            Places::Elements { .. } => now,
-            Places::Few(_) => read,
+            Places::Few(_) => (self.load(access.address, access.size, read), read),
         };
         for place in places.iter() {
-            let covered = match places {
-                // The snapshot has what is concrete.
-                Places::Elements { .. } => {
-                    let labelled = self.shadow.first_label(place, access.size as u64);
-                    labelled.is_none() && (place != access.address || now == read)
-                }
-                Places::Few(_) => place == access.address,
-            };
-            if covered {
+            if self.is_read_anyway(place, access, places, unchanged) {
                 continue;
-            }
-            self.chosen_elements += 1;
-            let many = self.chosen_elements - before > self.options.elements
-                || self.chosen_elements > self.options.updates * LOADS_PER_UPDATE;
-            if many {
-                self.chosen_elements = before;
-                return None;
             }
             let value_here = if place == access.address {
                 read
@@ -273,6 +258,34 @@ impl Runtime {
             value = if here.holds { held.value } else { value };
         }
         Some(result)
+    }
+
+    /// Whether the places that a load has to choose from are few enough. Counted before any term
+    /// is made: a choice that is given up has cost nothing.
+    fn can_choose(&mut self, access: Access, places: &Places, unchanged: bool) -> bool {
+        let left = (self.options.updates * LOADS_PER_UPDATE).saturating_sub(self.chosen_elements);
+        let most = self.options.elements.min(left);
+        let mut count = 0;
+        for place in places.iter() {
+            count += u64::from(!self.is_read_anyway(place, access, places, unchanged));
+            if count > most {
+                return false;
+            }
+        }
+        self.chosen_elements += count;
+        true
+    }
+
+    /// Whether the term that a choice starts from has what the place holds: a snapshot has what
+    /// is concrete. `unchanged`: the place that was read still holds what was read.
+    fn is_read_anyway(&self, place: u64, access: Access, places: &Places, unchanged: bool) -> bool {
+        match places {
+            Places::Elements { .. } => {
+                let labelled = self.shadow.first_label(place, access.size as u64);
+                labelled.is_none() && (place != access.address || unchanged)
+            }
+            Places::Few(_) => place == access.address,
+        }
     }
 
     /// Updates what a store may have written; `false`: too much to do.

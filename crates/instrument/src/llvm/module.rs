@@ -110,9 +110,21 @@ impl Module {
         })
     }
 
-    /// Gives a function the `preserve_most` convention.
+    /// Gives a function the `preserve_most` convention. It is bound when the program is loaded: the
+    /// dynamic linker's lazy binding, on the way to the first call, keeps only the registers of
+    /// the C convention.
     pub fn set_preserve_most(&self, function: Value) {
         unsafe { LLVMSetFunctionCallConv(function.0, 14) };
+        self.add_attribute(function, "nonlazybind");
+    }
+
+    /// Gives a function an attribute without a value.
+    fn add_attribute(&self, function: Value, name: &str) {
+        unsafe {
+            let kind = LLVMGetEnumAttributeKindForName(name.as_ptr().cast(), name.len());
+            let attribute = LLVMCreateEnumAttribute(self.context, kind, 0);
+            LLVMAddAttributeAtIndex(function.0, u32::MAX, attribute);
+        }
     }
 
     /// Declares a variable.
@@ -214,12 +226,7 @@ impl Module {
 
     /// Adds the attribute that makes AddressSanitizer look at a function.
     pub fn mark_for_address_sanitizer(&self, function: Value) {
-        const NAME: &str = "sanitize_address";
-        unsafe {
-            let kind = LLVMGetEnumAttributeKindForName(NAME.as_ptr().cast(), NAME.len());
-            let attribute = LLVMCreateEnumAttribute(self.context, kind, 0);
-            LLVMAddAttributeAtIndex(function.0, u32::MAX, attribute);
-        }
+        self.add_attribute(function, "sanitize_address");
     }
 
     /// Whether passes may replace calls of libc functions in `function` by what they know of them.

@@ -5,6 +5,7 @@
  * character is one of those; every other goes to libc, and what comes back is concrete.
  */
 #include "model.h"
+#include "text.h"
 
 #include <wchar.h>
 #include <wctype.h>
@@ -79,6 +80,39 @@ wint_t NM_MODEL(btowc)(int c)
 int NM_MODEL(wctob)(wint_t c)
 {
     return is_ascii(c) ? (int)c : __nm_real_wctob(c);
+}
+
+/* Characters before the zero that ends a wide string: each was looked at. */
+size_t NM_MODEL(wcslen)(const wchar_t *s)
+{
+    if (!nm_records())
+        return __nm_real_wcslen(s);
+    __nm_reads(s, sizeof *s);
+    const wchar_t *start = (const wchar_t *)nm_place(s);
+    size_t length = 0;
+    while (start[length] != 0)
+        length++;
+    return length;
+}
+
+wchar_t *NM_MODEL(wcscpy)(wchar_t *to, const wchar_t *from)
+{
+    if (!nm_records())
+        return __nm_real_wcscpy(to, from);
+    size_t size = (NM_MODEL(wcslen)(from) + 1) * sizeof *to;
+    __nm_writes(to, size);
+    const char *place = nm_place(to), *source = nm_place(from);
+    __nm_real_memmove((char *)place, source, size);
+    __nm_move_labels((char *)place, source, size);
+    return to;
+}
+
+wchar_t *NM_MODEL(wcscat)(wchar_t *to, const wchar_t *from)
+{
+    if (!nm_records())
+        return __nm_real_wcscat(to, from);
+    NM_MODEL(wcscpy)(to + NM_MODEL(wcslen)(to), from);
+    return to;
 }
 
 /* Zero has no width, control characters have -1. */

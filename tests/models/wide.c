@@ -31,6 +31,9 @@ static void expect(const char *what, int argument, long long model, long long re
 size_t __nm_model_mbrtowc(wchar_t *, const char *, size_t, mbstate_t *);
 size_t __nm_model_mbrlen(const char *, size_t, mbstate_t *);
 size_t __nm_model_wcrtomb(char *, wchar_t, mbstate_t *);
+size_t __nm_model_wcslen(const wchar_t *);
+wchar_t *__nm_model_wcscpy(wchar_t *, const wchar_t *);
+wchar_t *__nm_model_wcscat(wchar_t *, const wchar_t *);
 int __nm_model_mbtowc(wchar_t *, const char *, size_t);
 int __nm_model_mblen(const char *, size_t);
 int __nm_model_strcoll(const char *, const char *);
@@ -74,6 +77,18 @@ static void compare_bytes(void)
                    (long long)wcrtomb(real_bytes, first, &their_state));
             expect("what wcrtomb stores", first, memcmp(model_bytes, real_bytes, 16), 0);
         }
+}
+
+static void compare_wide_strings(void)
+{
+    static const wchar_t *const words[] = {L"", L"a", L"two words", L"\x20ac\x10000"};
+    for (int i = 0; i < 4; i++) {
+        wchar_t ours[16] = {9, 9, 9}, theirs[16] = {9, 9, 9};
+        expect("wcslen", i, (long long)__nm_model_wcslen(words[i]), (long long)wcslen(words[i]));
+        expect("wcscpy", i, __nm_model_wcscpy(ours, words[i]) - ours, wcscpy(theirs, words[i]) - theirs);
+        expect("wcscat", i, __nm_model_wcscat(ours, L"end") - ours, wcscat(theirs, L"end") - theirs);
+        expect("what wcscpy and wcscat store", i, memcmp(ours, theirs, sizeof ours), 0);
+    }
 }
 
 static void compare_collation(void)
@@ -163,6 +178,7 @@ int main(void)
             continue;
         compare_characters();
         compare_bytes();
+        compare_wide_strings();
         compare_collation();
     }
     compare_options();

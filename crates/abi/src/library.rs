@@ -311,11 +311,11 @@ pub const HEADERS: &[Header] = &[
     },
     Header {
         name: "wchar.h, wctype.h",
-        modelled: "btowc wctob mbrtowc mbrlen wcwidth wcrtomb iswalnum iswalpha iswblank iswcntrl iswdigit \
+        modelled: "btowc wctob mbrtowc mbrlen wcwidth wcrtomb wcslen wcscpy wcscat iswalnum iswalpha iswblank iswcntrl iswdigit \
                    iswgraph iswlower iswprint iswpunct iswspace iswupper iswxdigit towlower towupper",
         concrete: "fgetwc fgetws getwc getwchar iswctype mbsnrtowcs mbsrtowcs swprintf swscanf towctrans \
-                   ungetwc vswprintf wcscasecmp wcscat wcschr wcscmp wcscoll wcscpy wcscspn wcsdup wcsftime \
-                   wcslen wcsncasecmp wcsncat wcsncmp wcsncpy wcsnlen wcspbrk wcsrchr wcsrtombs wcsspn \
+                   ungetwc vswprintf wcscasecmp wcschr wcscmp wcscoll wcscspn wcsdup wcsftime \
+                   wcsncasecmp wcsncat wcsncmp wcsncpy wcsnlen wcspbrk wcsrchr wcsrtombs wcsspn \
                    wcsstr wcstod wcstok wcstol wcstoul wcswidth wcsxfrm wmemchr wmemcmp wmemcpy wmemmove \
                    wmemset",
         harmless: "fputwc fputws fwide fwprintf mbsinit putwc putwchar vfwprintf vwprintf wctrans wctype wprintf",

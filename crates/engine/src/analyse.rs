@@ -67,6 +67,8 @@ const CANDIDATES_PER_PLACE: usize = 4;
 const TIMEOUTS_PER_SITE: u32 = 3;
 /// Most probes of a run; one at each place.
 const PROBES: usize = 32;
+/// After so many of them questions get half of their time, then a third, and so on.
+const TIMEOUTS_PER_SHARE: u32 = 8;
 /// How the count of checks is called that were asked before, word for word.
 const REPEATED: &str = "repeated";
 /// Events between two words about progress.
@@ -111,6 +113,7 @@ pub fn analyse(
         places: BTreeMap::new(),
         decided: HashSet::new(),
         timeouts: HashMap::new(),
+        all_timeouts: 0,
         probes: BTreeMap::new(),
     };
     let mut stopped = false;
@@ -156,6 +159,7 @@ struct Walk<'a> {
     /// Checks that were asked about, by site and condition.
     decided: HashSet<(SiteId, TermId)>,
     timeouts: HashMap<SiteId, u32>,
+    all_timeouts: u32,
     /// By site.
     probes: BTreeMap<SiteId, Option<Candidate>>,
 }
@@ -274,9 +278,17 @@ impl Walk<'_> {
         self.places.entry(spot).or_default().push(candidate);
     }
 
+    /// The time for a question. Where many ran out of theirs the next ones get less, so that the
+    /// rest of the path is looked at too.
     fn limits(&self) -> Limits {
         let left = self.deadline.saturating_duration_since(Instant::now());
-        Limits::time(self.config.question_time.min(left))
+        let share = 1 + self.all_timeouts / TIMEOUTS_PER_SHARE;
+        Limits::time((self.config.question_time / share).min(left))
+    }
+
+    fn timed_out(&mut self, site: SiteId) {
+        *self.timeouts.entry(site).or_default() += 1;
+        self.all_timeouts += 1;
     }
 
     fn ask(&mut self, number: usize, site: SiteId, check: Check, condition: TermId) {
@@ -292,7 +304,7 @@ impl Walk<'_> {
             guess: false,
         };
         match self.session.ask(self.terms, goal, &limits) {
-            Answer::Unsat => match self.guess(goal) {
+            Answer::Unsat => match self.guess(goal, site) {
                 Some(changes) => {
                     // It holds only because something was fixed: nobody knows yet.
                     self.checks.undecided += 1;
@@ -304,7 +316,7 @@ impl Walk<'_> {
             },
             Answer::Unknown(_) => {
                 self.checks.undecided += 1;
-                *self.timeouts.entry(site).or_default() += 1;
+                self.timed_out(site);
             }
             Answer::Sat(model) => {
                 self.checks.failing += 1;
@@ -370,14 +382,18 @@ impl Walk<'_> {
     }
 
     /// Asks again without what was fixed.
-    fn guess(&mut self, goal: TermId) -> Option<Model> {
+    fn guess(&mut self, goal: TermId, site: SiteId) -> Option<Model> {
         if !self.fixed {
             return None;
         }
         let limits = self.limits();
         match self.loose.ask_nearest(self.terms, goal, &limits) {
             Answer::Sat(changes) => Some(changes),
-            _ => None,
+            Answer::Unsat => None,
+            Answer::Unknown(_) => {
+                self.timed_out(site);
+                None
+            }
         }
     }
 

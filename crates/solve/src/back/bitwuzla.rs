@@ -9,6 +9,10 @@ use nearmiss_expr::{InputByte, Lowering, Node, Op, Ranges, TermId, Terms};
 use super::Told;
 use crate::question::{Answer, Layer, Model, Question, Reason, Reply, Solver};
 
+/// How many terms that Bitwuzla has not seen a question may have for each millisecond of its time.
+/// It turns them into gates without a look at the clock.
+const TERMS_PER_MILLISECOND: u64 = 16;
+
 /// Bitwuzla as a solver of questions.
 pub struct BitwuzlaSolver {
     bitwuzla: Bitwuzla,
@@ -18,6 +22,8 @@ pub struct BitwuzlaSolver {
     inputs: HashMap<InputByte, Term>,
     lowering: Lowering,
     ranges: Ranges,
+    /// How many terms may still be translated for the question in work.
+    terms_left: u64,
 }
 
 impl Default for BitwuzlaSolver {
@@ -36,10 +42,11 @@ impl BitwuzlaSolver {
             inputs: HashMap::new(),
             lowering: Lowering::new(),
             ranges: Ranges::new(),
+            terms_left: 0,
         }
     }
 
-    /// A one-bit term as a truth; `None` when it is too late.
+    /// A one-bit term as a truth; `None` when it is too late, or too much.
     fn truth(&mut self, terms: &mut Terms, condition: TermId, deadline: Instant) -> Option<Term> {
         let lowered = self.lowering.lower(terms, &mut self.ranges, condition);
         let bit = self.translate(terms, lowered, deadline)?;
@@ -64,6 +71,7 @@ impl BitwuzlaSolver {
             }
             stack.pop();
             if self.known[top.index()].is_none() {
+                self.terms_left = self.terms_left.checked_sub(1)?;
                 self.known[top.index()] = Some(self.node(terms, top));
             }
             steps += 1;
@@ -118,9 +126,11 @@ impl BitwuzlaSolver {
         }
     }
 
-    /// `None` when it is too late.
+    /// `None` when it is too late, or too much.
     fn answer(&mut self, terms: &mut Terms, question: &Question<'_>) -> Option<Answer> {
         let deadline = question.effort.deadline;
+        let time = deadline.saturating_duration_since(Instant::now());
+        self.terms_left = TERMS_PER_MILLISECOND * time.as_millis() as u64;
         for &condition in question.path {
             if self.told.knows(condition) {
                 continue;

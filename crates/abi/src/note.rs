@@ -67,8 +67,9 @@ notes! {
     Atomic = 16, "atomic", "an atomic operation on symbolic data";
     /// The name of a file that the program opens is input.
     FileName = 17, "file-name", "the name of an opened file is symbolic; it stays as it was";
-    /// An access at a symbolic address, or of symbolic size, to memory of unknown bounds.
-    Bounds = 18, "bounds", "memory of unknown bounds was accessed with a symbolic address or size; that was not checked";
+    /// An access at a symbolic address, or of symbolic size, to memory of unknown bounds or through
+    /// one of more pointers than are looked at.
+    Bounds = 18, "bounds", "memory of unknown bounds, or reached by too many pointers, was accessed with a symbolic address or size; that was not checked";
     /// The length of an input was fixed.
     Length = 19, "length", "the length of an input was fixed to its recorded value";
 }

@@ -24,6 +24,7 @@ pub mod capsule;
 pub mod complaint;
 pub mod confirm;
 mod error;
+mod hunt;
 pub mod invent;
 pub mod lengths;
 mod program;

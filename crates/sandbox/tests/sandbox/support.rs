@@ -20,12 +20,22 @@ const NOBODY: u32 = 65534;
 pub struct World {
     /// Where programs run.
     pub directory: PathBuf,
-    /// A directory that is none of theirs, and beneath none that they may write in.
+    /// A directory that is none of theirs.
     pub outside: PathBuf,
     /// `harm.c`, compiled.
     pub harm: PathBuf,
     /// Second lines of defence that this kernel does not have.
     pub missing: Vec<String>,
+}
+
+impl World {
+    /// Whether `outside` lies beneath a directory that programs may write in, and whatever they
+    /// do there goes into an overlay: so where the sources are kept below `/tmp`.
+    pub fn outside_is_overlaid(&self) -> bool {
+        ["/tmp", "/var/tmp", "/run"]
+            .iter()
+            .any(|writable| self.outside.starts_with(writable))
+    }
 }
 
 /// Runs the tests whose names contain the argument; as root, runs them as nobody too.

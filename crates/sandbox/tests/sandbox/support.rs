@@ -86,14 +86,26 @@ fn pass(name: &str, user: Option<u32>, filter: &str) {
     assert!(status.success(), "{name}: {status}");
 }
 
-/// A directory that is none of the sandbox's writable ones.
+/// Where the sources are, if every user can go there (nobody can go to root's home directory).
+fn reachable_directory() -> PathBuf {
+    let within = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let can_pass = |directory: &Path| {
+        let metadata = fs::metadata(directory);
+        metadata.is_ok_and(|found| found.permissions().mode() & 0o001 != 0)
+    };
+    match within.ancestors().skip(1).all(can_pass) {
+        true => within.to_path_buf(),
+        false => std::env::temp_dir(),
+    }
+}
+
+/// A directory that is none of the sandbox's own.
 struct Base(PathBuf);
 
 impl Base {
     fn new() -> Base {
         let name = format!("sandbox-{}", std::process::id());
-        let within = Path::new(env!("CARGO_TARGET_TMPDIR"));
-        let path = within.join(name);
+        let path = reachable_directory().join(name);
         let _ = fs::remove_dir_all(&path);
         for part in ["", "work", "outside"] {
             fs::create_dir_all(path.join(part)).expect("a directory");

@@ -74,6 +74,17 @@ void __nm_clear(unsigned long start, unsigned long size);
 /* A library function allocated size bytes (which may be symbolic), as malloc would. */
 void __nm_adopt(void *memory, size_t size);
 
+/* A model that takes its arguments one by one, behind `last`, by its relative that takes a list. */
+#define NM_VARIADIC(last, name, list_name, parameters, ...)                                    \
+    int NM_MODEL(name) parameters                                                              \
+    {                                                                                          \
+        va_list list;                                                                          \
+        va_start(list, last);                                                                  \
+        int result = NM_MODEL(list_name)(__VA_ARGS__, list);                                   \
+        va_end(list);                                                                          \
+        return result;                                                                         \
+    }
+
 /* Models are part of the program or library that they are linked into. */
 #pragma GCC visibility push(hidden)
 

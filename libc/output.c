@@ -40,14 +40,7 @@ static void check_strings(const char *text, va_list list)
             check_strings(text, list);                                                         \
         return __nm_real_##list_name(__VA_ARGS__, list);                                       \
     }                                                                                          \
-    int NM_MODEL(name) variadic_parameters                                                     \
-    {                                                                                          \
-        va_list list;                                                                          \
-        va_start(list, text);                                                                  \
-        int result = NM_MODEL(list_name)(__VA_ARGS__, list);                                   \
-        va_end(list);                                                                          \
-        return result;                                                                         \
-    }
+    NM_VARIADIC(text, name, list_name, variadic_parameters, __VA_ARGS__)
 
 PRINTS(printf, vprintf, (const char *text, va_list list), (const char *text, ...), text)
 PRINTS(fprintf, vfprintf, (FILE *stream, const char *text, va_list list),

@@ -471,24 +471,13 @@ int NM_MODEL(__vasprintf_chk)(char **buffer, int flag, const char *text, va_list
     return finish_allocated(&printed, text, buffer, result);
 }
 
-/* A function that takes its arguments one by one, by its relative that takes a list. */
-#define VARIADIC(name, list_name, parameters, ...)                                             \
-    int NM_MODEL(name) parameters                                                              \
-    {                                                                                          \
-        va_list list;                                                                          \
-        va_start(list, text);                                                                  \
-        int result = NM_MODEL(list_name)(__VA_ARGS__, list);                                   \
-        va_end(list);                                                                          \
-        return result;                                                                         \
-    }
-
-VARIADIC(sprintf, vsprintf, (char *buffer, const char *text, ...), buffer, text)
-VARIADIC(snprintf, vsnprintf, (char *buffer, size_t room, const char *text, ...), buffer, room, text)
-VARIADIC(asprintf, vasprintf, (char **buffer, const char *text, ...), buffer, text)
-VARIADIC(__sprintf_chk, __vsprintf_chk, (char *buffer, int flag, size_t object, const char *text, ...),
+NM_VARIADIC(text, sprintf, vsprintf, (char *buffer, const char *text, ...), buffer, text)
+NM_VARIADIC(text, snprintf, vsnprintf, (char *buffer, size_t room, const char *text, ...), buffer, room, text)
+NM_VARIADIC(text, asprintf, vasprintf, (char **buffer, const char *text, ...), buffer, text)
+NM_VARIADIC(text, __sprintf_chk, __vsprintf_chk, (char *buffer, int flag, size_t object, const char *text, ...),
          buffer, flag, object, text)
-VARIADIC(__snprintf_chk, __vsnprintf_chk,
+NM_VARIADIC(text, __snprintf_chk, __vsnprintf_chk,
          (char *buffer, size_t room, int flag, size_t object, const char *text, ...),
          buffer, room, flag, object, text)
-VARIADIC(__asprintf_chk, __vasprintf_chk, (char **buffer, int flag, const char *text, ...),
+NM_VARIADIC(text, __asprintf_chk, __vasprintf_chk, (char **buffer, int flag, const char *text, ...),
          buffer, flag, text)

@@ -490,17 +490,6 @@ static int scan_stream(FILE *stream, const char *format, va_list list)
     return assigned;
 }
 
-/* A function that takes its arguments one by one, by its relative that takes a list. */
-#define VARIADIC(name, list_name, parameters, ...)                                             \
-    int NM_MODEL(name) parameters                                                              \
-    {                                                                                          \
-        va_list list;                                                                          \
-        va_start(list, format);                                                                \
-        int result = NM_MODEL(list_name)(__VA_ARGS__, list);                                   \
-        va_end(list);                                                                          \
-        return result;                                                                         \
-    }
-
 /* The headers rename `sscanf` to the C99 function; a model's name is what the linker sees. */
 #define SCANF_MODELS(prefix, real_vsscanf, real_vfscanf)                                       \
     int NM_MODEL(prefix##vsscanf)(const char *text, const char *format, va_list list)          \
@@ -517,11 +506,11 @@ static int scan_stream(FILE *stream, const char *format, va_list list)
     {                                                                                          \
         return NM_MODEL(prefix##vfscanf)(stdin, format, list);                                 \
     }                                                                                          \
-    VARIADIC(prefix##sscanf, prefix##vsscanf, (const char *text, const char *format, ...),     \
+    NM_VARIADIC(format, prefix##sscanf, prefix##vsscanf, (const char *text, const char *format, ...),     \
              text, format)                                                                     \
-    VARIADIC(prefix##fscanf, prefix##vfscanf, (FILE *stream, const char *format, ...),         \
+    NM_VARIADIC(format, prefix##fscanf, prefix##vfscanf, (FILE *stream, const char *format, ...),         \
              stream, format)                                                                   \
-    VARIADIC(prefix##scanf, prefix##vscanf, (const char *format, ...), format)
+    NM_VARIADIC(format, prefix##scanf, prefix##vscanf, (const char *format, ...), format)
 
 #undef sscanf
 #undef fscanf

@@ -89,13 +89,7 @@ pub fn analyse(
         ..
     } = path;
     let recorded = Recorded(channels);
-    let backend = match &config.solver {
-        Some(command) => Backend::External {
-            command: command.clone(),
-        },
-        None => Backend::default(),
-    };
-    let stack = Stack::new(backend);
+    let stack = Stack::new(backend(config));
     let mut walk = Walk {
         session: stack.session(&recorded),
         loose: stack.session(&recorded),
@@ -135,6 +129,15 @@ pub fn analyse(
         }
     }
     walk.finish(stopped)
+}
+
+fn backend(config: &Config) -> Backend {
+    match &config.solver {
+        Some(command) => Backend::External {
+            command: command.clone(),
+        },
+        None => Backend::default(),
+    }
 }
 
 struct Walk<'a> {

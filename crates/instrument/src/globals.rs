@@ -6,6 +6,7 @@
 //! is kept must not bring in what the user counts on being dropped: where variables have
 //! sections of their own (`-fdata-sections`), those that lead to a function or to another unit
 //! are left out.
+//!
 //! Rows that each belong to their variable (`SHF_LINK_ORDER`) would need no such care, but lld refuses
 //! them for strings and GNU ld cannot link them with `-r`.
 

@@ -67,10 +67,6 @@ fn add_once(found: &mut Found, object: Object) {
 impl Runtime {
     /// Checks an access whose address or size is symbolic, or whose object's size is.
     pub fn check_span(&mut self, span: &Span) {
-        // A model's own access: the model has asked for the checks that its caller needs.
-        if span.site == SiteId::NONE {
-            return;
-        }
         if self.is_open(span.address) || self.is_open(span.size) {
             self.check_symbolic(span);
         } else if self

@@ -19,8 +19,10 @@
 //! | [`model`] | the libc functions that have a model in the runtime |
 //! | [`shadow`] | shadow memory and the per-thread words |
 //! | [`environment`] | the environment variables that steer a recording |
+//! | [`capture`] | what a captured process leaves behind so that it can be run again |
 #![no_std]
 
+pub mod capture;
 pub mod channel;
 pub mod check;
 pub mod environment;

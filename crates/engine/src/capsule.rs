@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use nearmiss_abi::environment;
-use nearmiss_sandbox::{Limits, Replacement, Spec, Stdin};
+use nearmiss_sandbox::{Limits, Replacement, Spec, Stdin, Thing};
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::write_atomically;
@@ -26,7 +26,13 @@ pub struct Capsule {
     pub stdin: Stdin,
     /// Whether standard input was a terminal, and thus not recorded.
     pub terminal: bool,
-    /// Files with another content than on the disk.
+    /// Its umask; ours if `None`.
+    #[serde(default)]
+    pub umask: Option<u32>,
+    /// What the program found in the file system, where the disk may have changed since.
+    #[serde(default)]
+    pub world: Vec<Thing>,
+    /// Files with another content than on the disk and in `world`.
     pub files: Vec<Replacement>,
     /// The contents of named channels: see [`environment::REPLAY`].
     pub named: Option<PathBuf>,
@@ -101,6 +107,8 @@ impl Capsule {
             environment,
             directory: self.directory.clone(),
             stdin: self.stdin.clone(),
+            umask: self.umask,
+            world: self.world.clone(),
             files: self.files.clone(),
             writable: Vec::new(),
             limits: limits.clone(),
@@ -167,6 +175,8 @@ mod tests {
             directory: "/".into(),
             stdin: Stdin::Pipe(stdin),
             terminal: false,
+            umask: None,
+            world: Vec::new(),
             files: Vec::new(),
             named: None,
             channels: "ai".into(),

@@ -321,6 +321,7 @@ impl<'a> Hunt<'a> {
             column: place.column,
             function: place.function,
             distance: 1,
+            tests: 1,
             test: test(self.recording),
             input: invented.input,
             changes: invented.changes,
@@ -386,6 +387,7 @@ impl<'a> Hunt<'a> {
             column: check.spot.column,
             function: check.function.clone(),
             distance: 0,
+            tests: 1,
             test: test(self.recording),
             input: invented.input,
             changes: invented.changes,
@@ -460,6 +462,7 @@ fn test(recording: &Recording) -> Test {
         None => argument.as_bytes().escape_ascii().to_string(),
     };
     Test {
+        id: String::new(),
         program: capsule.program.clone(),
         argv: capsule.arguments.iter().map(show).collect(),
         cwd: capsule.directory.clone(),

@@ -316,6 +316,8 @@ mod tests {
             directory: "/".into(),
             stdin: Stdin::Pipe("/old".into()),
             terminal: false,
+            umask: None,
+            world: Vec::new(),
             files: Vec::new(),
             named: None,
             channels: "aifn".into(),

@@ -32,7 +32,10 @@ pub mod record;
 pub mod resize;
 mod run;
 pub mod spot;
+mod suite;
 mod summary;
+pub mod tally;
+pub mod test_case;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -54,10 +57,18 @@ pub use run::{replay, run};
 pub struct Config {
     /// The campaign's directory.
     pub directory: PathBuf,
-    /// The time of the whole analysis, after the recorded run.
+    /// The time of the whole analysis, after the recorded runs.
     pub time: Duration,
     /// The time of one question to the solver.
     pub question_time: Duration,
+    /// The time of one run in the sandbox; `None`: in proportion to the recorded run.
+    pub run_time: Option<Duration>,
+    /// The largest distance that is explored; `None`: as far as time lasts.
+    pub distance: Option<u32>,
+    /// Most runs in the sandbox; `None`: as many as there is time for.
+    pub runs: Option<u64>,
+    /// Tests that are looked at at the same time.
+    pub jobs: usize,
     /// The kinds of failure that are wanted; all if `None`.
     pub checks: Option<BTreeSet<Kind>>,
     /// Where invented inputs are run.
@@ -91,6 +102,23 @@ pub enum Output {
     Through,
     /// It is kept in the campaign's directory.
     Kept,
+}
+
+/// The suite to be run, as the user would run it: standard streams are ours.
+#[derive(Debug)]
+pub struct SuiteTarget {
+    /// The command, with its name first.
+    pub command: Vec<OsString>,
+    /// Its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where it runs.
+    pub directory: PathBuf,
+    /// Look at a random part of its executions only: percent, and what the choice starts from.
+    pub sample: Option<(f64, u64)>,
+    /// Most bytes of captured files on the disk.
+    pub disk: u64,
+    /// Most different executions that are kept.
+    pub tests: u64,
 }
 
 /// The program to be run, as the user would run it.

@@ -54,6 +54,8 @@ pub fn record(
             Spooled::File(_) => Stdin::File(copy.clone()),
             Spooled::Stream => Stdin::Pipe(copy.clone()),
         },
+        umask: None,
+        world: Vec::new(),
         files: Vec::new(),
         named: None,
         channels,

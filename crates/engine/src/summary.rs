@@ -39,6 +39,7 @@ pub fn summarise(
         stopped: analysis.stopped,
         unconfirmable,
         uninstrumented: Vec::new(),
+        ..Summary::default()
     }
 }
 

@@ -19,6 +19,7 @@ fn overflow() -> Finding {
         column: 8,
         function: "fill".into(),
         distance: 0,
+        tests: 1,
         test: Test::default(),
         input: BTreeMap::from([
             ("argv[1]".into(), Input::bytes(b"18\x1b[2J")),
@@ -109,6 +110,7 @@ fn summary() -> Summary {
         stopped: false,
         unconfirmable: None,
         uninstrumented: Vec::new(),
+        ..Summary::default()
     }
 }
 

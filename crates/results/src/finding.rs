@@ -28,7 +28,11 @@ pub struct Finding {
     pub function: String,
     /// How many branches of the recorded execution must go another way; 0: none.
     pub distance: u32,
-    /// The recorded execution that led here.
+    /// How many tests lead to it.
+    #[serde(default = "one")]
+    pub tests: u64,
+    /// The recorded execution that led here: with the smallest distance and change, if several
+    /// do.
     pub test: Test,
     /// The new input: what each channel holds.
     pub input: BTreeMap<String, Input>,
@@ -44,6 +48,10 @@ pub struct Finding {
     pub replay: String,
 }
 
+fn one() -> u64 {
+    1
+}
+
 /// Whether a failure was seen or only predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -57,6 +65,9 @@ pub enum Status {
 /// A recorded execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Test {
+    /// `T1`, `T2`, … in a suite; empty for a single run.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub id: String,
     /// The program's file.
     pub program: PathBuf,
     /// Its arguments, with its name first. Bytes that are not UTF-8 are shown as `\xNN`.

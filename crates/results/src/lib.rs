@@ -4,11 +4,15 @@
 //! reads a file: the engine fills these types, `report` shows them, and other tools read the
 //! JSON, whose form changes only together with [`VERSION`].
 
+mod campaign;
 mod finding;
 mod library;
 mod names;
 mod summary;
 
+pub use campaign::{
+    DistanceFigures, Exploration, Missed, ProgramFigures, Sample, Skipped, Suite, TestFigures,
+};
 pub use finding::{Change, Finding, Input, Resized, Status, Test};
 pub use library::{Library, LibraryFunction};
 pub use summary::{Checks, LostCall, Note, Queries, Summary};
@@ -107,6 +111,7 @@ mod tests {
             column: 5,
             function: "f".into(),
             distance: 0,
+            tests: 1,
             test: Test::default(),
             input: BTreeMap::from([("argv[1]".into(), Input::bytes(b"128"))]),
             changes: vec![Change {

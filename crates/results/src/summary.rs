@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use nearmiss_abi::note::NoteKind;
 use serde::{Deserialize, Serialize};
 
+use crate::campaign::{Exploration, ProgramFigures, Suite, TestFigures};
 use crate::names;
 
 /// The summary of a command.
@@ -33,6 +34,18 @@ pub struct Summary {
     pub stopped: bool,
     /// Why failures could not be confirmed at all, if so.
     pub unconfirmable: Option<String>,
+    /// The suite, if it was one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub suite: Option<Suite>,
+    /// What was tried besides the recorded paths, if that was wanted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exploration: Option<Exploration>,
+    /// Each program of a suite in figures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub programs: Vec<ProgramFigures>,
+    /// Each test of a suite in figures.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tests: Vec<TestFigures>,
     /// Objects of the program that were compiled without instrumentation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uninstrumented: Vec<String>,

@@ -40,7 +40,9 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 pub use launcher::enter;
-pub use spec::{Ended, Exceeded, Limits, Outcome, Replacement, Spec, Stdin, Unavailable};
+pub use spec::{
+    Ended, Exceeded, Limits, Nature, Outcome, Replacement, Spec, Stdin, Thing, Unavailable,
+};
 
 use capture::Captured;
 use spec::Report;

@@ -20,7 +20,13 @@ pub struct Spec {
     pub directory: PathBuf,
     /// Its standard input.
     pub stdin: Stdin,
-    /// Files that have another content for it.
+    /// Its umask; ours if `None`.
+    #[serde(default)]
+    pub umask: Option<u32>,
+    /// What must be as it was when the program ran first, parents before children.
+    #[serde(default)]
+    pub world: Vec<Thing>,
+    /// Files that have another content for it. They win over `world`.
     pub files: Vec<Replacement>,
     /// Directories in which it may write for good.
     pub writable: Vec<PathBuf>,
@@ -37,6 +43,8 @@ impl Spec {
             environment: Vec::new(),
             directory: "/".into(),
             stdin: Stdin::Null,
+            umask: None,
+            world: Vec::new(),
             files: Vec::new(),
             writable: Vec::new(),
             limits: Limits::default(),
@@ -57,6 +65,40 @@ pub enum Stdin {
     File(PathBuf),
     /// A pipe through which the content of this file comes.
     Pipe(PathBuf),
+}
+
+/// Something at a path, as it was when the program ran first.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Thing {
+    /// Where, absolute, as the program names it.
+    pub path: PathBuf,
+    /// What.
+    pub nature: Nature,
+    /// Permissions; of no meaning for what is absent and for links.
+    pub mode: u32,
+    /// Seconds and nanoseconds of its last change.
+    pub modified: (i64, u32),
+}
+
+/// What is at a path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Nature {
+    /// Nothing.
+    Absent,
+    /// A directory; what else lies in it is not said.
+    Directory,
+    /// A file with the content of another; without one, of zeros.
+    File {
+        /// The file that has the content.
+        content: Option<PathBuf>,
+        /// Its size.
+        size: u64,
+    },
+    /// A symbolic link to this.
+    Link(PathBuf),
+    /// A named pipe.
+    Pipe,
 }
 
 /// A file with another content.

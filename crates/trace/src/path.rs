@@ -73,6 +73,9 @@ pub struct Event {
     /// What holds of the input because of this event: a one-bit term that is true under the
     /// recorded input. `None` where the event was about concrete data.
     pub condition: Option<TermId>,
+    /// Whether, between the event before and this one, the program did something on concrete data
+    /// that could go wrong on other data: an access with a computed address, a division.
+    pub sensitive: bool,
     /// Why a value was fixed.
     pub reason: Option<NoteKind>,
     /// What goes wrong if this check fails, or is feared where this probe leads, if the event
@@ -193,6 +196,7 @@ impl Reader<'_> {
             truth: raw.truth != 0,
             choice: (raw.truth != 0) as u64,
             condition: None,
+            sensitive: false,
             reason: None,
             failure: None,
         };

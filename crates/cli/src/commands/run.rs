@@ -48,6 +48,10 @@ fn config(arguments: &RunArguments) -> Result<Config, String> {
         directory: arguments.campaign.dir.clone(),
         time: arguments.time,
         question_time: arguments.query_time,
+        run_time: None,
+        distance: Some(0),
+        runs: None,
+        jobs: 1,
         checks: arguments
             .checks
             .as_ref()

@@ -181,6 +181,8 @@ pub fn spec(program: &Path, directory: &Path, arguments: &[&str]) -> Spec {
         environment: vec![("PATH".into(), "/usr/bin:/bin".into())],
         directory: directory.into(),
         stdin: Stdin::Null,
+        umask: None,
+        world: Vec::new(),
         files: Vec::new(),
         writable: Vec::new(),
         limits: Default::default(),

@@ -1,0 +1,18 @@
+//! A recorded execution that is to be looked at.
+
+use crate::capsule::Capsule;
+
+/// One execution of the suite, or several that were the same.
+#[derive(Clone, Debug)]
+pub struct TestCase {
+    /// `T1`, `T2`, …; empty for a single run.
+    pub id: String,
+    /// What it was made of.
+    pub capsule: Capsule,
+    /// How many executions of the suite were this one.
+    pub executions: u64,
+    /// How it ended: `exit 0`, `signal 6`.
+    pub ended: String,
+    /// How long it took in the suite.
+    pub seconds: f64,
+}

@@ -1,0 +1,156 @@
+//! A whole campaign in figures: the suite, the exploration, each program and each test.
+
+use serde::{Deserialize, Serialize};
+
+/// The suite whose executions were looked at.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Suite {
+    /// The command.
+    pub command: Vec<String>,
+    /// How it ended: `exit 0`, `signal 2`.
+    pub ended: String,
+    /// How long it took, captured.
+    pub seconds: f64,
+    /// Executions of instrumented programs that it caused.
+    pub executions: u64,
+    /// Different ones among them: no two have the same program, arguments and inputs.
+    pub tests: u64,
+    /// Tests whose path another one had taken before: looked at once.
+    pub same_path: u64,
+    /// The part of the tests that was chosen, if not all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sample: Option<Sample>,
+    /// What was not looked at, and why.
+    #[serde(default)]
+    pub skipped: Vec<Skipped>,
+}
+
+/// A random part of a suite.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sample {
+    /// How much of the suite, in percent.
+    pub percent: f64,
+    /// What the choice started from.
+    pub seed: u64,
+    /// Tests that were chosen.
+    pub chosen: u64,
+    /// Of so many.
+    pub of: u64,
+    /// How likely a defect is missed, by the share of tests that lead to it.
+    pub missed: Vec<Missed>,
+}
+
+/// How likely a defect is missed that a share of the tests lead to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Missed {
+    /// The share of the tests, in percent.
+    pub share: f64,
+    /// The probability that none of them is in the sample.
+    pub probability: f64,
+}
+
+/// Executions that were not looked at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Skipped {
+    /// Why, for a person.
+    pub reason: String,
+    /// How many.
+    pub count: u64,
+    /// One of them.
+    pub example: String,
+}
+
+/// What was tried besides the recorded paths.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Exploration {
+    /// The distance up to which every test was explored to its end; `None`: not even the
+    /// recorded paths were.
+    pub finished: Option<u32>,
+    /// Programs that were run in the sandbox: to record, to explore, to confirm.
+    pub runs: u64,
+    /// New paths.
+    pub paths: u64,
+    /// Runs that ended on a path that was known.
+    pub known: u64,
+    /// Runs that left the predicted path before they diverged from the recorded one.
+    pub divergences: u64,
+    /// Runs that had to be ended: they used up their time or memory.
+    pub unended: u64,
+    /// Branches that can go another way, that cannot, and that nobody knows of.
+    pub feasible: u64,
+    /// See `feasible`.
+    pub infeasible: u64,
+    /// See `feasible`.
+    pub unknown: u64,
+    /// What each distance cost and gave.
+    pub distances: Vec<DistanceFigures>,
+    /// Why it ended: `explored`, `time`, `runs`, `distance`, `interrupted`.
+    pub ended: String,
+}
+
+/// What one distance cost and gave.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct DistanceFigures {
+    /// The distance.
+    pub distance: u32,
+    /// Tests that were explored to their end, and those that were not.
+    pub finished: u64,
+    /// See `finished`.
+    pub unfinished: u64,
+    /// Runs in the sandbox.
+    pub runs: u64,
+    /// New paths.
+    pub paths: u64,
+    /// Checks that were met.
+    pub checks: u64,
+    /// Defects that were found here first.
+    pub findings: u64,
+    /// Time, added up over all jobs.
+    pub seconds: f64,
+}
+
+/// One program in figures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProgramFigures {
+    /// The program's file.
+    pub program: String,
+    /// Executions in the suite.
+    pub executions: u64,
+    /// Different paths among them.
+    pub tests: u64,
+    /// Checks that were met on all paths.
+    pub checks: u64,
+    /// Places (file and line) that were checked.
+    pub unique_checks: u64,
+    /// New paths.
+    pub paths: u64,
+    /// Defects.
+    pub findings: u64,
+    /// Time of the executions in the suite.
+    pub suite_seconds: f64,
+    /// Time of the recorded executions.
+    pub recorded_seconds: f64,
+    /// Time of thinking and exploring.
+    pub analysis_seconds: f64,
+}
+
+/// One test in figures.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct TestFigures {
+    /// `T1`, `T2`, …
+    pub id: String,
+    /// The program and its arguments.
+    pub argv: Vec<String>,
+    /// How many executions of the suite were this one, or took its path.
+    pub executions: u64,
+    /// Checks that were met on its own path.
+    pub checks: u64,
+    /// Places among them.
+    pub unique_checks: u64,
+    /// Time in the suite.
+    pub suite_seconds: f64,
+    /// Time of the recorded run.
+    pub recorded_seconds: f64,
+    /// Time of deciding the checks of its own path.
+    pub analysis_seconds: f64,
+}

@@ -17,6 +17,7 @@ pub struct Captured {
     pub timed_out: bool,
     stdout: Vec<u8>,
     stderr: Vec<u8>,
+    elapsed: Duration,
 }
 
 impl Captured {
@@ -27,6 +28,8 @@ impl Captured {
             exceeded,
             stdout: self.stdout,
             stderr: self.stderr,
+            elapsed: self.elapsed,
+            missing: Vec::new(),
         }
     }
 }
@@ -85,7 +88,9 @@ pub fn capture(mut child: Child, time: Duration, limit: usize) -> io::Result<Cap
         Stream::new(child.stderr.take(), limit),
     ];
     let watched = sys::open_process(child.id())?;
-    let mut end = Instant::now() + time;
+    let start = Instant::now();
+    let mut end = start + time;
+    let mut elapsed = Duration::ZERO;
     let mut timed_out = false;
     let mut status: Option<ExitStatus> = None;
     while status.is_none() || streams.iter().any(|stream| stream.source.is_some()) {
@@ -112,6 +117,7 @@ pub fn capture(mut child: Child, time: Duration, limit: usize) -> io::Result<Cap
             // Before the child is waited for: until then nobody else can have its number.
             sys::kill_group(child.id());
             status = child.try_wait()?;
+            elapsed = start.elapsed();
             end = Instant::now() + AFTERWARDS;
         }
     }
@@ -122,6 +128,7 @@ pub fn capture(mut child: Child, time: Duration, limit: usize) -> io::Result<Cap
         timed_out,
         stdout,
         stderr,
+        elapsed,
     })
 }
 

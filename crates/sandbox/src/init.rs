@@ -41,10 +41,9 @@ pub(crate) struct Init<'a> {
 impl Init<'_> {
     /// Runs the program to its end, or to its limits, and says how it went.
     pub fn run(&mut self, stdin: OpenStdin) {
-        let watch = Watch::new(self.spec);
         let report = self
             .start(stdin)
-            .and_then(|pid| watch.until_end(pid))
+            .and_then(|pid| Watch::new(self.spec).until_end(pid))
             .unwrap_or_else(|error| Report::NotStarted(error.to_string()));
         say(self.shared, &report);
     }

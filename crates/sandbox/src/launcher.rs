@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, FromRawFd, RawFd};
 
+use crate::mounts::View;
 use crate::refusal::{Needs, Refusal};
 use crate::spec::{Report, Spec};
 use crate::{init, mounts, sockets, sys};
@@ -37,7 +38,10 @@ fn run(shared: &mut File) -> Result<(), Refusal> {
     let users = enter_namespaces()?;
     // Opened before anything is hidden beneath a mount.
     let stdin = init::open_stdin(&spec)?;
-    let writable = mounts::prepare(&spec, users)?;
+    let View { writable, missing } = mounts::prepare(&spec, users)?;
+    if !missing.is_empty() {
+        say(shared, &Report::MissingThings(missing));
+    }
     sockets::hide(&sockets, &writable).needs("hiding sockets of other programs")?;
     match sys::fork()? {
         0 => {

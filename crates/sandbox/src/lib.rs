@@ -30,6 +30,7 @@ mod sockets;
 mod spec;
 mod sys;
 mod watch;
+mod world;
 
 use std::ffi::OsString;
 use std::fmt;
@@ -142,18 +143,20 @@ impl Sandbox {
         let mut text = String::new();
         shared.read_to_string(&mut text)?;
         let mut reports = text.split('\n').skip(1).map(serde_json::from_str);
-        let mut missing = Vec::new();
+        let (mut missing, mut things) = (Vec::new(), Vec::new());
         let report = loop {
             match reports.next() {
                 Some(Ok(Report::Missing(feature))) => missing.push(feature),
+                Some(Ok(Report::MissingThings(paths))) => things.extend(paths),
                 Some(Ok(report)) => break Some(report),
                 _ => break None,
             }
         };
-        Ok(Told {
-            outcome: outcome(report, captured),
-            missing,
-        })
+        let outcome = outcome(report, captured).map(|outcome| Outcome {
+            missing: things,
+            ..outcome
+        });
+        Ok(Told { outcome, missing })
     }
 
     fn launcher(&self, fd: RawFd) -> Command {
@@ -185,8 +188,10 @@ struct Told {
 fn outcome(report: Option<Report>, captured: Captured) -> Result<Outcome, SandboxError> {
     let killed = Ended::Signal(libc::SIGKILL);
     match report {
-        Some(Report::Ended(ended)) => Ok(captured.outcome(ended, None)),
-        Some(Report::Exceeded(limit)) => Ok(captured.outcome(killed, Some(limit))),
+        Some(Report::Ended(ended, elapsed)) => Ok(captured.outcome(ended, None).after(elapsed)),
+        Some(Report::Exceeded(limit, elapsed)) => {
+            Ok(captured.outcome(killed, Some(limit)).after(elapsed))
+        }
         Some(Report::Unavailable(what)) => Err(SandboxError::Unavailable(what)),
         Some(Report::NotStarted(why)) => Err(SandboxError::Start(why)),
         // Launcher or init hang, or were killed for want of memory.

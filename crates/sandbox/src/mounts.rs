@@ -14,6 +14,7 @@ use crate::launcher::Users;
 use crate::refusal::{Needs, Refusal};
 use crate::spec::{Replacement, Spec};
 use crate::sys;
+use crate::world::{self, World};
 
 /// Where mounts are built.
 const WORKSHOP: &str = "/tmp";
@@ -28,13 +29,22 @@ struct Prepared {
     path: PathBuf,
 }
 
-/// Makes the file system as the program is to see it; says in which directories it can write.
-pub fn prepare(spec: &Spec, users: Users) -> Result<Vec<PathBuf>, Refusal> {
+/// The file system as the program is to see it.
+pub struct View {
+    /// The directories in which the program can write.
+    pub writable: Vec<PathBuf>,
+    /// What of its world is not there.
+    pub missing: Vec<PathBuf>,
+}
+
+/// Makes the file system as the program is to see it.
+pub fn prepare(spec: &Spec, users: Users) -> Result<View, Refusal> {
     sys::make_everything_private().needs("private mounts")?;
     let writable = clone_all(spec.writable.iter())?;
     sys::make_read_only(Path::new("/"))
         .needs("recursive read-only mounts (mount_setattr, Linux 5.12)")?;
     let contents = open_contents(spec)?;
+    let world = World::open(spec);
     let lowers = clone_all(overlay_candidates(spec))?;
     let devices = clone_all(DEVICES.iter().map(|name| Path::new("/dev").join(name)))?;
     let workshop = Path::new(WORKSHOP);
@@ -44,12 +54,20 @@ pub fn prepare(spec: &Spec, users: Users) -> Result<Vec<PathBuf>, Refusal> {
     finished.push(device_directory.needs("a /dev of its own")?);
     sys::detach(workshop).needs("unmounting")?;
     attach(&finished)?;
+    let missing = world.make();
+    // Suites remove their directories, and campaigns may lie in what was not there yet.
+    for directory in spec.writable.iter().chain([&spec.directory]) {
+        let _ = fs::create_dir_all(directory);
+    }
     for (file, content) in spec.files.iter().zip(contents) {
         replace(file, content).needs(&format!("replacing {}", file.path.display()))?;
     }
     attach(&writable)?;
     let places = finished.into_iter().chain(writable);
-    Ok(places.map(|prepared| prepared.path).collect())
+    Ok(View {
+        writable: places.map(|prepared| prepared.path).collect(),
+        missing,
+    })
 }
 
 fn attach(mounts: &[Prepared]) -> Result<(), Refusal> {
@@ -88,16 +106,18 @@ fn clone_all(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Result<Vec<Pr
         .collect()
 }
 
-/// The directories that should get an overlay, outer ones first. The root cannot have one.
+/// The directories that should get an overlay, outer ones first. The root cannot have one. A
+/// working directory that is gone has one above it.
 fn overlay_candidates(spec: &Spec) -> Vec<PathBuf> {
     let home = spec.environment.iter().find(|(name, _)| name == "HOME");
     let home = home.map(|(_, value)| PathBuf::from(value));
     let wanted = SCRATCH.iter().map(PathBuf::from).chain(home);
     let is_fit = |path: &PathBuf| path.is_absolute() && path.is_dir() && path != Path::new("/");
     let mut candidates: Vec<PathBuf> = wanted
-        .chain([spec.directory.clone()])
         .filter(is_fit)
         .map(|path| real(&path))
+        .chain(world::nearest_directory(&spec.directory))
+        .chain(world::places(spec))
         .collect();
     candidates.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
     candidates.dedup();
@@ -139,7 +159,7 @@ fn build_overlays(
             Err(_) if is_scratch && !is_needed(spec, path) => {
                 empty_directory(spec, lower, &workshop).needs("tmpfs")?
             }
-            Err(_) if *path != real(&spec.directory) => continue,
+            Err(_) if world::nearest_directory(&spec.directory).as_ref() != Some(path) => continue,
             Err(error) => {
                 return Err(error).needs("overlay file systems (overlayfs, Linux 5.11)");
             }
@@ -233,13 +253,18 @@ fn replace(file: &Replacement, mut content: Content) -> io::Result<()> {
     if file.path.parent().is_some_and(|parent| !parent.exists()) {
         fs::create_dir_all(file.path.parent().expect("it has one"))?;
     }
+    let time = fs::metadata(&file.path).map(|old| (old.mtime(), old.mtime_nsec() as u32));
     let target = OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
         .open(&file.path);
     match target {
-        Ok(mut target) => io::copy(&mut content.file, &mut target).map(drop),
+        Ok(mut target) => {
+            io::copy(&mut content.file, &mut target)?;
+            // The program may look at it, and must not see another one each time.
+            time.map_or(Ok(()), |time| sys::set_modified(&file.path, time))
+        }
         Err(_) => sys::attach_mount(&content.mount, &fs::canonicalize(&file.path)?),
     }
 }

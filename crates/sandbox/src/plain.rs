@@ -5,6 +5,9 @@
 //! replaced file is a real directory in it, everything else a symbolic link to what is really
 //! there. Arguments that name a replaced file in full are changed to its copy. A program that
 //! finds the file by a full name from elsewhere sees the old content.
+//!
+//! The world ([`Spec::world`]) is not made: it would have to replace the user's own files. What
+//! differs from it is reported as missing. The umask is set.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -16,7 +19,7 @@ use std::process::{Command, Stdio};
 
 use crate::capture;
 use crate::spec::{Exceeded, Outcome, Replacement, Spec, Stdin};
-use crate::{SandboxError, sys};
+use crate::{SandboxError, sys, world};
 
 /// Runs a program as any other child, in a process group of its own.
 pub fn run(spec: &Spec) -> Result<Outcome, SandboxError> {
@@ -39,6 +42,7 @@ pub fn run(spec: &Spec) -> Result<Outcome, SandboxError> {
 }
 
 fn run_there(spec: &Spec) -> Result<Outcome, SandboxError> {
+    let missing = world::differences(spec);
     let mut command = Command::new(&spec.program);
     command
         .args(spec.arguments.iter().skip(1))
@@ -50,6 +54,15 @@ fn run_there(spec: &Spec) -> Result<Outcome, SandboxError> {
         .stderr(Stdio::piped());
     if let Some(name) = spec.arguments.first() {
         command.arg0(name);
+    }
+    let mask = spec.umask;
+    // SAFETY: the closure makes system calls and touches no memory of ours.
+    unsafe {
+        command.pre_exec(move || {
+            mask.into_iter().for_each(sys::set_umask);
+            sys::fix_addresses();
+            Ok(())
+        });
     }
     command.stdin(match &spec.stdin {
         Stdin::Null => Stdio::null(),
@@ -67,7 +80,10 @@ fn run_there(spec: &Spec) -> Result<Outcome, SandboxError> {
     let captured = capture::capture(child, spec.limits.wall, spec.limits.output)?;
     let exceeded = captured.timed_out.then_some(Exceeded::Time);
     let ended = captured.ended;
-    Ok(captured.outcome(ended, exceeded))
+    Ok(Outcome {
+        missing,
+        ..captured.outcome(ended, exceeded)
+    })
 }
 
 /// A directory that looks like the root of the file system; it goes away with this value.

@@ -37,6 +37,11 @@ fn prepare(
     sys::new_session()?;
     std::env::set_current_dir(&spec.directory)?;
     limit_resources(spec)?;
+    if let Some(mask) = spec.umask {
+        sys::set_umask(mask);
+    }
+    // What a program does may depend on where it lies: its second run must be like its first.
+    sys::fix_addresses();
     sys::drop_privileges()?;
     sys::unblock_signals()?;
     let command = command(spec)?;

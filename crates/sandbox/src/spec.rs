@@ -205,16 +205,28 @@ pub struct Outcome {
     pub stdout: Vec<u8>,
     /// What it wrote to standard error, up to the limit.
     pub stderr: Vec<u8>,
+    /// How long it ran.
+    pub elapsed: Duration,
+    /// What of its world could not be made, and was for it as it is on the disk.
+    pub missing: Vec<PathBuf>,
 }
 
-/// What the launcher says: lines of JSON behind the specification. The first that is not
-/// [`Report::Missing`] counts: a program that could not be started also has an exit status.
+impl Outcome {
+    pub(crate) fn after(self, elapsed: Duration) -> Outcome {
+        Outcome { elapsed, ..self }
+    }
+}
+
+/// What the launcher says: lines of JSON behind the specification. The first that does not say
+/// what is missing counts: a program that could not be started also has an exit status.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
     /// A second line of defence that this kernel does not have.
     Missing(String),
-    Ended(Ended),
-    Exceeded(Exceeded),
+    /// Things of the world that could not be made.
+    MissingThings(Vec<PathBuf>),
+    Ended(Ended, Duration),
+    Exceeded(Exceeded, Duration),
     Unavailable(Unavailable),
     NotStarted(String),
 }

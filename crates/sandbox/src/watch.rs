@@ -34,6 +34,7 @@ impl<'a> Watch<'a> {
 
     /// Waits until the program ends or must be ended. The caller ends all that is left.
     pub fn until_end(&self, program: libc::pid_t) -> io::Result<Report> {
+        let exceeded = |limit| Report::Exceeded(limit, self.start.elapsed());
         let has_own_proc = fs::read_link("/proc/self").is_ok_and(|it| it == Path::new("1"));
         let mut pause = PAUSES.0;
         // Children that end all the time must not keep us from looking.
@@ -41,17 +42,17 @@ impl<'a> Watch<'a> {
         loop {
             while let Some((pid, status)) = sys::wait(-1, libc::WNOHANG)? {
                 if pid == program {
-                    return Ok(Report::Ended(ended(status)));
+                    return Ok(Report::Ended(ended(status), self.start.elapsed()));
                 }
             }
             let now = Instant::now();
             let left = self.limits.wall.saturating_sub(self.start.elapsed());
             if left.is_zero() {
-                return Ok(Report::Exceeded(Exceeded::Time));
+                return Ok(exceeded(Exceeded::Time));
             }
             if now >= next_look {
-                if has_own_proc && let Some(exceeded) = self.look() {
-                    return Ok(Report::Exceeded(exceeded));
+                if has_own_proc && let Some(limit) = self.look() {
+                    return Ok(exceeded(limit));
                 }
                 pause = (pause * 2).min(PAUSES.1);
                 next_look = Instant::now() + pause;

@@ -266,3 +266,55 @@ pub fn temporary_directory() -> io::Result<PathBuf> {
     name.pop();
     Ok(PathBuf::from(OsString::from_vec(name)))
 }
+
+/// Opens a directory, for [`open_in`].
+pub fn open_directory(path: &Path) -> io::Result<OwnedFd> {
+    let path = path_string(path)?;
+    let flags = libc::O_PATH | libc::O_DIRECTORY | libc::O_CLOEXEC;
+    // SAFETY: the string outlives the call.
+    owned(unsafe { libc::open(path.as_ptr(), flags) }.into())
+}
+
+/// Opens a file of a directory for reading.
+pub fn open_in(directory: &OwnedFd, name: &Path) -> io::Result<File> {
+    let name = path_string(name)?;
+    let flags = libc::O_RDONLY | libc::O_CLOEXEC;
+    // SAFETY: the string outlives the call.
+    let result = unsafe { libc::openat(directory.as_raw_fd(), name.as_ptr(), flags) };
+    owned(result.into()).map(File::from)
+}
+
+/// Makes a named pipe.
+pub fn make_pipe(path: &Path) -> io::Result<()> {
+    let path = path_string(path)?;
+    // SAFETY: the string outlives the call.
+    check(unsafe { libc::mkfifo(path.as_ptr(), 0o600) }.into()).map(drop)
+}
+
+/// Sets when something was last changed and last read: seconds and nanoseconds. Works for what
+/// cannot be opened, too.
+pub fn set_modified(path: &Path, (seconds, nanoseconds): (i64, u32)) -> io::Result<()> {
+    let path = path_string(path)?;
+    let time = libc::timespec {
+        tv_sec: seconds,
+        tv_nsec: i64::from(nanoseconds),
+    };
+    let times = [time, time];
+    let flags = libc::AT_SYMLINK_NOFOLLOW;
+    // SAFETY: the string and the two times outlive the call.
+    let result = unsafe { libc::utimensat(libc::AT_FDCWD, path.as_ptr(), times.as_ptr(), flags) };
+    check(result.into()).map(drop)
+}
+
+/// Sets which permissions files of this process and its children do not get when made.
+pub fn set_umask(mask: u32) {
+    // SAFETY: the call cannot fail and touches no memory.
+    unsafe { libc::umask(mask) };
+}
+
+/// Has the next program lie at the same addresses in every run. Where that is not allowed,
+/// addresses differ, and nothing else.
+pub fn fix_addresses() {
+    // SAFETY: no memory is involved.
+    unsafe { libc::personality(libc::ADDR_NO_RANDOMIZE as libc::c_ulong) };
+}

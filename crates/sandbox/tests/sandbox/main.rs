@@ -4,8 +4,15 @@ mod confinement;
 mod harms;
 mod refusals;
 mod support;
+mod worlds;
 
 fn main() {
-    let tests: Vec<support::Test> = [confinement::TESTS, harms::TESTS, refusals::TESTS].concat();
+    let tests: Vec<support::Test> = [
+        confinement::TESTS,
+        worlds::TESTS,
+        harms::TESTS,
+        refusals::TESTS,
+    ]
+    .concat();
     support::main(&tests);
 }

@@ -7,6 +7,7 @@ mod arguments;
 mod commands;
 mod compiler;
 mod environment;
+mod files;
 mod output;
 mod progress;
 mod signals;

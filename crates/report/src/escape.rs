@@ -14,7 +14,8 @@ pub fn text(untrusted: &str) -> String {
     escaped
 }
 
-fn steers(character: char) -> bool {
+/// Whether a character does something to a terminal.
+pub fn steers(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}')
         || matches!(character, '\u{2060}'..='\u{206f}' | '\u{feff}')
@@ -23,6 +24,14 @@ fn steers(character: char) -> bool {
 /// Bytes as a C string literal.
 pub fn bytes(untrusted: &[u8]) -> String {
     format!("\"{}\"", untrusted.escape_ascii())
+}
+
+/// One byte as it stands in a string: printable as it is, else as an escape.
+pub fn byte(untrusted: u8) -> String {
+    match untrusted {
+        b'\'' | b'"' => char::from(untrusted).to_string(),
+        _ => untrusted.escape_ascii().to_string(),
+    }
 }
 
 /// Bytes as hexadecimal digits, in pairs.

@@ -3,11 +3,20 @@
 //! Whatever comes from the tested program (names, source lines, input bytes, messages) is
 //! untrusted: [`escape`] keeps it from steering a terminal.
 
+mod aligned;
+mod beside;
+mod changes;
 pub mod escape;
 mod finding;
+mod hexdump;
 pub mod library;
+mod marked;
+#[cfg(test)]
+mod samples;
+mod shell;
 mod summary;
 pub mod text;
+pub mod words;
 
 use nearmiss_results::Report;
 

@@ -1,10 +1,11 @@
 //! One golden text per way to show results; hostile bytes are in all of them.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::note::NoteKind;
-use nearmiss_report::text;
+use nearmiss_report::text::{self, Lookup};
 use nearmiss_results::{
     Change, Checks, Finding, Input, LostCall, Note, Queries, Report, Resized, Status, Summary, Test,
 };
@@ -20,7 +21,10 @@ fn overflow() -> Finding {
         function: "fill".into(),
         distance: 0,
         tests: 1,
-        test: Test::default(),
+        test: Test {
+            argv: vec!["./fill".into(), "16\x1b[2J".into(), "in file".into()],
+            ..Test::default()
+        },
         input: BTreeMap::from([
             ("argv[1]".into(), Input::bytes(b"18\x1b[2J")),
             (
@@ -114,8 +118,17 @@ fn summary() -> Summary {
     }
 }
 
-fn source(file: &str, line: u32) -> Option<String> {
-    (file == "src/x.c" && line == 42).then(|| "\tx = a[i]; /* \u{1b}[0m */".to_string())
+struct Disk;
+
+impl Lookup for Disk {
+    fn source_line(&self, file: &str, line: u32) -> Option<String> {
+        (file == "src/x.c" && line == 42).then(|| "\tx = a[i]; /* \u{1b}[0m */".to_string())
+    }
+
+    fn content(&self, file: &Path) -> Option<Vec<u8>> {
+        let content = b"\x7fELF\x02\x01\x01\0\0\0\xffA\0\0\0\0".to_vec();
+        (file == Path::new("inputs/NM-1/file-0")).then_some(content)
+    }
 }
 
 const REPORT: &str = r#"NM-1 out-of-bounds-write (confirmed) at src/x.c:42:8 in fill
@@ -123,10 +136,14 @@ const REPORT: &str = r#"NM-1 out-of-bounds-write (confirmed) at src/x.c:42:8 in 
      |           ^
   index out of bounds\u{1b}[31m
   input that fails:
-    argv[1], byte 1: "6" -> "8" (36 -> 38)
-    file:/data/in, bytes 10-11: "\x00\x01" -> "\xffA" (00 01 -> ff 41)
-    argv[1] = "18\x1b[2J"
-    file:/data/in in inputs/NM-1/file-0
+    test: ./fill $'16\x1b[2J' 'in file'
+    new:  ./fill $'18\x1b[2J' 'in file'
+                    ^
+    file:/data/in, 16 bytes:
+      offset    test                     | new
+      00000000  7f 45 4c 46 02 01 01 00  | 7f 45 4c 46 02 01 01 00
+      00000008  00 00[00 01]00 00 00 00  | 00 00[ff 41]00 00 00 00
+    new content in inputs/NM-1/file-0
   replay: nearmiss replay NM-1
 
 NM-2 assertion (unconfirmed) at gone.c:7
@@ -147,7 +164,7 @@ Not complete, because:
 #[test]
 fn the_whole_report() {
     let report = Report::new(vec![overflow(), assertion()], summary());
-    assert_eq!(text::report(&report, &source), REPORT);
+    assert_eq!(text::report(&report, &Disk), REPORT);
 }
 
 #[test]
@@ -179,15 +196,74 @@ fn lengths_that_change() {
         change("argv[1]", 3, b"", &[b'A'; 1021]),
         change("stdin", 8, b"\n", b""),
     ];
-    let text = nearmiss_report::text::finding(&found, &source);
-    let expected = "\
+    let text = nearmiss_report::text::finding(&found, &Disk);
+    let listed = "\
   input that fails:
     argv[1]: 3 -> 1024 bytes
-    stdin, line at byte 6: 3 -> 2 bytes
     argv[1], at byte 3: 1021 bytes \"AAAAAAAAAAAAAAAA\"… put in
+    stdin, line at byte 6: 3 -> 2 bytes
     stdin, at byte 8: 1 byte \"\\n\" taken out
 ";
-    assert!(text.contains(expected), "{text}");
+    assert!(text.contains(listed), "{text}");
+
+    let long = [b"abc", &[b'A'; 1021][..]].concat();
+    let stdin = Input::bytes(b"hello\nabdef\n");
+    found.test.argv = vec!["./fill".into(), "abc".into()];
+    found.input = BTreeMap::from([
+        ("argv[1]".into(), Input::bytes(&long)),
+        ("stdin".into(), stdin),
+    ]);
+    let text = nearmiss_report::text::finding(&found, &Disk);
+    let beside = "\
+  input that fails:
+    argv[1]: 3 -> 1024 bytes
+    test: ./fill abc
+    new:  ./fill abcAAAAAAAAAAAAAAAAAAAAAAAA…AAAAAAAA
+                    ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+    stdin, line at byte 6: 3 -> 2 bytes
+    stdin, line 2:
+      test: ab\\ndef
+              ^^
+      new:  abdef
+";
+    assert!(text.contains(beside), "{text}");
+}
+
+#[test]
+fn a_finding_of_a_suite() {
+    let mut found = overflow();
+    found.distance = 2;
+    found.tests = 3;
+    found.test.id = "T7".into();
+    found.test.argv = ["cut", "-c3-5,6-", "--output-delimiter=:", "file.txt"]
+        .map(String::from)
+        .to_vec();
+    found.input = BTreeMap::from([("argv[1]".into(), Input::bytes(b"-c3-5,8-"))]);
+    found.changes = vec![Change {
+        channel: "argv[1]".into(),
+        offset: 6,
+        from: b"6".to_vec(),
+        to: b"8".to_vec(),
+    }];
+    assert_eq!(
+        text::finding(&found, &Disk),
+        r"NM-1 out-of-bounds-write (confirmed) at src/x.c:42:8 in fill
+  42 |     x = a[i]; /* \u{1b}[0m */
+     |           ^
+  index out of bounds\u{1b}[31m
+  distance 2: two branches from the test's path
+  3 tests lead to it; nearest: T7 `cut -c3-5,6- --output-delimiter=: file.txt`
+  input that fails:
+    test: cut -c3-5,6- --output-delimiter=: file.txt
+    new:  cut -c3-5,8- --output-delimiter=: file.txt
+                    ^
+  replay: nearmiss replay NM-1
+"
+    );
+    found.tests = 1;
+    found.distance = 0;
+    let text = text::finding(&found, &Disk);
+    assert!(text.contains("  distance 0: on the test's own path\n  1 test leads to it: T7 `cut"));
 }
 
 #[test]
@@ -197,7 +273,7 @@ fn nothing_found_and_nothing_lost() {
         ..Summary::default()
     };
     assert_eq!(
-        text::report(&Report::new(Vec::new(), summary), &source),
+        text::report(&Report::new(Vec::new(), summary), &Disk),
         "No check can fail, for any input that takes the same path.\n\
          Checks on input data: 0 met.\n"
     );

@@ -3,6 +3,7 @@
 use nearmiss_engine::{Config, EngineError, Options, Output, Target};
 
 use crate::arguments::{Format, RunArguments};
+use crate::files::Disk;
 use crate::progress::Line;
 use crate::{FOUND, NOTHING, environment, output, signals};
 
@@ -19,7 +20,7 @@ pub fn run(arguments: RunArguments) -> Result<u8, String> {
     match arguments.format {
         Format::Json => output::result(nearmiss_report::json(&report).as_bytes())?,
         Format::Text => {
-            let text = nearmiss_report::text::report(&report, &super::show::source_line);
+            let text = nearmiss_report::text::report(&report, &Disk);
             output::message(text.as_bytes());
         }
     }

@@ -64,3 +64,29 @@ pub fn find_program(name: &OsStr) -> Result<PathBuf, EngineError> {
         .find(|candidate| candidate.is_file())
         .ok_or_else(missing)
 }
+
+/// Whether this is a build on a server, where nobody looks at progress.
+pub fn is_ci() -> bool {
+    std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false")
+}
+
+/// Whether the terminal can draw over what it shows.
+pub fn can_move_cursor() -> bool {
+    std::env::var_os("TERM").is_some_and(|name| !name.is_empty() && name != "dumb")
+}
+
+/// How many columns the terminal at standard error has.
+pub fn width() -> usize {
+    // SAFETY: the structure is plain data, and the call fills no more than it.
+    let columns = unsafe {
+        let mut size: libc::winsize = std::mem::zeroed();
+        match libc::ioctl(libc::STDERR_FILENO, libc::TIOCGWINSZ, &mut size) {
+            0 => size.ws_col,
+            _ => 0,
+        }
+    };
+    match columns {
+        0 => 80,
+        columns => usize::from(columns),
+    }
+}

@@ -50,6 +50,26 @@ impl Campaign {
         &self.root
     }
 
+    /// Where inputs of findings are kept.
+    pub fn inputs(&self) -> PathBuf {
+        self.root.join("inputs")
+    }
+
+    /// Where new paths are kept.
+    pub fn paths(&self) -> PathBuf {
+        self.root.join("paths")
+    }
+
+    /// Where results of tests are kept.
+    pub fn units(&self) -> PathBuf {
+        self.root.join("units")
+    }
+
+    /// Where traces are made, read and removed.
+    pub fn scratch(&self) -> PathBuf {
+        self.root.join("scratch")
+    }
+
     /// Turns an error of a file in here into one that names this directory.
     pub fn failed(&self, error: io::Error) -> EngineError {
         EngineError::Campaign(self.root.clone(), error)

@@ -150,6 +150,20 @@ impl Capsule {
         words
     }
 
+    /// The files that it refers to: what it is fed, and contents of others.
+    pub fn own_files(&mut self) -> Vec<&mut PathBuf> {
+        let stdin = match &mut self.stdin {
+            Stdin::Null => None,
+            Stdin::File(path) | Stdin::Pipe(path) => Some(path),
+        };
+        let files = self.files.iter_mut().map(|file| &mut file.content);
+        stdin
+            .into_iter()
+            .chain(self.named.as_mut())
+            .chain(files)
+            .collect()
+    }
+
     /// What was fed to it, if anything is known of that.
     pub fn stdin_content(&self) -> io::Result<Option<Vec<u8>>> {
         match &self.stdin {

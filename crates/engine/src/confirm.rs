@@ -2,37 +2,33 @@
 //! sanitizer twin (does it fail?).
 
 use std::ffi::OsString;
-use std::fs;
-use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::environment::DEFAULT_ALLOCATION;
 use nearmiss_abi::event::EventKind;
 use nearmiss_sandbox::{Limits, Outcome, Sandbox, SandboxError};
 use nearmiss_sites::Sites;
-use nearmiss_trace::{Event, RawTrace};
+use nearmiss_trace::Event;
 use nearmiss_twin::TwinProgram;
 
 use crate::analyse::Candidate;
 use crate::capsule::{Capsule, Origin};
-use crate::complaint::{Complaint, complaints};
+use crate::complaint::Complaint;
+use crate::lab::Lab;
 use crate::spot;
+use crate::subject::Subject;
 
 /// What a replay needs besides the input.
 pub struct Replayer<'a> {
     /// Where runs happen.
-    pub sandbox: &'a Sandbox,
+    pub lab: &'a Lab<'a>,
     /// What a run may use up.
     pub limits: Limits,
-    /// The site maps of the program.
-    pub sites: &'a Sites,
+    /// The program and its twin.
+    pub subject: &'a Subject,
     /// The recorded path.
     pub events: &'a [Event],
-    /// The twin, or why there is none.
-    pub twin: Result<TwinProgram, String>,
-    /// A directory for traces of replays.
-    pub scratch: PathBuf,
 }
 
 /// What became of a predicted failure.
@@ -98,28 +94,16 @@ impl Replayer<'_> {
 
     /// Runs the instrumented program on the input and compares its path with the recorded one.
     fn follow(&self, candidate: &Candidate, capsule: &Capsule) -> Result<Replayed, String> {
-        let unreadable = |error: io::Error| format!("its replay left no trace: {error}");
-        if self.scratch.exists() {
-            fs::remove_dir_all(&self.scratch).map_err(unreadable)?;
-        }
-        fs::create_dir_all(&self.scratch).map_err(unreadable)?;
-        let variables = capsule.recording(&self.scratch, Origin::Invented);
-        let mut spec = capsule.spec(&capsule.program, &variables, &self.limits);
-        spec.writable.push(self.scratch.clone());
-        self.sandbox.run(&spec).map_err(|error| error.to_string())?;
-        let path = trace_of(&self.scratch, &capsule.program).map_err(unreadable)?;
-        let raw = RawTrace::open(&path).map_err(|error| error.to_string())?;
-        let stdin = capsule.stdin_content().map_err(unreadable)?;
-        let replay = nearmiss_trace::Path::read(&raw, self.sites, stdin.as_deref());
-        Ok(compare(self.sites, self.events, candidate, &replay.events))
+        let sites = &self.subject.program.sites;
+        let replay = self
+            .lab
+            .trace(capsule, Origin::Invented, sites, &self.limits)?;
+        Ok(compare(sites, self.events, candidate, &replay.path.events))
     }
 
     /// Runs the twin on the input; gives what it complains about.
     pub fn try_twin(&self, capsule: &Capsule) -> Result<Vec<Complaint>, String> {
-        let twin = self.twin.as_ref().map_err(Clone::clone)?;
-        let outcome = run_twin(self.sandbox, twin, capsule, &self.limits)
-            .map_err(|error| error.to_string())?;
-        Ok(complaints(&outcome.stderr, outcome.ended))
+        self.lab.try_twin(self.subject, capsule, &self.limits)
     }
 }
 
@@ -190,29 +174,6 @@ fn kind_seen(complaint: &Complaint, candidate: &Candidate, fails: bool) -> Optio
     };
     let kind = complaint.as_kind(spot.kind);
     kind.filter(|_| is_here)
-}
-
-/// The trace of the program among those in a directory: a program may start others.
-fn trace_of(directory: &Path, program: &Path) -> io::Result<PathBuf> {
-    let mut traces: Vec<(u64, PathBuf)> = Vec::new();
-    for entry in fs::read_dir(directory)? {
-        let path = entry?.path();
-        let number = path
-            .file_stem()
-            .and_then(|name| name.to_str()?.parse().ok());
-        traces.extend(number.map(|number| (number, path)));
-    }
-    traces.sort();
-    let is_of_program = |path: &PathBuf| {
-        RawTrace::open(path).is_ok_and(|raw| {
-            let name = String::from_utf8_lossy(raw.program()).into_owned();
-            Path::new(&name).file_name() == program.file_name()
-        })
-    };
-    let own = traces.iter().find(|(_, path)| is_of_program(path));
-    own.or(traces.first())
-        .map(|(_, path)| path.clone())
-        .ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
 /// How a replay went.

@@ -1,46 +1,72 @@
-//! From predictions to findings: each is replayed, and what the twin says decides.
+//! From predictions to failures that were seen: each candidate of a path is replayed, and what
+//! the twin says decides.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use nearmiss_results::{Finding, Report, Status, Test};
-use nearmiss_sandbox::Limits;
+use nearmiss_results::{Finding, Status, Test};
+use nearmiss_sandbox::{Limits, Stdin};
 use nearmiss_solve::Model;
-use nearmiss_trace::Path;
-use nearmiss_twin::TwinProgram;
+use nearmiss_trace::{Channel, Path};
 
 use crate::analyse::{Analysis, Candidate};
-use crate::campaign::{Campaign, RunDirectory};
 use crate::capsule::Capsule;
-use crate::complaint::{Complaint, is_memory};
+use crate::complaint::Complaint;
 use crate::confirm::{Replayer, Seen, Verdict};
+use crate::defects::{self, Found};
 use crate::error::EngineError;
+use crate::inputs;
 use crate::invent::{Invented, invent};
+use crate::lab::Lab;
 use crate::lengths::resizes;
-use crate::program::Program;
-use crate::record::Recording;
+use crate::minimise;
 use crate::resize::Growth;
 use crate::spot::{self, Check};
-use crate::summary::summarise;
-use crate::{Config, Progress};
+use crate::subject::Subject;
+use crate::test_case::TestCase;
+
+/// A path whose candidates are to be judged.
+#[derive(Clone, Copy)]
+pub struct Case<'a> {
+    /// The test that led to it.
+    pub test: &'a TestCase,
+    /// What the test's own input is.
+    pub own: &'a [Channel],
+    /// What took the path.
+    pub capsule: &'a Capsule,
+    /// The path.
+    pub path: &'a Path,
+    /// How far it is from the test's own.
+    pub distance: u32,
+}
+
+impl Case<'_> {
+    /// Whether the path is the test's own.
+    fn is_own(&self) -> bool {
+        self.distance == 0
+    }
+}
 
 /// What is needed to make findings of candidates.
 pub struct Hunt<'a> {
-    config: &'a Config,
-    campaign: &'a Campaign,
-    directory: &'a RunDirectory,
-    recording: &'a Recording,
-    path: &'a Path,
-    program: &'a Program,
+    lab: &'a Lab<'a>,
+    subject: &'a Subject,
+    case: Case<'a>,
+    limits: Limits,
     deadline: Instant,
-    divergences: u64,
-    confirmed_guesses: u64,
-    unconfirmable: Option<String>,
-    /// What the twin complains about on the recorded input, once that is wanted.
-    anyway: Option<Vec<Complaint>>,
+    /// What the twin complains about on the test's own input.
+    anyway: &'a [Complaint],
+    /// What is known of this test already: need not be shown again.
+    known: &'a [Found],
     /// Inputs that fail, but not where that was predicted.
     strays: Vec<(Candidate, Growth, Vec<Complaint>)>,
+    /// What was found.
+    pub found: Vec<Found>,
+    /// New inputs whose run left the predicted path.
+    pub divergences: u64,
+    /// Checks that were not decided, and were seen to fail.
+    pub confirmed_guesses: u64,
 }
 
 /// Once the twin is built there is at least so much time for replays, so that what was found late
@@ -48,104 +74,107 @@ pub struct Hunt<'a> {
 const LEAST_TIME: Duration = Duration::from_secs(20);
 
 impl<'a> Hunt<'a> {
-    /// A hunt in the directory of a run, until `deadline`.
+    /// A hunt on one path, until `deadline`.
     pub fn new(
-        (config, campaign, directory): (&'a Config, &'a Campaign, &'a RunDirectory),
-        (recording, path, program): (&'a Recording, &'a Path, &'a Program),
+        (lab, subject): (&'a Lab<'a>, &'a Subject),
+        case: Case<'a>,
+        limits: Limits,
+        (anyway, known): (&'a [Complaint], &'a [Found]),
         deadline: Instant,
     ) -> Hunt<'a> {
         Hunt {
-            config,
-            campaign,
-            directory,
-            recording,
-            path,
-            program,
+            lab,
+            subject,
+            case,
+            limits,
             deadline,
+            anyway,
+            known,
+            strays: Vec::new(),
+            found: Vec::new(),
             divergences: 0,
             confirmed_guesses: 0,
-            unconfirmable: None,
-            anyway: None,
-            strays: Vec::new(),
         }
     }
 
     /// Replays the candidates of each place until one is confirmed.
-    pub fn confirm(
-        &mut self,
-        analysis: &Analysis,
-        progress: &mut dyn FnMut(Progress),
-    ) -> Result<Vec<Finding>, EngineError> {
-        let mut findings: Vec<Finding> = Vec::new();
+    pub fn confirm(&mut self, analysis: &Analysis) -> Result<(), EngineError> {
         let (places, probes) = (&analysis.places, &analysis.probes);
         if places.is_empty() && probes.is_empty() {
-            return Ok(findings);
+            return Ok(());
         }
-        let total = places.len() + probes.len();
-        // Asked here and not before the analysis: where nothing can fail no sandbox is needed.
-        let refused = |why| EngineError::NoSandbox { total, why };
-        self.config.sandbox.check().map_err(refused)?;
-        progress(Progress::BuildingTwin);
         let replayer = self.replayer();
-        self.deadline = self.deadline.max(Instant::now() + LEAST_TIME);
-        for (done, candidates) in places.iter().enumerate() {
-            progress(Progress::Confirming { done, total });
-            let id = next_id(&findings);
-            let found = self.best(&replayer, candidates, &id)?;
-            findings.extend(found.filter(|found| !is_known(&findings, found)));
-            // What is there so far survives a kill.
-            self.campaign
-                .write_report(&self.report(findings.clone(), analysis))?;
+        if self.case.is_own() {
+            // The twin is built before the clock runs.
+            let bench = self.lab.bench;
+            let _ = self
+                .subject
+                .twin(bench.config, bench.campaign.root(), bench.tally);
+            self.deadline = self.deadline.max(Instant::now() + LEAST_TIME);
         }
-        for (number, probe) in probes.iter().enumerate() {
-            progress(Progress::Confirming {
-                done: places.len() + number,
-                total,
-            });
-            self.follow_probe(&replayer, probe, &mut findings)?;
+        for candidates in places {
+            if self.is_known_place(&candidates[0].check) {
+                continue;
+            }
+            if let Some(found) = self.best(&replayer, candidates)? {
+                self.add(found);
+            }
+        }
+        for probe in probes {
+            self.follow_probe(&replayer, probe)?;
         }
         for (candidate, growth, complaints) in std::mem::take(&mut self.strays) {
-            self.tell(
-                &replayer,
-                (&candidate, growth),
-                complaints,
-                "",
-                &mut findings,
-            )?;
+            self.tell(&replayer, (&candidate, growth), complaints, "")?;
         }
-        self.tell_recorded(&replayer, &mut findings)?;
-        // Traces of replays are of no use any more; the next run would remove them too.
-        let _ = std::fs::remove_dir_all(&replayer.scratch);
-        Ok(findings)
+        Ok(())
     }
 
-    pub fn report(&self, findings: Vec<Finding>, analysis: &Analysis) -> Report {
-        let (divergences, unconfirmable) = (self.divergences, self.unconfirmable.clone());
-        let sites = &self.program.sites;
-        let mut summary = summarise(self.path, sites, analysis, divergences, unconfirmable);
-        summary.checks.undecided -= self.confirmed_guesses;
-        summary.checks.failing += self.confirmed_guesses;
-        summary.uninstrumented = self.program.uninstrumented.clone();
-        summary.complete &= summary.uninstrumented.is_empty();
-        Report::new(findings, summary)
+    /// Makes findings of what the twin said about the path's own input. Memory errors on data
+    /// that is not input are seen by nobody else.
+    pub fn tell_own(&mut self, complaints: &[Complaint]) -> Result<(), EngineError> {
+        let replayer = self.replayer();
+        let news = match self.case.is_own() {
+            true => complaints.to_vec(),
+            false => self.news(complaints.to_vec()),
+        };
+        for complaint in news {
+            let invented = self.invent(&Model::new(), Growth::End)?;
+            self.add_unpredicted(&replayer, &complaint, "", invented, self.case.distance);
+        }
+        Ok(())
     }
 
-    fn replayer(&mut self) -> Replayer<'a> {
-        let capsule = &self.recording.capsule;
-        let twin = build_twin(
-            self.config,
-            self.campaign,
-            &capsule.program,
-            &self.program.libraries,
-        );
-        self.unconfirmable = twin.as_ref().err().cloned();
+    fn replayer(&self) -> Replayer<'a> {
         Replayer {
-            sandbox: &self.config.sandbox,
-            limits: limits(self.recording.time),
-            sites: &self.program.sites,
-            events: &self.path.events,
-            twin,
-            scratch: self.directory.join("replay"),
+            lab: self.lab,
+            limits: self.limits.clone(),
+            subject: self.subject,
+            events: &self.case.path.events,
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        self.lab.bench.is_over(self.deadline)
+    }
+
+    /// Whether this test is known to lead to a failure here.
+    fn is_known_place(&self, check: &Check) -> bool {
+        let spot = &check.spot;
+        self.known.iter().any(|known| {
+            let finding = &known.finding;
+            finding.status == Status::Confirmed
+                && (finding.kind, &finding.file, finding.line, finding.column)
+                    == (spot.kind, &spot.file, spot.line, spot.column)
+        })
+    }
+
+    fn add(&mut self, found: Found) {
+        let known = self.found.iter().chain(self.known);
+        if !known
+            .into_iter()
+            .any(|known| defects::is_same(&known.finding, &found.finding))
+        {
+            self.found.push(found);
         }
     }
 
@@ -154,38 +183,33 @@ impl<'a> Hunt<'a> {
         &mut self,
         replayer: &Replayer,
         candidates: &[Candidate],
-        id: &str,
-    ) -> Result<Option<Finding>, EngineError> {
+    ) -> Result<Option<Found>, EngineError> {
         let mut first = None;
         for (candidate, growth) in self.attempts(candidates) {
             if self.is_over() && (first.is_some() || candidate.guess) {
                 break;
             }
-            let invented = self.invent(candidate, growth, id)?;
+            let invented = self.invent(&candidate.changes, growth)?;
             let verdict = self.judge(replayer, candidate, &invented.capsule);
             // A guess promised nothing.
             let promised = !candidate.guess && growth == Growth::End;
             self.divergences += u64::from(verdict.diverged && promised);
             let confirmed = verdict.confirmed.is_some();
-            let finding = self.finding(id, candidate, invented, &verdict);
             if !confirmed && !verdict.others.is_empty() {
                 self.strays
                     .push((candidate.clone(), growth, verdict.others.clone()));
             }
             if confirmed {
                 self.confirmed_guesses += u64::from(candidate.guess);
-                return Ok(Some(finding));
+                return Ok(Some(self.predicted(replayer, candidate, invented, &verdict)));
             }
-            if !candidate.guess {
-                first.get_or_insert((candidate, finding));
+            if !candidate.guess && first.is_none() {
+                first = Some(self.predicted(replayer, candidate, invented, &verdict));
+            } else {
+                invented.forget();
             }
         }
-        let Some((candidate, finding)) = first else {
-            return Ok(None);
-        };
-        // Others may have been written over it.
-        self.invent(candidate, Growth::End, id)?;
-        Ok(Some(finding))
+        Ok(first)
     }
 
     /// How candidates are tried: those whose input grows in two ways.
@@ -193,16 +217,12 @@ impl<'a> Hunt<'a> {
         let mut attempts = Vec::new();
         for candidate in candidates {
             attempts.push((candidate, Growth::End));
-            let resizes = resizes(&self.path.channels, &candidate.changes);
+            let resizes = resizes(&self.case.path.channels, &candidate.changes);
             if resizes.iter().any(|one| one.to > one.piece.length) {
                 attempts.push((candidate, Growth::Inside));
             }
         }
         attempts
-    }
-
-    fn is_over(&self) -> bool {
-        self.config.is_stopped() || Instant::now() >= self.deadline
     }
 
     fn judge(&self, replayer: &Replayer, candidate: &Candidate, capsule: &Capsule) -> Verdict {
@@ -219,20 +239,16 @@ impl<'a> Hunt<'a> {
 
     /// Runs the twin on an input that leaves the path: whatever it complains about that it does
     /// not complain about anyway is a failure.
-    fn follow_probe(
-        &mut self,
-        replayer: &Replayer,
-        probe: &Candidate,
-        findings: &mut Vec<Finding>,
-    ) -> Result<(), EngineError> {
+    fn follow_probe(&mut self, replayer: &Replayer, probe: &Candidate) -> Result<(), EngineError> {
         if self.is_over() {
             return Ok(());
         }
         let spot = &probe.check.spot;
         let why = format!(" when the allocation at {}:{} fails", spot.file, spot.line);
-        let invented = self.invent(probe, Growth::End, &next_id(findings))?;
+        let invented = self.invent(&probe.changes, Growth::End)?;
         let complaints = replayer.try_twin(&invented.capsule).unwrap_or_default();
-        self.tell(replayer, (probe, Growth::End), complaints, &why, findings)
+        invented.forget();
+        self.tell(replayer, (probe, Growth::End), complaints, &why)
     }
 
     /// Makes findings of complaints that nobody predicted.
@@ -242,57 +258,22 @@ impl<'a> Hunt<'a> {
         (candidate, growth): (&Candidate, Growth),
         complaints: Vec<Complaint>,
         why: &str,
-        findings: &mut Vec<Finding>,
     ) -> Result<(), EngineError> {
-        for complaint in self.news(replayer, complaints) {
-            let id = next_id(findings);
+        for complaint in self.news(complaints) {
             // Each has its own copy of the input.
-            let invented = self.invent(candidate, growth, &id)?;
-            let finding = self.unpredicted(&id, &complaint, why, invented);
-            findings.extend(finding.filter(|found| !is_known(findings, found)));
+            let invented = self.invent(&candidate.changes, growth)?;
+            let distance = self.case.distance.max(1);
+            self.add_unpredicted(replayer, &complaint, why, invented, distance);
         }
         Ok(())
     }
 
-    /// What the twin complains about on the recorded input itself. Memory errors on data that
-    /// is not input are seen by nobody else.
-    fn tell_recorded(
-        &mut self,
-        replayer: &Replayer,
-        findings: &mut Vec<Finding>,
-    ) -> Result<(), EngineError> {
-        if self.is_over() {
-            return Ok(());
-        }
-        for complaint in self.anyway(replayer).to_vec() {
-            let id = next_id(findings);
-            let invented = self.invent_changes(&Model::new(), Growth::End, &id)?;
-            let finding = self.unpredicted(&id, &complaint, "", invented);
-            let finding = finding.map(|finding| Finding {
-                distance: 0,
-                ..finding
-            });
-            findings.extend(finding.filter(|found| !is_known(findings, found)));
-        }
-        Ok(())
-    }
-
-    fn anyway(&mut self, replayer: &Replayer) -> &[Complaint] {
-        self.anyway.get_or_insert_with(|| {
-            let recorded = replayer.try_twin(&self.recording.capsule);
-            recorded.unwrap_or_default()
-        })
-    }
-
-    /// The complaints that the twin does not have on the recorded input too.
-    fn news(&mut self, replayer: &Replayer, complaints: Vec<Complaint>) -> Vec<Complaint> {
-        if complaints.is_empty() {
-            return complaints;
-        }
-        let anyway = self.anyway(replayer);
+    /// The complaints that the twin does not have on the test's own input too.
+    fn news(&self, complaints: Vec<Complaint>) -> Vec<Complaint> {
         let is_new = |complaint: &Complaint| {
             let place = complaint.places.first();
-            !anyway
+            !self
+                .anyway
                 .iter()
                 .any(|old| old.places.first() == place && old.kinds == complaint.kinds)
         };
@@ -300,75 +281,44 @@ impl<'a> Hunt<'a> {
     }
 
     /// A finding at the place of a complaint that nobody predicted.
-    fn unpredicted(
-        &self,
-        id: &str,
+    fn add_unpredicted(
+        &mut self,
+        replayer: &Replayer,
         complaint: &Complaint,
         why: &str,
         invented: Invented,
-    ) -> Option<Finding> {
-        let (kind, place) = spot::of_complaint(&self.program.sites, complaint)?;
-        let wanted = self.config.checks.as_ref();
+        distance: u32,
+    ) {
+        let sites = &self.subject.program.sites;
+        let Some((kind, place)) = spot::of_complaint(sites, complaint) else {
+            return invented.forget();
+        };
+        let wanted = self.lab.bench.config.checks.as_ref();
         if wanted.is_some_and(|kinds| !kinds.contains(&kind)) {
-            return None;
+            return invented.forget();
         }
-        Some(Finding {
-            id: id.to_string(),
+        let finding = Finding {
             kind,
             status: Status::Confirmed,
             file: place.file,
             line: place.line,
             column: place.column,
             function: place.function,
-            distance: 1,
-            tests: 1,
-            test: test(self.recording),
-            input: invented.input,
-            changes: invented.changes,
-            lengths: invented.lengths,
+            distance,
             message: format!("{}{why}", complaint.text),
-            replay: format!("nearmiss replay {id}"),
-        })
+            ..self.blank()
+        };
+        let found = self.finish(replayer, finding, invented);
+        self.add(found);
     }
 
-    fn invent(
+    fn predicted(
         &self,
-        candidate: &Candidate,
-        growth: Growth,
-        id: &str,
-    ) -> Result<Invented, EngineError> {
-        self.invent_changes(&candidate.changes, growth, id)
-    }
-
-    fn invent_changes(
-        &self,
-        changes: &Model,
-        growth: Growth,
-        id: &str,
-    ) -> Result<Invented, EngineError> {
-        let directory = self.directory.input(id);
-        let failed = |error| self.campaign.failed(error);
-        if directory.exists() {
-            std::fs::remove_dir_all(&directory).map_err(failed)?;
-        }
-        let channels = &self.path.channels;
-        invent(
-            &self.recording.capsule,
-            channels,
-            changes,
-            growth,
-            &directory,
-        )
-        .map_err(failed)
-    }
-
-    fn finding(
-        &self,
-        id: &str,
+        replayer: &Replayer,
         candidate: &Candidate,
         invented: Invented,
         verdict: &Verdict,
-    ) -> Finding {
+    ) -> Found {
         let check = &candidate.check;
         let (status, kind, message) = match &verdict.confirmed {
             Some(seen) => (Status::Confirmed, seen.kind, words(check, seen)),
@@ -378,23 +328,92 @@ impl<'a> Hunt<'a> {
                 format!("{} (not confirmed: {})", check.message, verdict.doubt),
             ),
         };
-        Finding {
-            id: id.to_string(),
+        let finding = Finding {
             kind,
             status,
             file: check.spot.file.clone(),
             line: check.spot.line,
             column: check.spot.column,
             function: check.function.clone(),
+            distance: self.case.distance,
+            message,
+            ..self.blank()
+        };
+        self.finish(replayer, finding, invented)
+    }
+
+    /// Brings the input of a failure that was seen as near to the test's own as replays allow, and
+    /// says how the two differ.
+    fn finish(&self, replayer: &Replayer, mut finding: Finding, invented: Invented) -> Found {
+        let Invented {
+            mut capsule,
+            mut contents,
+            changes,
+            lengths,
+            directory,
+            ..
+        } = invented;
+        let channels = &self.case.path.channels;
+        let mut is_nearer = false;
+        if finding.status == Status::Confirmed {
+            let mut still_fails = |contents: &[Vec<u8>]| {
+                let written = inputs::write(self.case.capsule, channels, contents, &directory);
+                !self.is_over()
+                    && written.is_ok_and(|capsule| self.fails(replayer, &finding, &capsule))
+            };
+            is_nearer = minimise::minimise(self.case.own, channels, &mut contents, &mut still_fails);
+            // The last attempt need not have been the best.
+            if let Ok(best) = inputs::write(self.case.capsule, channels, &contents, &directory) {
+                capsule = best;
+            }
+        }
+        (finding.changes, finding.lengths) = match self.case.is_own() && !is_nearer {
+            true => (changes, lengths),
+            false => inputs::differences(self.case.own, channels, &contents),
+        };
+        finding.input = inputs::show(&capsule, channels, &contents, self.case.own);
+        Found {
+            finding,
+            capsule,
+            directory,
+        }
+    }
+
+    /// Whether the twin fails as a finding says.
+    fn fails(&self, replayer: &Replayer, finding: &Finding, capsule: &Capsule) -> bool {
+        let complaints = replayer.try_twin(capsule).unwrap_or_default();
+        complaints.iter().any(|complaint| {
+            complaint.names(&finding.file, finding.line)
+                && complaint.as_kind(finding.kind) == Some(finding.kind)
+        })
+    }
+
+    /// A finding about which nothing is said yet but the test.
+    fn blank(&self) -> Finding {
+        Finding {
+            id: String::new(),
+            kind: nearmiss_abi::check::Kind::Crash,
+            status: Status::Unconfirmed,
+            file: String::new(),
+            line: 0,
+            column: 0,
+            function: String::new(),
             distance: 0,
             tests: 1,
-            test: test(self.recording),
-            input: invented.input,
-            changes: invented.changes,
-            lengths: invented.lengths,
-            message,
-            replay: format!("nearmiss replay {id}"),
+            test: describe(self.case.test),
+            input: Default::default(),
+            changes: Vec::new(),
+            lengths: Vec::new(),
+            message: String::new(),
+            replay: String::new(),
         }
+    }
+
+    fn invent(&self, changes: &Model, growth: Growth) -> Result<Invented, EngineError> {
+        let bench = self.lab.bench;
+        let (capsule, channels) = (self.case.capsule, &self.case.path.channels);
+        invent(capsule, channels, changes, growth, &bench.new_directory())
+            .map_err(|error| bench.campaign.failed(error))
     }
 }
 
@@ -407,72 +426,27 @@ fn words(check: &Check, seen: &Seen) -> String {
     }
 }
 
-/// The number of the next finding.
-fn next_id(findings: &[Finding]) -> String {
-    format!("NM-{}", findings.len() + 1)
-}
-
-/// Whether a failure is among the findings already. Memory errors at one place that show as one
-/// are one; so is one that was only predicted where another was seen.
-fn is_known(findings: &[Finding], new: &Finding) -> bool {
-    findings.iter().any(|known| {
-        let place = |finding: &Finding| (finding.file.clone(), finding.line);
-        let same_kind = known.kind == new.kind
-            && (known.column == new.column || known.column == 0 || new.distance > 0);
-        let shadowed = is_memory(known.kind)
-            && is_memory(new.kind)
-            && known.column == new.column
-            && known.status == Status::Confirmed
-            && new.status == Status::Unconfirmed;
-        place(known) == place(new) && (same_kind || shadowed)
-    })
-}
-
-pub fn build_twin(
-    config: &Config,
-    campaign: &Campaign,
-    program: &std::path::Path,
-    libraries: &[PathBuf],
-) -> Result<TwinProgram, String> {
-    let twin = nearmiss_twin::Config {
-        clang: config.clang.clone(),
-        library_directory: config.library_directory.clone(),
-        jobs: std::thread::available_parallelism().map_or(1, usize::from),
-    };
-    let name = program.file_name().unwrap_or_default();
-    let directory = campaign.root().join("twins").join(name);
-    nearmiss_twin::build(program, libraries, &directory, &twin)
-        .map_err(|error| format!("its sanitizer twin could not be built: {error}"))
-}
-
-/// A replay may take longer than the recorded run, but not for ever.
-pub fn limits(recorded: Duration) -> Limits {
-    let wall = (recorded * 20).clamp(Duration::from_secs(5), Duration::from_secs(60));
-    Limits {
-        wall,
-        cpu_seconds: wall.as_secs() + 1,
-        ..Limits::default()
+/// A test as it is reported.
+pub fn describe(test: &TestCase) -> Test {
+    let capsule = &test.capsule;
+    Test {
+        id: test.id.clone(),
+        program: capsule.program.clone(),
+        argv: capsule.arguments.iter().map(show_argument).collect(),
+        cwd: capsule.directory.clone(),
+        stdin: match &capsule.stdin {
+            Stdin::Null => None,
+            Stdin::File(path) | Stdin::Pipe(path) => Some(path.clone()),
+        },
+        ended: test.ended.clone(),
+        trace: test.trace.clone().unwrap_or_else(PathBuf::new),
     }
 }
 
-fn test(recording: &Recording) -> Test {
-    let capsule = &recording.capsule;
-    let show = |argument: &std::ffi::OsString| match argument.to_str() {
+/// An argument as text.
+pub fn show_argument(argument: &std::ffi::OsString) -> String {
+    match argument.to_str() {
         Some(text) => text.to_string(),
         None => argument.as_bytes().escape_ascii().to_string(),
-    };
-    Test {
-        id: String::new(),
-        program: capsule.program.clone(),
-        argv: capsule.arguments.iter().map(show).collect(),
-        cwd: capsule.directory.clone(),
-        stdin: match &capsule.stdin {
-            nearmiss_sandbox::Stdin::Null => None,
-            nearmiss_sandbox::Stdin::File(path) | nearmiss_sandbox::Stdin::Pipe(path) => {
-                Some(path.clone())
-            }
-        },
-        ended: recording.ended.clone(),
-        trace: recording.trace.clone(),
     }
 }

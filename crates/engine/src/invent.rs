@@ -1,20 +1,16 @@
 //! A solver's answer as arguments, standard input and files: a run that can be made.
 
 use std::collections::BTreeMap;
-use std::ffi::OsString;
 use std::fs;
 use std::io;
-use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use nearmiss_abi::channel::ChannelKind;
 use nearmiss_results::{Change, Input, Resized};
-use nearmiss_sandbox::{Replacement, Stdin};
 use nearmiss_solve::Model;
 use nearmiss_trace::Channel;
 
-use crate::campaign::write_atomically;
 use crate::capsule::Capsule;
+use crate::inputs::{changed_runs, show, write};
 use crate::lengths::{Resize, resizes};
 use crate::resize::{Growth, resize, resized};
 
@@ -29,10 +25,19 @@ pub struct Invented {
     pub changes: Vec<Change>,
     /// The pieces of input that are longer or shorter.
     pub lengths: Vec<Resized>,
+    /// What each channel holds, by its number.
+    pub contents: Vec<Vec<u8>>,
+    /// Where it was written.
+    pub directory: PathBuf,
 }
 
-/// The longest content that is reported itself and not by a file.
-const INLINE: usize = 256;
+impl Invented {
+    /// Removes what was written: it is of no use.
+    pub fn forget(self) {
+        // What is left behind is removed with the campaign's other leftovers.
+        let _ = fs::remove_dir_all(&self.directory);
+    }
+}
 
 /// Writes the input with these changes into `directory`, which is made.
 pub fn invent(
@@ -55,54 +60,15 @@ pub fn invent(
             resize,
         ))
     };
-    let mut invented = Invented {
-        capsule: recorded.clone(),
-        input: BTreeMap::new(),
+    let capsule = write(recorded, channels, &contents, directory)?;
+    Ok(Invented {
+        input: show(&capsule, channels, &contents, channels),
+        capsule,
+        directory: directory.to_path_buf(),
         changes,
         lengths: resizes.iter().filter_map(piece).collect(),
-    };
-    let mut named = Vec::new();
-    for (number, (channel, content)) in channels.iter().zip(&contents).enumerate() {
-        let changed = *content != channel.content;
-        match channel.kind {
-            ChannelKind::Argument => {
-                set_argument(&mut invented.capsule.arguments, channel.index, content);
-            }
-            ChannelKind::Stdin if changed => set_stdin(&mut invented.capsule, directory, content)?,
-            ChannelKind::File if changed => {
-                let replacement = replace_file(channel, content, directory, number)?;
-                invented.capsule.files.push(replacement);
-            }
-            ChannelKind::Environment if changed => {
-                set_variable(&mut invented.capsule.environment, &channel.name, content);
-            }
-            ChannelKind::Named => named.extend(named_row(&channel.name, channel.index, content)),
-            ChannelKind::Pipe => named.extend(named_row(PIPE, channel.index, content)),
-            ChannelKind::Socket => named.extend(named_row(SOCKET, channel.index, content)),
-            ChannelKind::Length => continue,
-            _ => {}
-        }
-        if changed || !is_plenty(channel.kind) {
-            let shown = show(&invented.capsule, channel, content);
-            invented.input.insert(channel.label(), shown);
-        }
-    }
-    if !named.is_empty() {
-        let path = directory.join("named");
-        write_atomically(&path, &named)?;
-        invented.capsule.named = Some(path);
-    }
-    invented.capsule.write(directory)?;
-    Ok(invented)
-}
-
-/// Names of rows for streams: see [`nearmiss_abi::environment::REPLAY`].
-const PIPE: &[u8] = b"pipe";
-const SOCKET: &[u8] = b"socket";
-
-/// Whether there may be many channels of a kind that nobody wants to see unchanged.
-fn is_plenty(kind: ChannelKind) -> bool {
-    matches!(kind, ChannelKind::File | ChannelKind::Environment)
+        contents,
+    })
 }
 
 /// Cuts and pads pieces, from the last to the first, so that offsets stay valid; the whole of a
@@ -179,108 +145,21 @@ fn contents(channels: &[Channel], model: &Model) -> Vec<Vec<u8>> {
 
 /// Runs of neighbouring bytes that differ.
 fn changes(channels: &[Channel], contents: &[Vec<u8>]) -> Vec<Change> {
-    let mut changes: Vec<Change> = Vec::new();
     let is_content = |(channel, _): &(&Channel, &Vec<u8>)| channel.piece.is_none();
-    for (channel, content) in channels.iter().zip(contents).filter(is_content) {
-        let mut last = None;
-        let pairs = channel.content.iter().zip(content).enumerate();
-        for (offset, (from, to)) in pairs.filter(|(_, (from, to))| from != to) {
-            if last.is_none_or(|last: usize| last + 1 != offset) {
-                changes.push(Change {
-                    channel: channel.label(),
-                    offset: offset as u64,
-                    from: Vec::new(),
-                    to: Vec::new(),
-                });
-            }
-            let change = changes.last_mut().expect("one was just made");
-            change.from.push(*from);
-            change.to.push(*to);
-            last = Some(offset);
-        }
-    }
-    changes
-}
-
-fn set_argument(arguments: &mut [OsString], index: u32, content: &[u8]) {
-    if let Some(argument) = arguments.get_mut(index as usize) {
-        *argument = OsString::from_vec(content.to_vec());
-    }
-}
-
-fn set_variable(environment: &mut Vec<(OsString, OsString)>, name: &[u8], content: &[u8]) {
-    let value = OsString::from_vec(content.to_vec());
-    match environment
-        .iter_mut()
-        .find(|(known, _)| known.as_bytes() == name)
-    {
-        Some((_, known)) => *known = value,
-        None => environment.push((OsString::from_vec(name.to_vec()), value)),
-    }
-}
-
-fn set_stdin(capsule: &mut Capsule, directory: &Path, content: &[u8]) -> io::Result<()> {
-    let path = directory.join("stdin");
-    write_atomically(&path, content)?;
-    capsule.stdin = match &capsule.stdin {
-        Stdin::Pipe(_) => Stdin::Pipe(path),
-        _ => Stdin::File(path),
-    };
-    Ok(())
-}
-
-/// A trace has only the first part of a very large file; the rest is taken from the disk.
-fn replace_file(
-    channel: &Channel,
-    content: &[u8],
-    directory: &Path,
-    number: usize,
-) -> io::Result<Replacement> {
-    let path = PathBuf::from(std::ffi::OsStr::from_bytes(&channel.name));
-    let mut whole = content.to_vec();
-    if let Ok(on_disk) = fs::read(&path)
-        && on_disk.starts_with(&channel.content)
-    {
-        whole.extend(&on_disk[channel.content.len()..]);
-    }
-    let replacement = directory.join(format!("file-{number}"));
-    write_atomically(&replacement, &whole)?;
-    Ok(Replacement {
-        path,
-        content: replacement,
-    })
-}
-
-/// A row of the file that `NEARMISS_REPLAY` names: see [`nearmiss_abi::environment`].
-fn named_row(name: &[u8], index: u32, content: &[u8]) -> Vec<u8> {
-    let mut row = Vec::new();
-    for number in [name.len() as u32, index, content.len() as u32] {
-        row.extend(number.to_le_bytes());
-    }
-    row.extend(name);
-    row.extend(content);
-    row
-}
-
-fn show(capsule: &Capsule, channel: &Channel, content: &[u8]) -> Input {
-    let file = match channel.kind {
-        ChannelKind::Stdin => match &capsule.stdin {
-            Stdin::File(path) | Stdin::Pipe(path) => Some(path.clone()),
-            Stdin::Null => None,
-        },
-        ChannelKind::File => capsule.files.last().map(|file| file.content.clone()),
-        _ => None,
-    };
-    match file {
-        Some(file) if content.len() > INLINE => Input::File(file),
-        _ => Input::bytes(content),
-    }
+    let pairs = channels.iter().zip(contents).filter(is_content);
+    pairs
+        .flat_map(|(channel, content)| changed_runs(&channel.label(), &channel.content, content))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
+    use std::ffi::OsString;
+
     use super::*;
+    use nearmiss_abi::channel::ChannelKind;
     use nearmiss_expr::InputByte;
+    use nearmiss_sandbox::Stdin;
     use nearmiss_trace::Piece;
 
     fn channel(kind: ChannelKind, index: u32, name: &str, content: &[u8]) -> Channel {

@@ -24,7 +24,13 @@ pub mod capsule;
 pub mod complaint;
 pub mod confirm;
 mod error;
+mod lab;
+mod minimise;
+mod subject;
+mod defects;
+mod explore;
 mod hunt;
+mod inputs;
 pub mod invent;
 pub mod lengths;
 mod program;
@@ -134,31 +140,4 @@ pub struct Target {
     pub directory: PathBuf,
     /// Its standard input.
     pub stdin: File,
-}
-
-/// How far the work has come.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Progress {
-    /// The program runs.
-    Recording,
-    /// The trace is being read.
-    Reading,
-    /// Checks are being decided.
-    Deciding {
-        /// Events behind us.
-        done: usize,
-        /// All events.
-        total: usize,
-        /// Checks that can fail, so far.
-        failing: u64,
-    },
-    /// The twin is being built.
-    BuildingTwin,
-    /// New inputs are being replayed.
-    Confirming {
-        /// Places behind us.
-        done: usize,
-        /// All places that can fail.
-        total: usize,
-    },
 }

@@ -6,7 +6,7 @@ use std::os::unix::fs::FileExt;
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use nearmiss_abi::environment;
 use nearmiss_sandbox::Stdin;
@@ -14,20 +14,8 @@ use nearmiss_sandbox::Stdin;
 use crate::campaign::{Campaign, RunDirectory};
 use crate::capsule::{Capsule, Origin};
 use crate::error::EngineError;
+use crate::test_case::TestCase;
 use crate::{Config, Output, Target};
-
-/// A run that has ended.
-#[derive(Debug)]
-pub struct Recording {
-    /// What it was made of.
-    pub capsule: Capsule,
-    /// What it recorded.
-    pub trace: PathBuf,
-    /// How it ended.
-    pub ended: String,
-    /// How long it took.
-    pub time: Duration,
-}
 
 /// Runs the program once and keeps all that is needed to run it again.
 pub fn record(
@@ -35,7 +23,7 @@ pub fn record(
     config: &Config,
     campaign: &Campaign,
     run: &RunDirectory,
-) -> Result<Recording, EngineError> {
+) -> Result<TestCase, EngineError> {
     let copy = run.join("stdin");
     let stdin = spool(target.stdin, &copy, config)?;
     let mut channels = config.channels.clone();
@@ -73,11 +61,13 @@ pub fn record(
     if !trace.exists() {
         return Err(EngineError::NoTrace(capsule.program));
     }
-    Ok(Recording {
+    Ok(TestCase {
+        id: String::new(),
         capsule,
-        trace,
+        executions: 1,
         ended: describe(status),
-        time: start.elapsed(),
+        seconds: start.elapsed().as_secs_f64(),
+        trace: Some(trace),
     })
 }
 

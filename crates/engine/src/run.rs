@@ -2,61 +2,54 @@
 
 use std::time::{Duration, Instant};
 
-use nearmiss_results::Report;
+use nearmiss_results::{Report, Summary};
 use nearmiss_sandbox::Outcome;
-use nearmiss_trace::{Path, RawTrace};
 
-use crate::analyse::analyse;
 use crate::campaign::{Campaign, read_report};
 use crate::capsule::Capsule;
 use crate::confirm::run_twin;
 use crate::error::EngineError;
-use crate::hunt::{Hunt, build_twin, limits};
-use crate::program::{self, Program};
-use crate::record::{Recording, record};
-use crate::{Config, Progress, Target};
+use crate::explore::{Explorer, Slot, Standing};
+use crate::lab::{Bench, limits};
+use crate::program;
+use crate::record::record;
+use crate::subject::build_twin;
+use crate::summary::merge;
+use crate::tally::{Phase, Tally};
+use crate::{Config, Target};
 
 /// Runs a program once, looks for inputs next to its own that make it fail, and reports them.
-pub fn run(
-    target: Target,
-    config: &Config,
-    progress: &mut dyn FnMut(Progress),
-) -> Result<Report, EngineError> {
-    let program = program::inspect(&target.program, &target.environment)?;
+pub fn run(target: Target, config: &Config, tally: &Tally) -> Result<Report, EngineError> {
+    program::inspect(&target.program, &target.environment)?;
     let campaign = Campaign::open(&config.directory)?;
     let directory = campaign.new_run()?;
-    progress(Progress::Recording);
-    let recording = record(target, config, &campaign, &directory)?;
-    progress(Progress::Reading);
-    let mut path = read(&recording, &program, &campaign)?;
+    tally.enter(Phase::Recording);
+    let test = record(target, config, &campaign, &directory)?;
+    tally.enter(Phase::Exploring);
     let deadline = Instant::now() + config.time;
-    // The rest is for replays: what was found and not confirmed is worth little.
-    let end = deadline - config.time / 4;
-    let analysis = analyse(&mut path, &program.sites, config, end, progress);
-    let mut hunt = Hunt::new(
-        (config, &campaign, &directory),
-        (&recording, &path, &program),
-        deadline,
-    );
-    let findings = hunt.confirm(&analysis, progress)?;
-    let report = hunt.report(findings, &analysis);
+    tally.set_deadline(deadline);
+    let bench = Bench::new(config, &campaign, tally);
+    let explorer = Explorer::new(&bench, deadline);
+    let save = |findings| {
+        // What is there so far survives a kill; the whole report comes at the end.
+        let _ = campaign.write_report(&Report::new(findings, Summary::default()));
+    };
+    let explored = explorer.explore(vec![test], &save)?;
+    tally.enter(Phase::Reporting);
+    if let Some(Slot {
+        standing: Standing::Skipped(why),
+        ..
+    }) = explored.slots.first()
+    {
+        return Err(EngineError::Replay(why.clone()));
+    }
+    let summaries = explored.slots.iter().map(|slot| &slot.state.summary);
+    let mut summary = merge(summaries, &explored.statistics);
+    summary.exploration = (config.distance != Some(0)).then_some(explored.exploration);
+    let report = Report::new(explored.findings, summary);
     campaign.write_report(&report)?;
     campaign.keep_only(&directory)?;
     Ok(report)
-}
-
-fn read(
-    recording: &Recording,
-    program: &Program,
-    campaign: &Campaign,
-) -> Result<Path, EngineError> {
-    let failed = |error| EngineError::Trace(recording.trace.clone(), error);
-    let raw = RawTrace::open(&recording.trace).map_err(failed)?;
-    let stdin = recording
-        .capsule
-        .stdin_content()
-        .map_err(|error| campaign.failed(error))?;
-    Ok(Path::read(&raw, &program.sites, stdin.as_deref()))
 }
 
 /// Runs the input of a finding once more, by the program itself or by its twin.
@@ -66,20 +59,12 @@ pub fn replay(id: &str, twin: bool, config: &Config) -> Result<Outcome, EngineEr
         .finding(id)
         .ok_or_else(|| EngineError::NoFinding(id.to_string()))?;
     let campaign = Campaign::open(&config.directory)?;
-    let run = finding
-        .test
-        .trace
-        .parent()
-        .and_then(|traces| traces.parent());
-    let directory = run
-        .unwrap_or(campaign.root())
-        .join("inputs")
-        .join(&finding.id);
+    let directory = campaign.inputs().join(&finding.id);
     let capsule = Capsule::read(&directory).map_err(|error| campaign.failed(error))?;
-    let limits = limits(Duration::from_secs(1));
+    let limits = limits(config, Duration::from_secs(1));
     let outcome = if twin {
         let libraries = program::inspect(&capsule.program, &capsule.environment)?.libraries;
-        let twin = build_twin(config, &campaign, &capsule.program, &libraries)
+        let twin = build_twin(config, campaign.root(), &capsule.program, &libraries)
             .map_err(EngineError::Replay)?;
         run_twin(&config.sandbox, &twin, &capsule, &limits)
     } else {

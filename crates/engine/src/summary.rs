@@ -3,30 +3,32 @@
 use nearmiss_abi::library::{self, State};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
-use nearmiss_results::{LostCall, Note, Queries, Summary};
+use nearmiss_results::{Checks, LostCall, Note, Queries, Summary};
 use nearmiss_sites::Sites;
 use nearmiss_solve::Statistics;
 use nearmiss_trace::{End, Path};
 
 use crate::analyse::Analysis;
 use crate::spot;
+use crate::subject::Subject;
 
-/// The summary of a run; `divergences` are counted while failures are confirmed.
+/// The summary of one path; `divergences` are counted while failures are confirmed.
 pub fn summarise(
     path: &Path,
-    sites: &Sites,
+    subject: &Subject,
     analysis: &Analysis,
     divergences: u64,
-    unconfirmable: Option<String>,
 ) -> Summary {
-    let notes = notes(path, sites);
+    let notes = notes(path, &subject.program.sites);
+    let uninstrumented = subject.program.uninstrumented.clone();
     let lost = !notes.is_empty()
         || path.stopped
         || path.end != End::Whole
         || path.inconsistent > 0
         || divergences > 0
         || analysis.stopped
-        || analysis.checks.undecided > 0;
+        || analysis.checks.undecided > 0
+        || !uninstrumented.is_empty();
     Summary {
         complete: !lost,
         checks: analysis.checks.clone(),
@@ -37,9 +39,60 @@ pub fn summarise(
         inconsistent: path.inconsistent,
         events: path.events.len() as u64,
         stopped: analysis.stopped,
-        unconfirmable,
-        uninstrumented: Vec::new(),
+        unconfirmable: subject.unconfirmable(),
+        uninstrumented,
         ..Summary::default()
+    }
+}
+
+/// One summary of many paths.
+pub fn merge<'s>(summaries: impl IntoIterator<Item = &'s Summary>, statistics: &Statistics) -> Summary {
+    let mut all = Summary {
+        complete: true,
+        queries: queries(statistics),
+        ..Summary::default()
+    };
+    for one in summaries {
+        all.complete &= one.complete;
+        add_checks(&mut all.checks, &one.checks);
+        for note in &one.notes {
+            add_note(&mut all.notes, note);
+        }
+        all.divergences += one.divergences;
+        all.inconsistent += one.inconsistent;
+        all.events += one.events;
+        all.stopped |= one.stopped;
+        if all.unconfirmable.is_none() {
+            all.unconfirmable = one.unconfirmable.clone();
+        }
+        let known = &mut all.uninstrumented;
+        let new = one.uninstrumented.iter().filter(|name| !known.contains(name));
+        let new: Vec<String> = new.cloned().collect();
+        known.extend(new);
+    }
+    all.lost_calls = lost_calls(&all.notes);
+    all
+}
+
+fn add_checks(all: &mut Checks, one: &Checks) {
+    all.met += one.met;
+    all.by_solver += one.by_solver;
+    all.undecided += one.undecided;
+    all.failing += one.failing;
+    all.skipped += one.skipped;
+    for (layer, count) in &one.without_solver {
+        *all.without_solver.entry(layer.clone()).or_default() += count;
+    }
+}
+
+fn add_note(notes: &mut Vec<Note>, new: &Note) {
+    let same = |note: &&mut Note| {
+        (note.kind, &note.file, note.line, &note.callee)
+            == (new.kind, &new.file, new.line, &new.callee)
+    };
+    match notes.iter_mut().find(same) {
+        Some(note) => note.count += new.count,
+        None => notes.push(new.clone()),
     }
 }
 
@@ -53,19 +106,15 @@ fn notes(path: &Path, sites: &Sites) -> Vec<Note> {
         if kind == NoteKind::Call && library::state(&callee) == Some(State::Harmless) {
             continue;
         }
-        let same = |note: &&mut Note| {
-            (note.kind, &note.file, note.line, &note.callee) == (kind, &file, line, &callee)
+        let count = u64::from(row.count);
+        let note = Note {
+            kind,
+            file,
+            line,
+            callee,
+            count,
         };
-        match notes.iter_mut().find(same) {
-            Some(note) => note.count += u64::from(row.count),
-            None => notes.push(Note {
-                kind,
-                file,
-                line,
-                callee,
-                count: u64::from(row.count),
-            }),
-        }
+        add_note(&mut notes, &note);
     }
     notes
 }

@@ -1,5 +1,7 @@
 //! A recorded execution that is to be looked at.
 
+use std::path::PathBuf;
+
 use crate::capsule::Capsule;
 
 /// One execution of the suite, or several that were the same.
@@ -15,4 +17,6 @@ pub struct TestCase {
     pub ended: String,
     /// How long it took in the suite.
     pub seconds: f64,
+    /// What it recorded, if it was recorded when it ran first.
+    pub trace: Option<PathBuf>,
 }

@@ -26,3 +26,4 @@ mod verify;
 pub use channel::{Channel, Piece, Recorded, padding};
 pub use path::{End, Event, Path, State};
 pub use raw::{RawTrace, ReadError};
+pub use switch::switch_targets;

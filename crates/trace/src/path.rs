@@ -73,6 +73,8 @@ pub struct Event {
     /// What holds of the input because of this event: a one-bit term that is true under the
     /// recorded input. `None` where the event was about concrete data.
     pub condition: Option<TermId>,
+    /// What a switch was on.
+    pub switched: Option<TermId>,
     /// Whether, between the event before and this one, the program did something on concrete data
     /// that could go wrong on other data: an access with a computed address, a division.
     pub sensitive: bool,
@@ -196,6 +198,7 @@ impl Reader<'_> {
             truth: raw.truth != 0,
             choice: (raw.truth != 0) as u64,
             condition: None,
+            switched: None,
             sensitive: false,
             reason: None,
             failure: None,
@@ -213,6 +216,7 @@ impl Reader<'_> {
         let value = self.verified.values[raw.label as usize];
         let (condition, choice) = match kind {
             EventKind::Switch => {
+                event.switched = Some(term);
                 switch::condition(&mut self.terms, self.sites, event.site, term, value)
             }
             EventKind::Fixed => (switch::equals(&mut self.terms, term, value), value as u64),

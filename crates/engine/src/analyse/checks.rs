@@ -1,0 +1,195 @@
+//! Checks: which can fail, and for which input.
+//!
+//! Where the recording had to fix a value (a symbolic address of a store, say), a path that is
+//! true to it may be too narrow to fail. Then a *guess* is made on a path without what was
+//! fixed: it may leave the predicted path, so it counts only if the replay confirms it.
+//!
+//! A probe asks for an input that leaves the path at a place where programs are seldom tested.
+//! What happens then nobody predicts: the replay is all.
+
+use nearmiss_abi::check::Kind;
+use nearmiss_abi::event::EventKind;
+use nearmiss_abi::site::SiteId;
+use nearmiss_expr::TermId;
+use nearmiss_solve::{Answer, Layer, Model, Statistics};
+use nearmiss_trace::Event;
+
+use super::{Candidate, Walk};
+use crate::spot::{self, Check, Spot};
+
+/// Different conditions at one place that are tried for a nearer input, or one that can be
+/// confirmed.
+const CANDIDATES_PER_PLACE: usize = 4;
+/// After so many questions without an answer, a place is not asked about any more.
+const TIMEOUTS_PER_SITE: u32 = 3;
+/// Most probes of a run; one at each place.
+const PROBES: usize = 32;
+/// How the count of checks is called that were asked before, word for word.
+const REPEATED: &str = "repeated";
+
+impl Walk<'_> {
+    pub(super) fn check(&mut self, number: usize, event: &Event) {
+        let check = spot::check(self.sites, event.site, event.failure);
+        let wanted = check.as_ref().is_some_and(|check| self.is_wanted(check));
+        let Some(check) = check.filter(|_| wanted) else {
+            self.checks.met += 1;
+            self.checks.skipped += 1;
+            return;
+        };
+        self.checked.insert(event.site);
+        if event.is_failure() {
+            return self.failed(number, event, check);
+        }
+        self.checks.met += 1;
+        let Some(condition) = event.condition else {
+            return;
+        };
+        let known = self.places.get(&check.spot).map_or(0, Vec::len);
+        if !self.decided.insert((event.site, condition)) {
+            // It was assumed when it was met first, so it holds.
+            *self
+                .checks
+                .without_solver
+                .entry(REPEATED.into())
+                .or_default() += 1;
+        } else if known >= CANDIDATES_PER_PLACE || self.recorded_fails(&check.spot) {
+            self.checks.skipped += 1;
+        } else if self.timeouts.get(&event.site) >= Some(&TIMEOUTS_PER_SITE) {
+            self.checks.undecided += 1;
+        } else {
+            self.ask(number, event.site, check, condition);
+        }
+    }
+
+    fn is_wanted(&self, check: &Check) -> bool {
+        let wanted = self.config.checks.as_ref();
+        wanted.is_none_or(|kinds| kinds.contains(&check.spot.kind))
+    }
+
+    /// Whether the recorded input itself fails at a place: no other input is nearer.
+    fn recorded_fails(&self, spot: &Spot) -> bool {
+        let candidates = self.places.get(spot);
+        candidates.is_some_and(|known| known.iter().any(|one| one.changes.is_empty()))
+    }
+
+    /// The check failed in the recorded run. A failure on concrete data follows one on input
+    /// data at the same place: that is one failure.
+    fn failed(&mut self, number: usize, event: &Event, check: Check) {
+        if self.recorded_fails(&check.spot) {
+            if event.kind == EventKind::Check {
+                self.checks.met += 1;
+                self.checks.skipped += 1;
+            }
+            return;
+        }
+        self.checks.met += 1;
+        self.checks.failing += 1;
+        self.add(Candidate {
+            event: number,
+            site: event.site,
+            check,
+            changes: Model::new(),
+            guess: false,
+        });
+    }
+
+    fn add(&mut self, candidate: Candidate) {
+        let spot = candidate.check.spot.clone();
+        self.places.entry(spot).or_default().push(candidate);
+    }
+
+    fn ask(&mut self, number: usize, site: SiteId, check: Check, condition: TermId) {
+        let goal = self.terms.not(condition);
+        let related = self.related_lengths(goal);
+        let limits = self.limits();
+        let before = self.session.statistics().clone();
+        let mut candidate = Candidate {
+            event: number,
+            site,
+            check,
+            changes: Model::new(),
+            guess: false,
+        };
+        match self.session.ask(self.terms, goal, &limits) {
+            Answer::Unsat => match self.guess(goal, site) {
+                Some(changes) => {
+                    // It holds only because something was fixed: nobody knows yet.
+                    self.checks.undecided += 1;
+                    candidate.changes = changes;
+                    candidate.guess = true;
+                    self.add(candidate);
+                }
+                None => self.holds(&before),
+            },
+            Answer::Unknown(_) => {
+                self.checks.undecided += 1;
+                self.timed_out(site);
+            }
+            Answer::Sat(model) => {
+                self.checks.failing += 1;
+                candidate.changes = self.nearest(goal, &related, model);
+                self.add(candidate);
+            }
+        }
+    }
+
+    /// Looks for an input that leaves the path here; the first time that a place is met decides.
+    pub(super) fn probe(&mut self, number: usize, event: &Event) {
+        let Some(condition) = event.condition.filter(|_| event.truth) else {
+            return;
+        };
+        let tried = self.probes.get(&event.site);
+        if matches!(tried, Some(Some(_))) || tried.is_none() && self.probes.len() >= PROBES {
+            return;
+        }
+        let feared = event.failure.unwrap_or(Kind::NullDereference);
+        let Some(check) = spot::check(self.sites, event.site, Some(feared)) else {
+            return;
+        };
+        let goal = self.terms.not(condition);
+        let related = self.related_lengths(goal);
+        let limits = self.limits();
+        let found = match self.session.ask(self.terms, goal, &limits) {
+            Answer::Sat(model) => Some(Candidate {
+                event: number,
+                site: event.site,
+                check,
+                changes: self.nearest(goal, &related, model),
+                guess: true,
+            }),
+            _ => None,
+        };
+        self.probes.insert(event.site, found);
+    }
+
+    /// Asks again without what was fixed.
+    fn guess(&mut self, goal: TermId, site: SiteId) -> Option<Model> {
+        if !self.fixed {
+            return None;
+        }
+        let limits = self.limits();
+        match self.loose.ask_nearest(self.terms, goal, &limits) {
+            Answer::Sat(changes) => Some(changes),
+            Answer::Unsat => None,
+            Answer::Unknown(_) => {
+                self.timed_out(site);
+                None
+            }
+        }
+    }
+
+    /// Counts a check that holds for the layer that said so.
+    fn holds(&mut self, before: &Statistics) {
+        let after = self.session.statistics();
+        let decided_by = |layer: &&Layer| after.layer(**layer).unsat > before.layer(**layer).unsat;
+        match Layer::ALL.iter().find(decided_by) {
+            Some(Layer::BitBlaster | Layer::Bitwuzla | Layer::External) | None => {
+                self.checks.by_solver += 1;
+            }
+            Some(layer) => {
+                let name = layer.name().to_string();
+                *self.checks.without_solver.entry(name).or_default() += 1;
+            }
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Forks: branches and switches on input data, and the inputs that go another way there.
+
+use nearmiss_abi::event::EventKind;
+use nearmiss_expr::TermId;
+use nearmiss_solve::{Answer, Model};
+use nearmiss_trace::{Event, switch_targets};
+
+use super::{Forks, Task, Walk};
+
+/// What became of a fork that was asked about.
+#[derive(Clone, Debug)]
+pub struct Settled {
+    /// The number of its event.
+    pub event: usize,
+    /// The other ways that can be gone.
+    pub flips: Vec<Flip>,
+    /// Whether all other ways are known to be possible or not.
+    pub known: bool,
+}
+
+impl Settled {
+    /// Whether execution can go another way here.
+    pub fn is_feasible(&self) -> bool {
+        !self.flips.is_empty()
+    }
+}
+
+/// An input that goes another way.
+#[derive(Clone, Debug)]
+pub struct Flip {
+    /// The way, as [`Event::choice`] has it.
+    pub choice: u64,
+    /// The bytes that differ from the recorded input.
+    pub changes: Model,
+}
+
+/// Most other ways of one switch that are looked for.
+const MOST_WAYS: usize = 16;
+
+impl Walk<'_> {
+    pub(super) fn is_wanted_fork(&self, number: usize, task: &Task) -> bool {
+        match &task.forks {
+            Forks::None => false,
+            Forks::These(these) => these.contains(&number),
+            Forks::First { from, feasible } => number >= *from && self.feasible < *feasible,
+        }
+    }
+
+    /// Asks for inputs that go another way.
+    pub(super) fn fork(&mut self, number: usize, event: &Event) {
+        let mut settled = Settled {
+            event: number,
+            flips: Vec::new(),
+            known: true,
+        };
+        for (choice, goal) in self.other_ways(event) {
+            match self.ask_way(goal) {
+                Answer::Sat(changes) => settled.flips.push(Flip { choice, changes }),
+                Answer::Unsat => {}
+                Answer::Unknown(_) => {
+                    self.timed_out(event.site);
+                    settled.known = false;
+                }
+            }
+        }
+        self.feasible += u32::from(settled.is_feasible());
+        self.forks.push(settled);
+    }
+
+    /// The other ways of a fork, each with the condition of going there.
+    fn other_ways(&mut self, event: &Event) -> Vec<(u64, TermId)> {
+        let Some(condition) = event.condition else {
+            return Vec::new();
+        };
+        match (event.kind, event.switched) {
+            (EventKind::Switch, Some(term)) => {
+                let mut ways = switch_targets(self.terms, self.sites, event.site, term);
+                ways.retain(|(choice, _)| *choice != event.choice);
+                ways.truncate(MOST_WAYS);
+                ways
+            }
+            _ => vec![(u64::from(!event.truth), self.terms.not(condition))],
+        }
+    }
+
+    fn ask_way(&mut self, goal: TermId) -> Answer {
+        let related = self.related_lengths(goal);
+        let limits = self.limits();
+        match self.session.ask(self.terms, goal, &limits) {
+            Answer::Sat(first) => Answer::Sat(self.nearest(goal, &related, first)),
+            other => other,
+        }
+    }
+}

@@ -1,0 +1,318 @@
+//! One walk over a path: which checks can fail, which forks can go another way, and for which
+//! input.
+//!
+//! The path is walked in order. At each check and fork the session knows the conditions of the
+//! path so far and is asked for an input that follows them and then does not; then what the
+//! event says is assumed, and the walk goes on. A [`Task`] says what is asked.
+
+mod checks;
+mod forks;
+mod questions;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::time::Instant;
+
+use nearmiss_abi::event::EventKind;
+use nearmiss_abi::site::SiteId;
+use nearmiss_expr::support::Part;
+use nearmiss_expr::{Inputs, TermId, Terms};
+use nearmiss_results::Checks;
+use nearmiss_sites::Sites;
+use nearmiss_solve::{Backend, Model, Session, Stack, Statistics};
+use nearmiss_trace::{Channel, Event, Path, Recorded};
+
+use crate::Config;
+use crate::alphabet::Alphabet;
+use crate::lengths::{self, Lengths};
+use crate::spot::{Check, Spot};
+use crate::tally::Tally;
+
+pub use forks::{Flip, Settled};
+
+/// What is asked on the way.
+#[derive(Clone, Debug)]
+pub struct Task {
+    /// Checks of this event and all behind it; `None`: of none.
+    pub checks_from: Option<usize>,
+    /// Which forks.
+    pub forks: Forks,
+}
+
+/// Which forks are asked whether they can go another way.
+#[derive(Clone, Debug)]
+pub enum Forks {
+    /// None.
+    None,
+    /// Those of these events.
+    These(BTreeSet<usize>),
+    /// From this event on, until so many can.
+    First {
+        /// The first event.
+        from: usize,
+        /// How many.
+        feasible: u32,
+    },
+}
+
+impl Task {
+    /// All checks of a path, and nothing else.
+    pub const CHECKS: Task = Task {
+        checks_from: Some(0),
+        forks: Forks::None,
+    };
+
+    /// Whether nothing is asked from this event on, given how many forks were found to go
+    /// another way.
+    fn is_done(&self, number: usize, feasible: u32) -> bool {
+        let forks_done = match &self.forks {
+            Forks::None => true,
+            Forks::These(these) => these.last().is_none_or(|last| *last < number),
+            Forks::First { feasible: most, .. } => feasible >= *most,
+        };
+        forks_done && self.checks_from.is_none()
+    }
+}
+
+/// An input that is predicted to make a check fail.
+#[derive(Clone, Debug)]
+pub struct Candidate {
+    /// The number of the check among the path's events.
+    pub event: usize,
+    /// Its site.
+    pub site: SiteId,
+    /// The check.
+    pub check: Check,
+    /// The bytes that differ from the recorded input; none if that fails by itself.
+    pub changes: Model,
+    /// Not a prediction: what was fixed on the path was left out.
+    pub guess: bool,
+}
+
+/// What the walk found out.
+#[derive(Debug, Default)]
+pub struct Analysis {
+    /// For each place that can fail, inputs that show it: the nearest first. In the order of
+    /// the path.
+    pub places: Vec<Vec<Candidate>>,
+    /// Inputs that lead off the path to where failures are feared.
+    pub probes: Vec<Candidate>,
+    /// What became of the forks that were asked about, in the order of the path.
+    pub forks: Vec<Settled>,
+    /// How the checks were decided.
+    pub checks: Checks,
+    /// Where checks were met.
+    pub sites: BTreeSet<SiteId>,
+    /// What the solver's layers did.
+    pub statistics: Statistics,
+    /// Whether it was stopped before the end of the path.
+    pub stopped: bool,
+}
+
+/// Events between two words about progress.
+const PROGRESS_STEP: usize = 256;
+
+/// Walks a path.
+pub fn analyse(
+    path: &mut Path,
+    sites: &Sites,
+    config: &Config,
+    task: &Task,
+    deadline: Instant,
+    tally: &Tally,
+) -> Analysis {
+    let Path {
+        terms,
+        channels,
+        events,
+        ..
+    } = path;
+    let recorded = Recorded(channels);
+    let stack = Stack::new(backend(config));
+    let mut walk = Walk {
+        session: stack.session(&recorded),
+        loose: stack.session(&recorded),
+        fixed: false,
+        lengths: Lengths::new(terms, channels, config.options.length),
+        alphabet: Alphabet::new(channels),
+        mentioned: Default::default(),
+        channels,
+        recorded: &recorded,
+        terms,
+        sites,
+        config,
+        deadline,
+        checks: Checks::default(),
+        checked: BTreeSet::new(),
+        places: BTreeMap::new(),
+        decided: HashSet::new(),
+        timeouts: HashMap::new(),
+        all_timeouts: 0,
+        probes: BTreeMap::new(),
+        forks: Vec::new(),
+        feasible: 0,
+    };
+    let mut told = Told::default();
+    let mut stopped = false;
+    for (number, event) in events.iter().enumerate() {
+        if number % PROGRESS_STEP == 0 {
+            told.tell(&walk, tally);
+            if task.is_done(number, walk.feasible) {
+                break;
+            }
+        }
+        if !stopped && (Instant::now() >= deadline || config.is_stopped()) {
+            stopped = true;
+        }
+        if stopped {
+            walk.pass_by(number, event, task);
+        } else {
+            walk.step(number, event, task);
+        }
+    }
+    told.tell(&walk, tally);
+    walk.finish(stopped)
+}
+
+/// What the tally knows of a walk already.
+#[derive(Default)]
+struct Told {
+    checks: u64,
+    decided: u64,
+    questions: u64,
+}
+
+impl Told {
+    fn tell(&mut self, walk: &Walk, tally: &Tally) {
+        let (met, undecided) = (walk.checks.met, walk.checks.undecided);
+        let questions = walk.session.statistics().questions();
+        tally.checks.add(met - self.checks);
+        tally
+            .decided
+            .add((met - undecided).saturating_sub(self.decided));
+        tally.questions.add(questions - self.questions);
+        *self = Told {
+            checks: met,
+            decided: (met - undecided).max(self.decided),
+            questions,
+        };
+    }
+}
+
+fn backend(config: &Config) -> Backend {
+    match &config.solver {
+        Some(command) => Backend::External {
+            command: command.clone(),
+        },
+        None => Backend::default(),
+    }
+}
+
+struct Walk<'a> {
+    session: Session<'a>,
+    /// Knows all conditions but those that only say that something was fixed.
+    loose: Session<'a>,
+    /// Whether anything was fixed so far, so that the two sessions differ.
+    fixed: bool,
+    lengths: Lengths,
+    alphabet: Alphabet,
+    /// Sets of bytes that lengths and alphabet were told of: those that do not bind lengths, and
+    /// those that do.
+    mentioned: [HashSet<Part>; 2],
+    channels: &'a [Channel],
+    recorded: &'a Recorded<'a>,
+    terms: &'a mut Terms,
+    sites: &'a Sites,
+    config: &'a Config,
+    deadline: Instant,
+    checks: Checks,
+    /// Where checks were met.
+    checked: BTreeSet<SiteId>,
+    places: BTreeMap<Spot, Vec<Candidate>>,
+    /// Checks that were asked about, by site and condition.
+    decided: HashSet<(SiteId, TermId)>,
+    timeouts: HashMap<SiteId, u32>,
+    all_timeouts: u32,
+    /// By site.
+    probes: BTreeMap<SiteId, Option<Candidate>>,
+    forks: Vec<Settled>,
+    /// How many of them can go another way.
+    feasible: u32,
+}
+
+impl Walk<'_> {
+    fn step(&mut self, number: usize, event: &Event, task: &Task) {
+        if let Some(condition) = event.condition {
+            // What the harness or a model assumes says nothing of how long the input is.
+            self.mention(condition, event.kind != EventKind::Assume);
+        }
+        let asks_checks = task.checks_from.is_some_and(|first| number >= first);
+        match event.kind {
+            EventKind::Check | EventKind::CheckFailed if asks_checks => self.check(number, event),
+            EventKind::Probe if asks_checks => self.probe(number, event),
+            EventKind::Branch | EventKind::Switch if self.is_wanted_fork(number, task) => {
+                self.fork(number, event);
+            }
+            _ => {}
+        }
+        let Some(condition) = event.condition else {
+            return;
+        };
+        self.session.assume(self.terms, condition);
+        if event.kind == EventKind::Fixed {
+            self.fixed = true;
+        } else {
+            self.loose.assume(self.terms, condition);
+        }
+    }
+
+    /// Adds what a condition says about its input without saying so.
+    fn mention(&mut self, condition: TermId, binds: bool) {
+        let seen = &mut self.mentioned[usize::from(binds)];
+        let mut bytes = self.session.new_bytes(self.terms, condition, seen);
+        bytes.sort_unstable();
+        for byte in bytes {
+            self.lengths.mention(byte, binds);
+            let recorded = self.recorded.byte(byte);
+            if let Some(fact) = self.alphabet.learn(self.terms, byte, recorded) {
+                self.session.assume(self.terms, fact);
+                self.loose.assume(self.terms, fact);
+            }
+        }
+    }
+
+    /// An event after the end of our time.
+    fn pass_by(&mut self, number: usize, event: &Event, task: &Task) {
+        let asks_checks = task.checks_from.is_some_and(|first| number >= first);
+        if event.kind == EventKind::Check && asks_checks {
+            self.checks.met += 1;
+            self.checks.undecided += 1;
+        }
+    }
+
+    fn finish(self, stopped: bool) -> Analysis {
+        let mut places: Vec<Vec<Candidate>> = self.places.into_values().collect();
+        places.sort_by_key(|candidates| candidates.iter().map(|one| one.event).min());
+        for candidates in &mut places {
+            candidates.sort_by_key(|one| {
+                let distance = lengths::distance(self.channels, &one.changes);
+                (one.guess, distance, one.event)
+            });
+        }
+        let mut probes: Vec<Candidate> = self.probes.into_values().flatten().collect();
+        probes.sort_by_key(|one| one.event);
+        let mut statistics = self.session.statistics().clone();
+        statistics.merge(self.loose.statistics());
+        Analysis {
+            places,
+            probes,
+            forks: self.forks,
+            checks: self.checks,
+            sites: self.checked,
+            statistics,
+            stopped,
+        }
+    }
+}
+

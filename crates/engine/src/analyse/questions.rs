@@ -1,0 +1,53 @@
+//! What checks and forks ask alike: how long, about which lengths, and the nearest answer.
+
+use std::time::Instant;
+
+use nearmiss_abi::site::SiteId;
+use nearmiss_expr::{TermId, Terms};
+use nearmiss_solve::{Answer, Limits, Model, Session};
+
+use super::Walk;
+
+/// After so many of them questions get half of their time, then a third, and so on.
+const TIMEOUTS_PER_SHARE: u32 = 8;
+
+impl Walk<'_> {
+    /// The time for a question. Where many ran out of theirs the next ones get less, so that the
+    /// rest of the path is looked at too.
+    pub(super) fn limits(&self) -> Limits {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let share = 1 + self.all_timeouts / TIMEOUTS_PER_SHARE;
+        Limits::time((self.config.question_time / share).min(left))
+    }
+
+    pub(super) fn timed_out(&mut self, site: SiteId) {
+        *self.timeouts.entry(site).or_default() += 1;
+        self.all_timeouts += 1;
+    }
+
+    /// The lengths that a goal may depend on, after what is known of them was assumed.
+    pub(super) fn related_lengths(&mut self, goal: TermId) -> Vec<usize> {
+        let loose = &mut self.loose;
+        let mut assume = |session: &mut Session, terms: &mut Terms, fact| {
+            session.assume(terms, fact);
+            loose.assume(terms, fact);
+        };
+        self.lengths
+            .related(&mut self.session, self.terms, goal, &mut assume)
+    }
+
+    /// The answer nearest to the recorded input, given that there is one.
+    pub(super) fn nearest(&mut self, goal: TermId, related: &[usize], first: Model) -> Model {
+        let limits = self.limits();
+        if !related.is_empty() {
+            let (session, terms, time) = (&mut self.session, &mut *self.terms, limits.time);
+            return self
+                .lengths
+                .nearest(session, terms, goal, related, first, time);
+        }
+        match self.session.ask_nearest(self.terms, goal, &limits) {
+            Answer::Sat(nearest) => nearest,
+            _ => first,
+        }
+    }
+}

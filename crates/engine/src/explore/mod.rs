@@ -1,0 +1,311 @@
+//! The exploration of a campaign: all tests at distance 0, then all at distance 1, and so on.
+//!
+//! ```text
+//!  D = 0   each test's own path: every check asked
+//!  D = 1…  divergence points at distance D of a sensitive operation, deepest first ──► new inputs ──► run
+//!          ──► new paths: every check asked, explored on up to 2·D forks from the divergence point
+//! ```
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | this one | the order of the work: distances, tests, threads, time |
+//! | [`own_path`] | a test at distance 0 |
+//! | [`neighbours`] | a test at another distance |
+//! | [`offshoot`] | one new path |
+//! | [`state`] | what is known of a test, and kept between two calls |
+//!
+//! A unit of work is one test at one distance; units run on several threads. Each has a share
+//! of the time that is left, so that no test keeps the others from being looked at.
+
+mod neighbours;
+mod offshoot;
+mod own_path;
+mod state;
+
+use std::collections::HashMap;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use nearmiss_results::{DistanceFigures, Exploration, Finding};
+use nearmiss_search::{Known, Node, Trail};
+use nearmiss_solve::Statistics;
+use nearmiss_trace::{Event, Path};
+
+use crate::defects::{Defects, Found};
+use crate::error::EngineError;
+use crate::lab::{Bench, Lab};
+use crate::subject::Subjects;
+use crate::test_case::TestCase;
+
+pub use state::{Slot, Standing};
+
+/// A unit gets so many times its fair share of the time that is left: most need far less.
+const GENEROSITY: u32 = 4;
+/// No unit gets less than this.
+const LEAST_SHARE: Duration = Duration::from_secs(1);
+
+/// What all units share.
+pub struct Explorer<'a> {
+    bench: &'a Bench<'a>,
+    /// The programs.
+    pub subjects: Subjects,
+    /// The nodes of the execution trees.
+    known: Known,
+    /// Who came first to the end of a path, by its last node: the number of the test.
+    first_there: Mutex<HashMap<u64, usize>>,
+    /// What was found.
+    defects: Mutex<Defects>,
+    /// What was done.
+    figures: Mutex<Figures>,
+    /// The end of the time.
+    deadline: Instant,
+}
+
+/// What was done, added up over all units.
+#[derive(Debug, Default)]
+struct Figures {
+    exploration: Exploration,
+    statistics: Statistics,
+    failure: Option<EngineError>,
+}
+
+/// What became of a campaign.
+#[derive(Debug)]
+pub struct Explored {
+    /// The tests, in their order.
+    pub slots: Vec<Slot>,
+    /// What was found.
+    pub findings: Vec<Finding>,
+    /// What was done besides the tests' own paths.
+    pub exploration: Exploration,
+    /// What the solver did.
+    pub statistics: Statistics,
+}
+
+impl<'a> Explorer<'a> {
+    /// Nothing explored yet.
+    pub fn new(bench: &'a Bench<'a>, deadline: Instant) -> Explorer<'a> {
+        Explorer {
+            bench,
+            subjects: Subjects::default(),
+            known: Known::default(),
+            first_there: Mutex::default(),
+            defects: Mutex::default(),
+            figures: Mutex::default(),
+            deadline,
+        }
+    }
+
+    /// Explores all tests, distance by distance. `save` is called whenever there is something
+    /// new to report.
+    pub fn explore(
+        &self,
+        tests: Vec<TestCase>,
+        save: &(dyn Fn(Vec<Finding>) + Sync),
+    ) -> Result<Explored, EngineError> {
+        let slots: Vec<Mutex<Slot>> = tests.into_iter().map(Slot::new).map(Mutex::new).collect();
+        self.bench.tally.tests.set(slots.len() as u64);
+        let most = self.bench.config.distance.unwrap_or(u32::MAX);
+        let mut ended = "distance";
+        for distance in 0..=most {
+            self.pass(distance, &slots, save)?;
+            if self.bench.is_over(self.deadline) {
+                ended = self.why_over();
+                break;
+            }
+            if slots.iter().all(|slot| locked(slot).is_exhausted(distance)) {
+                ended = "explored";
+                break;
+            }
+        }
+        let Figures {
+            mut exploration,
+            statistics,
+            ..
+        } = std::mem::take(&mut *locked(&self.figures));
+        exploration.ended = ended.into();
+        exploration.runs = self.bench.tally.runs.get();
+        Ok(Explored {
+            slots: slots
+                .into_iter()
+                .map(|slot| slot.into_inner().expect("no thread panics"))
+                .collect(),
+            findings: locked(&self.defects).findings(),
+            exploration,
+            statistics,
+        })
+    }
+
+    fn why_over(&self) -> &'static str {
+        let config = self.bench.config;
+        let is_spent = config
+            .runs
+            .is_some_and(|most| self.bench.tally.runs.get() >= most);
+        match (config.is_stopped(), is_spent) {
+            (true, _) => "interrupted",
+            (_, true) => "runs",
+            _ => "time",
+        }
+    }
+
+    /// All tests at one distance.
+    fn pass(
+        &self,
+        distance: u32,
+        slots: &[Mutex<Slot>],
+        save: &(dyn Fn(Vec<Finding>) + Sync),
+    ) -> Result<(), EngineError> {
+        let tally = self.bench.tally;
+        tally.distance.store(distance, Ordering::Relaxed);
+        tally.tests_done.set(0);
+        let before = (tally.runs.get(), tally.paths.get(), tally.checks.get());
+        let (findings, start) = (locked(&self.defects).len(), Instant::now());
+        let next = AtomicUsize::new(0);
+        let jobs = self.bench.config.jobs.clamp(1, slots.len().max(1));
+        std::thread::scope(|scope| {
+            for thread in 0..jobs {
+                let work = self.worker(distance, slots, &next, thread, save);
+                scope.spawn(work);
+            }
+        });
+        let done = |slot: &&Mutex<Slot>| locked(slot).is_finished(distance);
+        let finished = slots.iter().filter(done).count() as u64;
+        let mut figures = locked(&self.figures);
+        if let Some(failure) = figures.failure.take() {
+            return Err(failure);
+        }
+        let exploration = &mut figures.exploration;
+        exploration.distances.push(DistanceFigures {
+            distance,
+            finished,
+            unfinished: slots.len() as u64 - finished,
+            runs: tally.runs.get() - before.0,
+            paths: tally.paths.get() - before.1,
+            checks: tally.checks.get() - before.2,
+            findings: (locked(&self.defects).len() - findings) as u64,
+            seconds: start.elapsed().as_secs_f64(),
+        });
+        if finished == slots.len() as u64 && exploration.distances.len() as u32 == distance + 1 {
+            exploration.finished = Some(distance);
+        }
+        Ok(())
+    }
+
+    /// What one thread does at a distance.
+    fn worker<'s>(
+        &'s self,
+        distance: u32,
+        slots: &'s [Mutex<Slot>],
+        next: &'s AtomicUsize,
+        thread: usize,
+        save: &'s (dyn Fn(Vec<Finding>) + Sync),
+    ) -> impl FnOnce() + Send + 's {
+        move || {
+            let lab = Lab::new(self.bench, thread);
+            loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                let Some(slot) = slots.get(number) else {
+                    return;
+                };
+                if self.bench.is_over(self.deadline) {
+                    return;
+                }
+                let deadline = Instant::now() + self.share(slots.len() - number);
+                let before = locked(&self.defects).len();
+                let unit = Unit {
+                    explorer: self,
+                    lab: &lab,
+                    distance,
+                    deadline: deadline.min(self.deadline),
+                };
+                if let Err(error) = unit.work(number, &mut locked(slot)) {
+                    next.store(slots.len(), Ordering::Relaxed);
+                    locked(&self.figures).failure.get_or_insert(error);
+                }
+                let defects = locked(&self.defects);
+                if defects.len() > before {
+                    save(defects.findings());
+                }
+                self.bench.tally.tests_done.add(1);
+            }
+        }
+    }
+
+    /// The time for a unit when so many are left at its distance.
+    fn share(&self, units: usize) -> Duration {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let jobs = self.bench.config.jobs as u32;
+        let fair = left * jobs / (units as u32).max(1);
+        (fair * GENEROSITY).max(LEAST_SHARE)
+    }
+
+    fn add(&self, found: &[Found]) -> Result<(), EngineError> {
+        let campaign = self.bench.campaign;
+        let mut defects = locked(&self.defects);
+        for one in found {
+            let added = defects.add(one, &campaign.inputs());
+            let is_new = added.map_err(|error| campaign.failed(error))?;
+            self.bench.tally.findings.add(u64::from(is_new));
+        }
+        Ok(())
+    }
+}
+
+/// One test at one distance.
+struct Unit<'u, 'a> {
+    explorer: &'u Explorer<'a>,
+    lab: &'u Lab<'u>,
+    distance: u32,
+    deadline: Instant,
+}
+
+impl Unit<'_, '_> {
+    fn work(&self, number: usize, slot: &mut Slot) -> Result<(), EngineError> {
+        let start = Instant::now();
+        match self.distance {
+            0 => self.own_path(number, slot)?,
+            _ if slot.standing != Standing::Active => {}
+            distance if slot.is_finished(distance) => {}
+            _ => self.neighbours(slot)?,
+        }
+        slot.state.seconds += start.elapsed().as_secs_f64();
+        Ok(())
+    }
+
+    fn is_over(&self) -> bool {
+        self.explorer.bench.is_over(self.deadline)
+    }
+}
+
+/// Whether an event is a fork: a branch or switch on input data.
+fn is_fork(event: &Event) -> bool {
+    use nearmiss_abi::event::EventKind;
+    matches!(event.kind, EventKind::Branch | EventKind::Switch) && event.condition.is_some()
+}
+
+/// The nodes of the execution tree along a path: the root, then one for each fork.
+fn nodes(path: &Path, program: &std::path::Path) -> Vec<Node> {
+    let mut trail = Trail::root(shape(path, program));
+    let mut nodes = vec![trail.node()];
+    for event in path.events.iter().filter(|event| is_fork(event)) {
+        nodes.push(trail.go(event.site.0, event.choice));
+    }
+    nodes
+}
+
+/// What two executions must have in common for their forks to be comparable: the program, and
+/// how many inputs of which kinds and sizes there are.
+fn shape(path: &Path, program: &std::path::Path) -> u64 {
+    use std::hash::{DefaultHasher, Hash, Hasher};
+    let mut hasher = DefaultHasher::new();
+    program.hash(&mut hasher);
+    for channel in path.channels.iter().filter(|one| one.piece.is_none()) {
+        (channel.kind as u8, channel.index, channel.content.len()).hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().expect("no thread panics")
+}

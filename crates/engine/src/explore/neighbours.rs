@@ -1,0 +1,278 @@
+//! A test at distance 1, 2, …: inputs that leave its path at divergence points, and what lies
+//! behind them.
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use nearmiss_abi::event::EventKind;
+use nearmiss_search::{Course, Node, Step, depth_bound};
+use nearmiss_trace::{Channel, Event};
+
+use super::offshoot::{Ground, Stem, count_forks, event_of_fork};
+use super::state::{Fork, Slot, Standing};
+use super::{Unit, is_fork, locked, nodes};
+use crate::analyse::{Forks, Task, analyse};
+use crate::capsule::{Capsule, Origin};
+use crate::defects::Found;
+use crate::error::EngineError;
+use crate::lab::{Traced, limits};
+use crate::subject::Subject;
+
+/// Forks that are asked about beyond those that can be needed.
+const AHEAD: usize = 4;
+/// Forks that are asked about in one walk over the path: the deepest first, then others.
+const MOST_OPEN: usize = 512;
+
+/// The path of a test, and where it can be left.
+struct Territory {
+    traced: Traced,
+    nodes: Vec<Node>,
+    channels: Arc<Vec<Channel>>,
+    capsule: Arc<Capsule>,
+    course: Course,
+}
+
+impl Unit<'_, '_> {
+    pub(super) fn neighbours(&self, slot: &mut Slot) -> Result<(), EngineError> {
+        let capsule = &slot.test.capsule;
+        let subjects = &self.explorer.subjects;
+        let Ok(subject) = subjects.get(&capsule.program, &capsule.environment) else {
+            return Ok(());
+        };
+        let Some(mut territory) = self.territory(slot, &subject) else {
+            return Ok(());
+        };
+        let first = slot.state.finished.map_or(1, |done| done + 1);
+        for distance in first..=self.distance {
+            if !self.explore_at(distance, slot, &subject, &mut territory)? {
+                return Ok(());
+            }
+            slot.state.finished = Some(distance);
+        }
+        slot.state.farthest = territory.course.farthest();
+        self.save(slot)
+    }
+
+    /// Records the test's path once more. `None` if it takes another path now: then nothing can
+    /// be predicted from it.
+    fn territory(&self, slot: &mut Slot, subject: &Subject) -> Option<Territory> {
+        let time = Duration::from_secs_f64(slot.state.recorded_seconds.max(slot.test.seconds));
+        let limits = limits(self.explorer.bench.config, time);
+        let sites = &subject.program.sites;
+        let traced = self
+            .lab
+            .trace(&slot.test.capsule, Origin::Recorded, sites, &limits);
+        let traced = match traced {
+            Ok(traced) => traced,
+            Err(why) => {
+                slot.standing = Standing::Skipped(why);
+                return None;
+            }
+        };
+        let nodes = nodes(&traced.path, &subject.file);
+        if nodes.last().map(|node| node.0) != Some(slot.state.end) {
+            let why = "run again, it took another path: its neighbours were not explored";
+            slot.standing = Standing::Skipped(why.into());
+            return None;
+        }
+        let mut course = Course::new(traced.path.events.iter().map(step));
+        for (event, fork) in &slot.state.forks {
+            course.settle(*event, (*fork).into());
+        }
+        Some(Territory {
+            channels: Arc::new(traced.path.channels.clone()),
+            capsule: Arc::new(slot.test.capsule.clone()),
+            traced,
+            nodes,
+            course,
+        })
+    }
+
+    /// Explores from all divergence points at a distance. Says whether that came to its end.
+    fn explore_at(
+        &self,
+        distance: u32,
+        slot: &mut Slot,
+        subject: &Subject,
+        territory: &mut Territory,
+    ) -> Result<bool, EngineError> {
+        loop {
+            let asked = self.settle_forks(distance, slot, subject, territory);
+            let own = territory.channels.clone();
+            let ground = Ground {
+                subject,
+                own: &own,
+                bound: depth_bound(distance),
+            };
+            for point in territory.course.divergence_points(distance) {
+                if self.is_over() || !self.explore_from(point, slot, &ground, territory)? {
+                    return Ok(false);
+                }
+            }
+            if asked == 0 {
+                return Ok(true);
+            }
+            if self.is_over() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Asks which forks near sensitive operations can go another way; gives how many were asked.
+    fn settle_forks(
+        &self,
+        distance: u32,
+        slot: &mut Slot,
+        subject: &Subject,
+        territory: &mut Territory,
+    ) -> usize {
+        let open = territory.course.open(distance, AHEAD, MOST_OPEN);
+        // Inputs that go another way are not kept between two calls of nearmiss.
+        let forgotten = territory.course.divergence_points(distance);
+        let forgotten = forgotten.into_iter().filter(|point| {
+            !slot.memory.flips.contains_key(point) && !slot.state.subtrees.contains_key(point)
+        });
+        let these: BTreeSet<usize> = open.iter().copied().chain(forgotten).collect();
+        if these.is_empty() {
+            return 0;
+        }
+        let bench = self.explorer.bench;
+        let task = Task {
+            checks_from: None,
+            forks: Forks::These(these),
+        };
+        let analysis = analyse(
+            &mut territory.traced.path,
+            &subject.program.sites,
+            bench.config,
+            &task,
+            self.deadline,
+            bench.tally,
+        );
+        let mut figures = locked(&self.explorer.figures);
+        figures.statistics.merge(&analysis.statistics);
+        count_forks(&mut figures.exploration, &analysis.forks);
+        for settled in analysis.forks {
+            let fork = match (settled.is_feasible(), settled.known) {
+                (true, _) => Fork::Feasible,
+                (false, true) => Fork::Infeasible,
+                (false, false) => Fork::Unknown,
+            };
+            territory.course.settle(settled.event, fork.into());
+            slot.state.forks.insert(settled.event, fork);
+            slot.memory.flips.insert(settled.event, settled.flips);
+        }
+        open.len()
+    }
+
+    /// Explores from one divergence point as deep as the distance asks for. Says whether that
+    /// came to its end.
+    fn explore_from(
+        &self,
+        point: usize,
+        slot: &mut Slot,
+        ground: &Ground,
+        territory: &Territory,
+    ) -> Result<bool, EngineError> {
+        let subtree = slot.state.subtrees.entry(point).or_default();
+        if subtree.bound >= ground.bound {
+            return Ok(true);
+        }
+        let is_first = subtree.bound == 0;
+        let mut pending = slot.memory.pending.remove(&point).unwrap_or_default();
+        if pending.is_empty() && is_first {
+            let stem = Stem {
+                capsule: territory.capsule.clone(),
+                path: &territory.traced.path,
+                nodes: &territory.nodes,
+            };
+            let flips = slot.memory.flips.get(&point);
+            let flips = flips.map_or(&[][..], Vec::as_slice);
+            pending.extend(stem.sprouts_of(point, flips, 1, &territory.channels));
+        } else if pending.is_empty() {
+            pending = self.explore_on(point, slot, ground)?;
+        }
+        let is_done = self.grow(slot, ground, point, pending)?;
+        if is_done {
+            let subtree = slot.state.subtrees.entry(point).or_default();
+            subtree.bound = ground.bound;
+        }
+        Ok(is_done)
+    }
+
+    /// The runs that go on from the paths of an earlier, smaller distance.
+    fn explore_on(
+        &self,
+        point: usize,
+        slot: &mut Slot,
+        ground: &Ground,
+    ) -> Result<VecDeque<super::offshoot::Sprout>, EngineError> {
+        let bench = self.explorer.bench;
+        let mut pending = VecDeque::new();
+        let subtree = slot.state.subtrees.entry(point).or_default();
+        for offshoot in &mut subtree.offshoots {
+            let reached = offshoot.depth + offshoot.feasible;
+            if reached >= ground.bound {
+                continue;
+            }
+            let Ok(capsule) = Capsule::read(&offshoot.directory) else {
+                continue;
+            };
+            let time = Duration::from_secs_f64(slot.state.recorded_seconds);
+            let limits = limits(bench.config, time);
+            let sites = &ground.subject.program.sites;
+            let traced = self.lab.trace(&capsule, Origin::Invented, sites, &limits);
+            let Ok(mut traced) = traced else {
+                continue;
+            };
+            let task = Task {
+                checks_from: None,
+                forks: Forks::First {
+                    from: event_of_fork(&traced.path, offshoot.asked),
+                    feasible: ground.bound - reached,
+                },
+            };
+            let (path, deadline) = (&mut traced.path, self.deadline);
+            let analysis = analyse(path, sites, bench.config, &task, deadline, bench.tally);
+            count_forks(
+                &mut locked(&self.explorer.figures).exploration,
+                &analysis.forks,
+            );
+            let nodes = nodes(&traced.path, &ground.subject.file);
+            let stem = Stem {
+                capsule: Arc::new(capsule),
+                path: &traced.path,
+                nodes: &nodes,
+            };
+            pending.extend(offshoot.take_in(&stem, analysis.forks));
+        }
+        Ok(pending)
+    }
+
+    /// Whether the twin fails on a kept input as it did before.
+    pub(super) fn still_fails(&self, found: &Found) -> bool {
+        let capsule = &found.capsule;
+        let subjects = &self.explorer.subjects;
+        let Ok(subject) = subjects.get(&capsule.program, &capsule.environment) else {
+            return false;
+        };
+        let limits = limits(self.explorer.bench.config, Duration::from_secs(1));
+        let complaints = self.lab.try_twin(&subject, capsule, &limits);
+        let finding = &found.finding;
+        complaints.unwrap_or_default().iter().any(|complaint| {
+            complaint.names(&finding.file, finding.line)
+                && complaint.as_kind(finding.kind) == Some(finding.kind)
+        })
+    }
+}
+
+/// An event as a step of a course.
+fn step(event: &Event) -> Step {
+    let is_check = matches!(event.kind, EventKind::Check | EventKind::CheckFailed);
+    Step {
+        fork: is_fork(event),
+        sensitive_before: event.sensitive,
+        sensitive: is_check,
+    }
+}

@@ -1,0 +1,288 @@
+//! One new path: an input that goes another way at a fork, run, recorded and looked at.
+
+use std::collections::VecDeque;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use nearmiss_search::Node;
+use nearmiss_solve::Model;
+use nearmiss_trace::{Channel, Path};
+
+use super::state::{Offshoot, Slot};
+use super::{Unit, is_fork, locked, nodes};
+use crate::analyse::{Forks, Settled, Task, analyse};
+use crate::capsule::{Capsule, Origin};
+use crate::error::EngineError;
+use crate::hunt::{Case, Hunt};
+use crate::invent::invent;
+use crate::lab::{Traced, limits};
+use crate::resize::Growth;
+use crate::subject::Subject;
+
+/// A run that is to be made: an input that is predicted to go another way at a fork.
+#[derive(Clone, Debug)]
+pub struct Sprout {
+    /// What took the path that it leaves.
+    pub capsule: Arc<Capsule>,
+    /// The input of that.
+    pub channels: Arc<Vec<Channel>>,
+    /// The bytes that must change.
+    pub changes: Model,
+    /// The number of the fork among the forks of its path.
+    pub fork: usize,
+    /// Where in the execution tree it is predicted to go.
+    pub node: Node,
+    /// How many forks it is from the divergence point, itself included.
+    pub depth: u32,
+}
+
+/// A path that runs can sprout from.
+pub struct Stem<'p> {
+    pub capsule: Arc<Capsule>,
+    pub path: &'p Path,
+    pub nodes: &'p [Node],
+}
+
+/// What a unit knows of its test while it explores.
+pub struct Ground<'g> {
+    /// The program.
+    pub subject: &'g Subject,
+    /// The test's own input.
+    pub own: &'g [Channel],
+    /// How deep is explored from a divergence point.
+    pub bound: u32,
+}
+
+impl Stem<'_> {
+    /// The runs that go other ways at a fork.
+    pub fn sprouts(&self, settled: &Settled, depth: u32) -> Vec<Sprout> {
+        let channels = Arc::new(self.path.channels.clone());
+        self.sprouts_of(settled.event, &settled.flips, depth, &channels)
+    }
+
+    /// The same, of flips that were found before.
+    pub fn sprouts_of(
+        &self,
+        event: usize,
+        flips: &[crate::analyse::Flip],
+        depth: u32,
+        channels: &Arc<Vec<Channel>>,
+    ) -> Vec<Sprout> {
+        let before = self.path.events[..event].iter();
+        let fork = before.filter(|event| is_fork(event)).count();
+        let site = self.path.events[event].site.0;
+        let trail = nearmiss_search::Trail::at(self.nodes[fork]);
+        flips
+            .iter()
+            .map(|flip| Sprout {
+                capsule: self.capsule.clone(),
+                channels: channels.clone(),
+                changes: flip.changes.clone(),
+                fork,
+                node: trail.way(site, flip.choice),
+                depth,
+            })
+            .collect()
+    }
+}
+
+/// The number of the event that is fork `number` of a path, or of its end.
+pub fn event_of_fork(path: &Path, number: usize) -> usize {
+    let mut forks = path.events.iter().enumerate();
+    let mut forks = forks.by_ref().filter(|(_, event)| is_fork(event));
+    forks
+        .nth(number)
+        .map_or(path.events.len(), |(event, _)| event)
+}
+
+impl Unit<'_, '_> {
+    /// Makes the runs that are pending at a divergence point, and those that follow from them.
+    /// Says whether all could be made.
+    pub(super) fn grow(
+        &self,
+        slot: &mut Slot,
+        ground: &Ground,
+        point: usize,
+        mut pending: VecDeque<Sprout>,
+    ) -> Result<bool, EngineError> {
+        while let Some(sprout) = pending.pop_front() {
+            if self.is_over() {
+                pending.push_front(sprout);
+                slot.memory.pending.insert(point, pending);
+                return Ok(false);
+            }
+            if !self.explorer.known.add(sprout.node) {
+                continue;
+            }
+            slot.state.sent.push(sprout.node.0);
+            if let Some((offshoot, more)) = self.run_sprout(slot, ground, sprout)? {
+                let subtree = slot.state.subtrees.entry(point).or_default();
+                subtree.offshoots.push(offshoot);
+                pending.extend(more);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Runs an input that goes another way, and looks at its path. `None` if there is nothing
+    /// new.
+    fn run_sprout(
+        &self,
+        slot: &mut Slot,
+        ground: &Ground,
+        sprout: Sprout,
+    ) -> Result<Option<(Offshoot, Vec<Sprout>)>, EngineError> {
+        let bench = self.explorer.bench;
+        let failed = |error| bench.campaign.failed(error);
+        let directory = self.path_directory(slot);
+        let (capsule, channels) = (&sprout.capsule, &sprout.channels);
+        let invented = invent(
+            capsule,
+            channels,
+            &sprout.changes,
+            Growth::End,
+            &directory,
+        )
+        .map_err(failed)?;
+        let capsule = Arc::new(invented.capsule);
+        let Some(mut traced) = self.follow(ground, &capsule, slot) else {
+            let _ = fs::remove_dir_all(&directory);
+            return Ok(None);
+        };
+        let nodes = nodes(&traced.path, &ground.subject.file);
+        let as_predicted = nodes.get(sprout.fork + 1) == Some(&sprout.node);
+        let is_new = self.explorer.known.add_all(nodes.iter().copied());
+        {
+            let exploration = &mut locked(&self.explorer.figures).exploration;
+            exploration.divergences += u64::from(!as_predicted);
+            exploration.unended += u64::from(traced.exceeded.is_some());
+            exploration.known += u64::from(!is_new && !as_predicted);
+            exploration.paths += u64::from(is_new || as_predicted);
+        }
+        if !is_new && !as_predicted {
+            let _ = fs::remove_dir_all(&directory);
+            return Ok(None);
+        }
+        bench.tally.paths.add(1);
+        slot.state.paths += 1;
+        let settled = self.look_at(slot, ground, &capsule, &mut traced, &sprout)?;
+        let stem = Stem {
+            capsule,
+            path: &traced.path,
+            nodes: &nodes,
+        };
+        Ok(Some(self.branch_out(&stem, settled, &sprout, directory)))
+    }
+
+    /// A new directory for a new path.
+    fn path_directory(&self, slot: &Slot) -> PathBuf {
+        let test = match slot.test.id.as_str() {
+            "" => "run",
+            id => id,
+        };
+        let number = slot.state.sent.len();
+        let name = format!("{}-{number}", slot.state.digest);
+        self.explorer.bench.campaign.paths().join(test).join(name)
+    }
+
+    /// Records a run on an invented input; `None` if that cannot be done.
+    fn follow(&self, ground: &Ground, capsule: &Capsule, slot: &Slot) -> Option<Traced> {
+        let time = std::time::Duration::from_secs_f64(slot.state.recorded_seconds);
+        let limits = limits(self.explorer.bench.config, time);
+        let sites = &ground.subject.program.sites;
+        self.lab
+            .trace(capsule, Origin::Invented, sites, &limits)
+            .ok()
+    }
+
+    /// Asks the checks of a new path behind the fork where it is new, and forks as deep as is
+    /// explored; judges what can fail, and what its own input does.
+    fn look_at(
+        &self,
+        slot: &mut Slot,
+        ground: &Ground,
+        capsule: &Capsule,
+        traced: &mut Traced,
+        sprout: &Sprout,
+    ) -> Result<Vec<Settled>, EngineError> {
+        let bench = self.explorer.bench;
+        let first = event_of_fork(&traced.path, sprout.fork);
+        let task = Task {
+            checks_from: Some(first.saturating_add(1)),
+            forks: Forks::First {
+                from: first.saturating_add(1),
+                feasible: ground.bound.saturating_sub(sprout.depth),
+            },
+        };
+        let (config, tally) = (bench.config, bench.tally);
+        let sites = &ground.subject.program.sites;
+        let (path, deadline) = (&mut traced.path, self.deadline);
+        let analysis = analyse(path, sites, config, &task, deadline, tally);
+        let limits = limits(config, traced.time);
+        let complaints = self.lab.try_twin(ground.subject, capsule, &limits);
+        let case = Case {
+            test: &slot.test,
+            own: ground.own,
+            capsule,
+            path: &traced.path,
+            distance: self.distance,
+        };
+        let known = (slot.anyway.as_slice(), slot.state.found.as_slice());
+        let lab = (self.lab, ground.subject);
+        let mut hunt = Hunt::new(lab, case, limits, known, self.deadline);
+        hunt.tell_own(&complaints.unwrap_or_default())?;
+        hunt.confirm(&analysis)?;
+        let (found, divergences) = (std::mem::take(&mut hunt.found), hunt.divergences);
+        self.explorer.add(&found)?;
+        slot.state.found.extend(found);
+        let mut figures = locked(&self.explorer.figures);
+        figures.statistics.merge(&analysis.statistics);
+        figures.exploration.divergences += divergences;
+        count_forks(&mut figures.exploration, &analysis.forks);
+        Ok(analysis.forks)
+    }
+
+    /// The runs that go other ways from a new path, and what is remembered of it.
+    pub(super) fn branch_out(
+        &self,
+        stem: &Stem,
+        settled: Vec<Settled>,
+        sprout: &Sprout,
+        directory: PathBuf,
+    ) -> (Offshoot, Vec<Sprout>) {
+        let mut offshoot = Offshoot {
+            directory,
+            depth: sprout.depth,
+            asked: sprout.fork + 1,
+            feasible: 0,
+        };
+        let sprouts = offshoot.take_in(stem, settled);
+        (offshoot, sprouts)
+    }
+}
+
+impl Offshoot {
+    /// Takes in what became of forks behind those that were asked; gives the runs that go other
+    /// ways there.
+    pub(super) fn take_in(&mut self, stem: &Stem, settled: Vec<Settled>) -> Vec<Sprout> {
+        let mut sprouts = Vec::new();
+        self.asked += settled.len();
+        for fork in settled.iter().filter(|fork| fork.is_feasible()) {
+            self.feasible += 1;
+            sprouts.extend(stem.sprouts(fork, self.depth + self.feasible));
+        }
+        sprouts
+    }
+}
+
+/// Counts forks that were asked about.
+pub fn count_forks(exploration: &mut nearmiss_results::Exploration, forks: &[Settled]) {
+    for fork in forks {
+        match (fork.is_feasible(), fork.known) {
+            (true, _) => exploration.feasible += 1,
+            (false, true) => exploration.infeasible += 1,
+            (false, false) => exploration.unknown += 1,
+        }
+    }
+}

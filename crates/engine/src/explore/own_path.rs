@@ -1,0 +1,193 @@
+//! A test at distance 0: its own path, every check asked for all inputs that take it.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use nearmiss_search::Node;
+use nearmiss_trace::RawTrace;
+
+use super::state::{Slot, Standing, State};
+use super::{Unit, locked, nodes};
+use crate::analyse::{Analysis, Task, analyse};
+use crate::capsule::Origin;
+use crate::error::EngineError;
+use crate::hunt::{Case, Hunt};
+use crate::lab::{Traced, digest, limits};
+use crate::spot;
+use crate::subject::Subject;
+use crate::summary::summarise;
+use crate::test_case::TestCase;
+
+impl Unit<'_, '_> {
+    pub(super) fn own_path(&self, number: usize, slot: &mut Slot) -> Result<(), EngineError> {
+        let capsule = &slot.test.capsule;
+        let subjects = &self.explorer.subjects;
+        let subject = match subjects.get(&capsule.program, &capsule.environment) {
+            Ok(subject) => subject,
+            Err(why) => return skip(slot, why),
+        };
+        let mut traced = match self.record(&slot.test, &subject)? {
+            Ok(traced) => traced,
+            Err(why) => return skip(slot, why),
+        };
+        if let Some(limit) = traced.exceeded {
+            return skip(slot, format!("run again, it {limit}"));
+        }
+        let nodes = nodes(&traced.path, &subject.file);
+        let end = nodes.last().expect("there is a root").0;
+        let first = *locked(&self.explorer.first_there)
+            .entry(end)
+            .or_insert(number);
+        if first != number {
+            slot.standing = Standing::SamePath(first);
+            return Ok(());
+        }
+        self.explorer.known.add_all(nodes);
+        slot.standing = Standing::Active;
+        let units = self.explorer.bench.campaign.units();
+        if let Some(state) = State::load(&units, traced.digest) {
+            return self.take_up(slot, state);
+        }
+        slot.state = State {
+            end,
+            digest: traced.digest,
+            ended: traced.ended.clone(),
+            recorded_seconds: traced.time.as_secs_f64(),
+            farthest: u32::MAX,
+            ..State::default()
+        };
+        let start = Instant::now();
+        self.check_own(slot, &subject, &mut traced)?;
+        slot.state.own_seconds = start.elapsed().as_secs_f64();
+        self.save(slot)
+    }
+
+    /// What the test recorded: when it ran first, or now.
+    fn record(
+        &self,
+        test: &TestCase,
+        subject: &Subject,
+    ) -> Result<Result<Traced, String>, EngineError> {
+        let bench = self.explorer.bench;
+        let limits = limits(bench.config, Duration::from_secs_f64(test.seconds));
+        let sites = &subject.program.sites;
+        let Some(file) = &test.trace else {
+            return Ok(self
+                .lab
+                .trace(&test.capsule, Origin::Recorded, sites, &limits));
+        };
+        let raw = RawTrace::open(file).map_err(|error| EngineError::Trace(file.clone(), error))?;
+        let stdin = test.capsule.stdin_content();
+        let stdin = stdin.map_err(|error| bench.campaign.failed(error))?;
+        Ok(Ok(Traced {
+            digest: digest(bench.config, &raw, stdin.as_deref()),
+            path: nearmiss_trace::Path::read(&raw, sites, stdin.as_deref()),
+            ended: test.ended.clone(),
+            exceeded: None,
+            time: Duration::from_secs_f64(test.seconds),
+        }))
+    }
+
+    /// Goes on where an earlier call stopped.
+    fn take_up(&self, slot: &mut Slot, state: State) -> Result<(), EngineError> {
+        let sent = state.sent.iter().map(|node| Node(*node));
+        self.explorer.known.add_all(sent);
+        // What was found stays found only if it still fails: the program may be another one, even
+        // if this path of it is not.
+        slot.state = state;
+        let found = std::mem::take(&mut slot.state.found);
+        for one in found {
+            if self.still_fails(&one) {
+                slot.state.found.push(one);
+            }
+        }
+        self.explorer.add(&slot.state.found)
+    }
+
+    fn check_own(
+        &self,
+        slot: &mut Slot,
+        subject: &Subject,
+        traced: &mut Traced,
+    ) -> Result<(), EngineError> {
+        let bench = self.explorer.bench;
+        // The rest is for replays: what was found and not confirmed is worth little.
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        let end = self.deadline - left / 4;
+        let sites = &subject.program.sites;
+        let (config, tally) = (bench.config, bench.tally);
+        let analysis = analyse(&mut traced.path, sites, config, &Task::CHECKS, end, tally);
+        let limits = limits(config, traced.time);
+        let explores = config.distance != Some(0);
+        let can_fail = !analysis.places.is_empty() || !analysis.probes.is_empty();
+        if can_fail {
+            self.need_sandbox(&analysis)?;
+        }
+        if (can_fail || explores) && !self.is_over() {
+            let complaints = self.lab.try_twin(subject, &slot.test.capsule, &limits);
+            slot.anyway = complaints.unwrap_or_default();
+        }
+        let case = Case {
+            test: &slot.test,
+            own: &traced.path.channels,
+            capsule: &slot.test.capsule,
+            path: &traced.path,
+            distance: 0,
+        };
+        let known = (slot.anyway.as_slice(), &[][..]);
+        let mut hunt = Hunt::new((self.lab, subject), case, limits, known, self.deadline);
+        hunt.confirm(&analysis)?;
+        hunt.tell_own(&slot.anyway)?;
+        let Hunt {
+            found,
+            divergences,
+            confirmed_guesses,
+            ..
+        } = hunt;
+        self.explorer.add(&found)?;
+        slot.state.found = found;
+        let mut summary = summarise(&traced.path, subject, &analysis, divergences);
+        summary.checks.undecided -= confirmed_guesses;
+        summary.checks.failing += confirmed_guesses;
+        slot.state.summary = summary;
+        slot.state.places = places(subject, &analysis);
+        slot.state.finished = (!analysis.stopped).then_some(0);
+        let mut figures = locked(&self.explorer.figures);
+        figures.statistics.merge(&analysis.statistics);
+        Ok(())
+    }
+
+    /// Makes sure that invented inputs can be run, before the first one is.
+    fn need_sandbox(&self, analysis: &Analysis) -> Result<(), EngineError> {
+        let total = analysis.places.len() + analysis.probes.len();
+        let refused = |why| EngineError::NoSandbox { total, why };
+        let sandbox = &self.explorer.bench.config.sandbox;
+        sandbox.check().map_err(refused).map(drop)
+    }
+
+    /// Keeps what is known of a test.
+    pub(super) fn save(&self, slot: &Slot) -> Result<(), EngineError> {
+        let campaign = self.explorer.bench.campaign;
+        let saved = slot.state.save(&campaign.units());
+        saved.map_err(|error| campaign.failed(error))
+    }
+}
+
+fn skip(slot: &mut Slot, why: String) -> Result<(), EngineError> {
+    slot.standing = Standing::Skipped(why);
+    Ok(())
+}
+
+/// The lines where checks were met.
+fn places(subject: &Subject, analysis: &Analysis) -> Vec<(String, u32)> {
+    let sites = &subject.program.sites;
+    let lines: BTreeSet<(String, u32)> = analysis
+        .sites
+        .iter()
+        .map(|site| {
+            let (file, line, _) = spot::place(sites, *site);
+            (file, line)
+        })
+        .collect();
+    lines.into_iter().collect()
+}

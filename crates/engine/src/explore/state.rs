@@ -1,0 +1,184 @@
+//! What is known of a test: part of it is kept on the disk, so that the same command goes on
+//! where the last one stopped.
+
+use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use nearmiss_results::Summary;
+use nearmiss_search::Feasibility;
+use serde::{Deserialize, Serialize};
+
+use super::offshoot::Sprout;
+use crate::analyse::Flip;
+use crate::campaign::write_atomically;
+use crate::complaint::Complaint;
+use crate::defects::Found;
+use crate::test_case::TestCase;
+
+/// A test and what is known of it.
+#[derive(Debug)]
+pub struct Slot {
+    /// The test.
+    pub test: TestCase,
+    /// Whether it is looked at.
+    pub standing: Standing,
+    /// What is known of it.
+    pub state: State,
+    /// What the twin says about its own input.
+    pub anyway: Vec<Complaint>,
+    /// What is known of it for now.
+    pub(super) memory: Memory,
+}
+
+/// Whether a test is looked at.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Standing {
+    /// Nobody has come to it yet.
+    Waiting,
+    /// It is.
+    Active,
+    /// It takes the path of the test with this number, which is.
+    SamePath(usize),
+    /// It cannot be, and why.
+    Skipped(String),
+}
+
+/// What is known of a test and kept.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct State {
+    /// The last node of its path.
+    pub(super) end: u64,
+    /// A name for all that it recorded.
+    pub(super) digest: u64,
+    /// The distance up to which it is explored.
+    pub finished: Option<u32>,
+    /// The largest distance at which it has divergence points.
+    pub(super) farthest: u32,
+    /// What was looked at on its own path, and what was lost.
+    pub summary: Summary,
+    /// Places (file and line) where checks were met on its own path.
+    pub places: Vec<(String, u32)>,
+    /// How it ended when it was recorded.
+    pub ended: String,
+    /// How long the recorded run took.
+    pub recorded_seconds: f64,
+    /// How long its own path took to look at.
+    pub own_seconds: f64,
+    /// How long all took.
+    pub seconds: f64,
+    /// New paths from it.
+    pub paths: u64,
+    /// What was found from it.
+    pub found: Vec<Found>,
+    /// What is known of its forks, by event.
+    pub(super) forks: BTreeMap<usize, Fork>,
+    /// What was explored, by the event of the divergence point.
+    pub(super) subtrees: BTreeMap<usize, Subtree>,
+    /// The nodes of the execution tree that runs were sent to.
+    pub(super) sent: Vec<u64>,
+}
+
+/// What is known of a fork.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fork {
+    /// Some input goes another way.
+    Feasible,
+    /// No input does.
+    Infeasible,
+    /// It was asked, and nobody knows.
+    Unknown,
+}
+
+impl From<Fork> for Feasibility {
+    fn from(fork: Fork) -> Feasibility {
+        match fork {
+            Fork::Feasible => Feasibility::Feasible,
+            Fork::Infeasible => Feasibility::Infeasible,
+            Fork::Unknown => Feasibility::Unknown,
+        }
+    }
+}
+
+/// What was explored from one divergence point.
+#[derive(Debug, Default, Serialize, Deserialize)]
+pub struct Subtree {
+    /// How many forks deep.
+    pub(super) bound: u32,
+    /// The new paths.
+    pub(super) offshoots: Vec<Offshoot>,
+}
+
+/// A new path, as far as exploring on from it needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Offshoot {
+    /// Where its capsule lies.
+    pub(super) directory: PathBuf,
+    /// How many forks it is from the divergence point, itself included.
+    pub(super) depth: u32,
+    /// Forks that were asked about, from the beginning of the path.
+    pub(super) asked: usize,
+    /// How many of those behind its own could go another way.
+    pub(super) feasible: u32,
+}
+
+/// What is known for now.
+#[derive(Debug, Default)]
+pub(super) struct Memory {
+    /// Inputs that go another way, by event.
+    pub flips: HashMap<usize, Vec<Flip>>,
+    /// Runs that are still to be made, by the event of the divergence point.
+    pub pending: HashMap<usize, VecDeque<Sprout>>,
+}
+
+impl Slot {
+    /// Nothing is known yet.
+    pub fn new(test: TestCase) -> Slot {
+        Slot {
+            test,
+            standing: Standing::Waiting,
+            state: State::default(),
+            anyway: Vec::new(),
+            memory: Memory::default(),
+        }
+    }
+
+    /// Whether the test needs no more work at a distance.
+    pub fn is_finished(&self, distance: u32) -> bool {
+        match self.standing {
+            Standing::Waiting => false,
+            Standing::Active => self.state.finished.is_some_and(|done| done >= distance),
+            Standing::SamePath(_) | Standing::Skipped(_) => true,
+        }
+    }
+
+    /// Whether there is nothing to be done at any larger distance.
+    pub fn is_exhausted(&self, distance: u32) -> bool {
+        match self.standing {
+            Standing::Waiting => false,
+            Standing::Active => self.is_finished(distance) && self.state.farthest <= distance,
+            Standing::SamePath(_) | Standing::Skipped(_) => true,
+        }
+    }
+}
+
+impl State {
+    /// Keeps it in its file.
+    pub fn save(&self, directory: &Path) -> io::Result<()> {
+        fs::create_dir_all(directory)?;
+        let text = serde_json::to_vec(self)?;
+        write_atomically(&file(directory, self.digest), &text)
+    }
+
+    /// What was kept of a test that recorded the same.
+    pub fn load(directory: &Path, digest: u64) -> Option<State> {
+        let text = fs::read(file(directory, digest)).ok()?;
+        let state: State = serde_json::from_slice(&text).ok()?;
+        (state.digest == digest).then_some(state)
+    }
+}
+
+fn file(directory: &Path, digest: u64) -> PathBuf {
+    directory.join(format!("{digest:016x}.json"))
+}

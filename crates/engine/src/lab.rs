@@ -1,0 +1,233 @@
+//! Runs in the sandbox: to record, and to see what the twin says. All of them are counted here.
+
+use std::fs;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use nearmiss_sandbox::{Ended, Exceeded, Limits};
+use nearmiss_sites::Sites;
+use nearmiss_trace::RawTrace;
+
+use crate::Config;
+use crate::campaign::Campaign;
+use crate::capsule::{Capsule, Origin};
+use crate::complaint::{Complaint, complaints};
+use crate::confirm::run_twin;
+use crate::subject::Subject;
+use crate::tally::Tally;
+
+/// What every run of a campaign needs.
+#[derive(Debug)]
+pub struct Bench<'a> {
+    /// What is wanted.
+    pub config: &'a Config,
+    /// Where things are kept.
+    pub campaign: &'a Campaign,
+    /// Who is told.
+    pub tally: &'a Tally,
+    /// The number of the next directory for an input.
+    directories: AtomicU64,
+}
+
+impl<'a> Bench<'a> {
+    /// A bench for a campaign.
+    pub fn new(config: &'a Config, campaign: &'a Campaign, tally: &'a Tally) -> Bench<'a> {
+        Bench {
+            config,
+            campaign,
+            tally,
+            directories: AtomicU64::new(0),
+        }
+    }
+
+    /// Whether no more runs are to be made, whatever the time.
+    pub fn is_spent(&self) -> bool {
+        let most = self.config.runs.unwrap_or(u64::MAX);
+        self.config.is_stopped() || self.tally.runs.get() >= most
+    }
+
+    /// Time in which nothing may start any more, or the end of all runs.
+    pub fn is_over(&self, deadline: Instant) -> bool {
+        self.is_spent() || Instant::now() >= deadline
+    }
+
+    /// A directory for an input that may turn out to be worth keeping.
+    pub fn new_directory(&self) -> PathBuf {
+        let number = self.directories.fetch_add(1, Ordering::Relaxed);
+        self.campaign.inputs().join(format!("new-{number}"))
+    }
+}
+
+/// A bench with a place of its own for traces: one for each thread.
+#[derive(Debug)]
+pub struct Lab<'a> {
+    /// What all labs share.
+    pub bench: &'a Bench<'a>,
+    /// A directory for traces.
+    scratch: PathBuf,
+}
+
+/// A recorded run.
+#[derive(Debug)]
+pub struct Traced {
+    /// Its path.
+    pub path: nearmiss_trace::Path,
+    /// How it ended.
+    pub ended: String,
+    /// Whether it had to be ended.
+    pub exceeded: Option<Exceeded>,
+    /// How long it took.
+    pub time: Duration,
+    /// A name for all that was recorded.
+    pub digest: u64,
+}
+
+impl<'a> Lab<'a> {
+    /// The lab of one thread.
+    pub fn new(bench: &'a Bench<'a>, thread: usize) -> Lab<'a> {
+        Lab {
+            bench,
+            scratch: bench.campaign.scratch().join(thread.to_string()),
+        }
+    }
+
+    /// Runs the instrumented program and reads what it recorded.
+    pub fn trace(
+        &self,
+        capsule: &Capsule,
+        origin: Origin,
+        sites: &Sites,
+        limits: &Limits,
+    ) -> Result<Traced, String> {
+        let unreadable = |error: io::Error| format!("its run left no trace: {error}");
+        self.clear().map_err(unreadable)?;
+        let variables = capsule.recording(&self.scratch, origin);
+        let mut spec = capsule.spec(&capsule.program, &variables, limits);
+        spec.writable.push(self.scratch.clone());
+        self.bench.tally.runs.add(1);
+        let start = Instant::now();
+        let outcome = self.bench.config.sandbox.run(&spec);
+        let outcome = outcome.map_err(|error| error.to_string())?;
+        let time = start.elapsed();
+        let file = trace_of(&self.scratch, &capsule.program).map_err(unreadable)?;
+        let raw = RawTrace::open(&file).map_err(|error| error.to_string())?;
+        let stdin = capsule.stdin_content().map_err(unreadable)?;
+        Ok(Traced {
+            digest: digest(self.bench.config, &raw, stdin.as_deref()),
+            path: nearmiss_trace::Path::read(&raw, sites, stdin.as_deref()),
+            ended: words(outcome.ended),
+            exceeded: outcome.exceeded,
+            time,
+        })
+    }
+
+    /// Runs the twin; gives what it complains about.
+    pub fn try_twin(
+        &self,
+        subject: &Subject,
+        capsule: &Capsule,
+        limits: &Limits,
+    ) -> Result<Vec<Complaint>, String> {
+        let Bench {
+            config,
+            campaign,
+            tally,
+            ..
+        } = self.bench;
+        let twin = subject.twin(config, campaign.root(), tally)?;
+        tally.runs.add(1);
+        let outcome = run_twin(&config.sandbox, twin, capsule, limits)
+            .map_err(|error| error.to_string())?;
+        Ok(complaints(&outcome.stderr, outcome.ended))
+    }
+
+    /// Makes the scratch directory, and makes it empty.
+    fn clear(&self) -> io::Result<()> {
+        match fs::read_dir(&self.scratch) {
+            Ok(entries) => entries
+                .flatten()
+                .try_for_each(|entry| fs::remove_file(entry.path())),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                fs::create_dir_all(&self.scratch)
+            }
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Drop for Lab<'_> {
+    fn drop(&mut self) {
+        // Traces are of no use to anybody; the next campaign would clear them too.
+        let _ = fs::remove_dir_all(&self.scratch);
+    }
+}
+
+/// `exit 0`, `signal 6`.
+pub fn words(ended: Ended) -> String {
+    match ended {
+        Ended::Exited(status) => format!("exit {status}"),
+        Ended::Signal(signal) => format!("signal {signal}"),
+    }
+}
+
+/// What a run may use up: longer than the recorded one, but not for ever.
+pub fn limits(config: &Config, recorded: Duration) -> Limits {
+    let usual = (recorded * 20).clamp(Duration::from_secs(5), Duration::from_secs(60));
+    let wall = config.run_time.unwrap_or(usual);
+    Limits {
+        wall,
+        cpu_seconds: wall.as_secs() + 1,
+        ..Limits::default()
+    }
+}
+
+/// A name for what was recorded and what is wanted: equal ones have the same answers.
+pub fn digest(config: &Config, raw: &RawTrace, stdin: Option<&[u8]>) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    config.question_time.hash(&mut hasher);
+    config.options.length.hash(&mut hasher);
+    for kind in config.checks.iter().flatten() {
+        hasher.write_u8(*kind as u8);
+    }
+    for term in &raw.terms {
+        hasher.write_u64(u64::from(term.op) | u64::from(term.width) << 8 | u64::from(term.c) << 32);
+        hasher.write_u64(u64::from(term.a) | u64::from(term.b) << 32);
+        hasher.write_u64(term.value);
+    }
+    for event in &raw.events {
+        hasher.write_u64(u64::from(event.label) << 32 | u64::from(event.kind) << 8);
+        hasher.write_u64(event.site ^ u64::from(event.truth));
+    }
+    hasher.write(&raw.blob);
+    hasher.write(stdin.unwrap_or_default());
+    hasher.finish()
+}
+
+/// The trace of the program among those in a directory: a program may start others.
+pub fn trace_of(directory: &Path, program: &Path) -> io::Result<PathBuf> {
+    let mut traces: Vec<(u64, PathBuf)> = Vec::new();
+    for entry in fs::read_dir(directory)? {
+        let path = entry?.path();
+        let number = path
+            .file_stem()
+            .and_then(|name| name.to_str()?.parse().ok());
+        traces.extend(number.map(|number| (number, path)));
+    }
+    traces.sort();
+    let is_of_program = |path: &PathBuf| {
+        RawTrace::open(path).is_ok_and(|raw| {
+            let name = String::from_utf8_lossy(raw.program()).into_owned();
+            Path::new(&name).file_name() == program.file_name()
+        })
+    };
+    if let [(_, only)] = traces.as_slice() {
+        return Ok(only.clone());
+    }
+    let own = traces.iter().find(|(_, path)| is_of_program(path));
+    own.or(traces.first())
+        .map(|(_, path)| path.clone())
+        .ok_or_else(|| io::ErrorKind::NotFound.into())
+}

@@ -1,0 +1,103 @@
+//! A program under test: its site maps, and its twin once that is needed.
+
+use std::collections::HashMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
+
+use nearmiss_twin::TwinProgram;
+
+use crate::Config;
+use crate::error::EngineError;
+use crate::program::{self, Program};
+use crate::tally::Tally;
+
+/// A program under test.
+#[derive(Debug)]
+pub struct Subject {
+    /// Its file.
+    pub file: PathBuf,
+    /// What it says about itself.
+    pub program: Program,
+    twin: OnceLock<Result<TwinProgram, String>>,
+}
+
+impl Subject {
+    /// Looks at a program without running it.
+    pub fn inspect(
+        file: &Path,
+        environment: &[(OsString, OsString)],
+    ) -> Result<Subject, EngineError> {
+        Ok(Subject {
+            file: file.to_path_buf(),
+            program: program::inspect(file, environment)?,
+            twin: OnceLock::new(),
+        })
+    }
+
+    /// Its sanitizer twin, built when it is asked for first; or why there is none.
+    pub fn twin(
+        &self,
+        config: &Config,
+        campaign: &Path,
+        tally: &Tally,
+    ) -> Result<&TwinProgram, String> {
+        let built = self.twin.get_or_init(|| {
+            tally.twins.add(1);
+            build_twin(config, campaign, &self.file, &self.program.libraries)
+        });
+        built.as_ref().map_err(Clone::clone)
+    }
+
+    /// Why failures cannot be confirmed, if a twin was wanted and could not be built.
+    pub fn unconfirmable(&self) -> Option<String> {
+        self.twin.get()?.as_ref().err().cloned()
+    }
+}
+
+/// Builds the twin of a program below a campaign's directory.
+pub fn build_twin(
+    config: &Config,
+    campaign: &Path,
+    program: &Path,
+    libraries: &[PathBuf],
+) -> Result<TwinProgram, String> {
+    let twin = nearmiss_twin::Config {
+        clang: config.clang.clone(),
+        library_directory: config.library_directory.clone(),
+        jobs: std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let name = program.file_name().unwrap_or_default();
+    let directory = campaign.join("twins").join(name);
+    nearmiss_twin::build(program, libraries, &directory, &twin)
+        .map_err(|error| format!("its sanitizer twin could not be built: {error}"))
+}
+
+/// The programs of a campaign, each looked at once.
+#[derive(Debug, Default)]
+pub struct Subjects {
+    known: Mutex<HashMap<PathBuf, Result<Arc<Subject>, String>>>,
+}
+
+impl Subjects {
+    /// The subject of a file; or why it cannot be one.
+    pub fn get(
+        &self,
+        file: &Path,
+        environment: &[(OsString, OsString)],
+    ) -> Result<Arc<Subject>, String> {
+        let mut known = self.known.lock().expect("no thread panics");
+        let entry = known.entry(file.to_path_buf()).or_insert_with(|| {
+            Subject::inspect(file, environment)
+                .map(Arc::new)
+                .map_err(|error| error.to_string())
+        });
+        entry.clone()
+    }
+
+    /// All that can be tested.
+    pub fn all(&self) -> Vec<Arc<Subject>> {
+        let known = self.known.lock().expect("no thread panics");
+        known.values().flatten().cloned().collect()
+    }
+}

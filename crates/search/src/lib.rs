@@ -1,0 +1,13 @@
+//! Which path is tried next. Sees neither formulas nor processes: paths are lists of steps,
+//! inputs are somebody else's.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | [`course`] | a path as forks and sensitive operations: divergence points by distance |
+//! | [`trail`] | the names of the nodes of the execution tree, and those that are known |
+
+pub mod course;
+pub mod trail;
+
+pub use course::{Course, Feasibility, Step, depth_bound};
+pub use trail::{Known, Node, Trail};

@@ -12,7 +12,6 @@ mod display;
 mod environment;
 mod files;
 mod output;
-mod progress;
 mod signals;
 
 use std::process::ExitCode;

@@ -201,7 +201,9 @@ impl<'a> Hunt<'a> {
             }
             if confirmed {
                 self.confirmed_guesses += u64::from(candidate.guess);
-                return Ok(Some(self.predicted(replayer, candidate, invented, &verdict)));
+                return Ok(Some(
+                    self.predicted(replayer, candidate, invented, &verdict),
+                ));
             }
             if !candidate.guess && first.is_none() {
                 first = Some(self.predicted(replayer, candidate, invented, &verdict));
@@ -361,7 +363,8 @@ impl<'a> Hunt<'a> {
                 !self.is_over()
                     && written.is_ok_and(|capsule| self.fails(replayer, &finding, &capsule))
             };
-            is_nearer = minimise::minimise(self.case.own, channels, &mut contents, &mut still_fails);
+            is_nearer =
+                minimise::minimise(self.case.own, channels, &mut contents, &mut still_fails);
             // The last attempt need not have been the best.
             if let Ok(best) = inputs::write(self.case.capsule, channels, &contents, &directory) {
                 capsule = best;

@@ -226,8 +226,12 @@ fn show_one(capsule: &Capsule, channel: &Channel, content: &[u8]) -> Input {
         },
         ChannelKind::File => {
             let is_it = |file: &&Replacement| file.path.as_os_str().as_bytes() == channel.name;
-            capsule.files.iter().find(is_it).map(|file| file.content.clone())
-        },
+            capsule
+                .files
+                .iter()
+                .find(is_it)
+                .map(|file| file.content.clone())
+        }
         _ => None,
     };
     match file {
@@ -249,7 +253,11 @@ mod tests {
             content: content.to_vec(),
             piece: None,
         };
-        let old = [channel(1, b"abcdef"), channel(2, b"key=1"), channel(3, b"x")];
+        let old = [
+            channel(1, b"abcdef"),
+            channel(2, b"key=1"),
+            channel(3, b"x"),
+        ];
         let new = [b"aBcdEF".to_vec(), b"key=221".to_vec(), b"x".to_vec()];
         let (changes, lengths) = differences(&old, &old, &new);
         let shown: Vec<(&str, u64, &[u8], &[u8])> = changes

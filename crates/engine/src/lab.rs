@@ -139,8 +139,8 @@ impl<'a> Lab<'a> {
         } = self.bench;
         let twin = subject.twin(config, campaign.root(), tally)?;
         tally.runs.add(1);
-        let outcome = run_twin(&config.sandbox, twin, capsule, limits)
-            .map_err(|error| error.to_string())?;
+        let outcome =
+            run_twin(&config.sandbox, twin, capsule, limits).map_err(|error| error.to_string())?;
         Ok(complaints(&outcome.stderr, outcome.ended))
     }
 

@@ -13,12 +13,7 @@ use crate::spot;
 use crate::subject::Subject;
 
 /// The summary of one path; `divergences` are counted while failures are confirmed.
-pub fn summarise(
-    path: &Path,
-    subject: &Subject,
-    analysis: &Analysis,
-    divergences: u64,
-) -> Summary {
+pub fn summarise(path: &Path, subject: &Subject, analysis: &Analysis, divergences: u64) -> Summary {
     let notes = notes(path, &subject.program.sites);
     let uninstrumented = subject.program.uninstrumented.clone();
     let lost = !notes.is_empty()
@@ -46,7 +41,10 @@ pub fn summarise(
 }
 
 /// One summary of many paths.
-pub fn merge<'s>(summaries: impl IntoIterator<Item = &'s Summary>, statistics: &Statistics) -> Summary {
+pub fn merge<'s>(
+    summaries: impl IntoIterator<Item = &'s Summary>,
+    statistics: &Statistics,
+) -> Summary {
     let mut all = Summary {
         complete: true,
         queries: queries(statistics),
@@ -66,7 +64,10 @@ pub fn merge<'s>(summaries: impl IntoIterator<Item = &'s Summary>, statistics: &
             all.unconfirmable = one.unconfirmable.clone();
         }
         let known = &mut all.uninstrumented;
-        let new = one.uninstrumented.iter().filter(|name| !known.contains(name));
+        let new = one
+            .uninstrumented
+            .iter()
+            .filter(|name| !known.contains(name));
         let new: Vec<String> = new.cloned().collect();
         known.extend(new);
     }

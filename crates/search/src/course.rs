@@ -191,9 +191,8 @@ impl Course {
 
     /// The largest distance at which there can be divergence points.
     pub fn farthest(&self) -> u32 {
-        let may_be = |fork: &&Fork| {
-            matches!(fork.feasibility, Feasibility::Open | Feasibility::Feasible)
-        };
+        let may_be =
+            |fork: &&Fork| matches!(fork.feasibility, Feasibility::Open | Feasibility::Feasible);
         self.forks.iter().filter(may_be).count() as u32
     }
 }

@@ -75,7 +75,12 @@ pub fn switch_targets(
     targets.dedup();
     targets
         .into_iter()
-        .map(|target| (u64::from(target), goes_to(terms, (cases, *default), term, target)))
+        .map(|target| {
+            (
+                u64::from(target),
+                goes_to(terms, (cases, *default), term, target),
+            )
+        })
         .collect()
 }
 

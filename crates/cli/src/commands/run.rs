@@ -1,10 +1,10 @@
 //! `nearmiss run`.
 
+use nearmiss_engine::tally::Tally;
 use nearmiss_engine::{Config, EngineError, Options, Output, Target};
 
 use crate::arguments::{Format, RunArguments};
 use crate::files::Disk;
-use crate::progress::Line;
 use crate::{FOUND, NOTHING, environment, output, signals};
 
 /// Runs a program and reports what was found.
@@ -13,10 +13,8 @@ pub fn run(arguments: RunArguments) -> Result<u8, String> {
     let config = config(&arguments)?;
     let target = target(arguments.command)?;
     signals::install();
-    let mut line = Line::new();
-    let report = nearmiss_engine::run(target, &config, &mut |progress| line.show(&progress));
-    line.clear();
-    let report = report.map_err(words)?;
+    let tally = Tally::default();
+    let report = nearmiss_engine::run(target, &config, &tally).map_err(words)?;
     match arguments.format {
         Format::Json => output::result(nearmiss_report::json(&report).as_bytes())?,
         Format::Text => {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::*;
 use crate::Output;
 use nearmiss_abi::channel::{ChannelKind, PIECE_WHOLE};
+use nearmiss_abi::check::Kind;
 use nearmiss_abi::op::Op;
 use nearmiss_abi::term::Label;
 use nearmiss_sandbox::Sandbox;
@@ -83,7 +84,15 @@ fn look_at(trace: TraceBuilder) -> (Analysis, Vec<Channel>) {
     let mut path = Path::read(&raw, &sites, None);
     assert_eq!(path.inconsistent, 0);
     let deadline = Instant::now() + Duration::from_secs(60);
-    let analysis = analyse(&mut path, &sites, &config(), deadline, &mut |_| {});
+    let tally = Tally::default();
+    let analysis = analyse(
+        &mut path,
+        &sites,
+        &config(),
+        &Task::CHECKS,
+        deadline,
+        &tally,
+    );
     (analysis, path.channels)
 }
 

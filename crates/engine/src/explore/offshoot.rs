@@ -137,14 +137,8 @@ impl Unit<'_, '_> {
         let failed = |error| bench.campaign.failed(error);
         let directory = self.path_directory(slot);
         let (capsule, channels) = (&sprout.capsule, &sprout.channels);
-        let invented = invent(
-            capsule,
-            channels,
-            &sprout.changes,
-            Growth::End,
-            &directory,
-        )
-        .map_err(failed)?;
+        let invented =
+            invent(capsule, channels, &sprout.changes, Growth::End, &directory).map_err(failed)?;
         let capsule = Arc::new(invented.capsule);
         let Some(mut traced) = self.follow(ground, &capsule, slot) else {
             let _ = fs::remove_dir_all(&directory);

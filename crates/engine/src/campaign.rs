@@ -55,19 +55,11 @@ impl Campaign {
         self.root.join("inputs")
     }
 
-    /// Where new paths are kept.
-    pub fn paths(&self) -> PathBuf {
-        self.root.join("paths")
-    }
-
-    /// Where results of tests are kept.
-    pub fn units(&self) -> PathBuf {
-        self.root.join("units")
-    }
-
-    /// Where traces are made, read and removed.
-    pub fn scratch(&self) -> PathBuf {
-        self.root.join("scratch")
+    /// Where what is known of the tests of a kind of command is kept.
+    pub fn work(&self, kind: Kind) -> Work {
+        Work {
+            directory: self.root.join(kind.name()),
+        }
     }
 
     /// Turns an error of a file in here into one that names this directory.
@@ -118,6 +110,25 @@ impl Campaign {
         clean().map_err(|error| self.failed(error))
     }
 
+    /// Removes inputs that are of no finding.
+    pub fn clean_inputs(&self) -> Result<(), EngineError> {
+        let inputs = self.inputs();
+        let clean = || -> io::Result<()> {
+            if !inputs.exists() {
+                return Ok(());
+            }
+            for entry in fs::read_dir(&inputs)? {
+                let path = entry?.path();
+                let name = path.file_name().unwrap_or_default().to_string_lossy();
+                if name.starts_with("new-") || name.ends_with(".new") {
+                    fs::remove_dir_all(&path)?;
+                }
+            }
+            Ok(())
+        };
+        clean().map_err(|error| self.failed(error))
+    }
+
     /// Replaces the report.
     pub fn write_report(&self, report: &Report) -> Result<(), EngineError> {
         write_atomically(&self.root.join("report.json"), report.to_json().as_bytes())
@@ -136,6 +147,70 @@ pub fn read_report(directory: &Path) -> Result<Report, EngineError> {
             Err(EngineError::NoReport(directory.to_path_buf()))
         }
         Err(error) => Err(EngineError::Report(path, error.to_string())),
+    }
+}
+
+/// The commands that explore. Each keeps its own results; report and inputs of findings are those
+/// of the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// `nearmiss run`.
+    Run,
+    /// `nearmiss test`.
+    Test,
+}
+
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Kind::Run => "run",
+            Kind::Test => "test",
+        }
+    }
+}
+
+/// Where what is known of tests is kept.
+#[derive(Clone, Debug)]
+pub struct Work {
+    directory: PathBuf,
+}
+
+impl Work {
+    /// Where the new paths from a test are kept.
+    pub fn paths(&self, digest: u64) -> PathBuf {
+        self.directory.join("paths").join(format!("{digest:016x}"))
+    }
+
+    /// Where results of tests are kept.
+    pub fn units(&self) -> PathBuf {
+        self.directory.join("units")
+    }
+
+    /// Where traces are made, read and removed.
+    pub fn scratch(&self) -> PathBuf {
+        self.directory.join("scratch")
+    }
+
+    /// Removes what is known of tests other than these.
+    pub fn keep_only(&self, digests: &[u64]) -> io::Result<()> {
+        for directory in [self.directory.join("paths"), self.units()] {
+            let Ok(entries) = fs::read_dir(&directory) else {
+                continue;
+            };
+            for entry in entries {
+                let path = entry?.path();
+                let name = path.file_stem().and_then(|name| name.to_str());
+                let digest = name.and_then(|name| u64::from_str_radix(name, 16).ok());
+                if digest.is_some_and(|digest| digests.contains(&digest)) {
+                    continue;
+                }
+                match path.is_dir() {
+                    true => fs::remove_dir_all(path)?,
+                    false => fs::remove_file(path)?,
+                }
+            }
+        }
+        Ok(())
     }
 }
 

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use nearmiss_results::{Finding, Status};
+use nearmiss_results::{Finding, Input, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::capsule::Capsule;
@@ -103,48 +103,56 @@ pub fn is_same(known: &Finding, new: &Finding) -> bool {
 
 /// Copies the input of a failure to where findings are kept; gives it its number.
 fn keep(found: &Found, id: &str, inputs: &Path) -> io::Result<Finding> {
-    let (directory, unfinished) = (inputs.join(id), inputs.join(format!("{id}.new")));
-    for stale in [&unfinished, &directory] {
-        if stale.exists() {
-            fs::remove_dir_all(stale)?;
-        }
-    }
-    fs::create_dir_all(&unfinished)?;
-    let mut capsule = found.capsule.clone();
-    let mut finding = found.finding.clone();
-    for file in capsule.own_files() {
-        let Some(name) = kept_name(file, inputs) else {
-            continue;
-        };
-        fs::copy(&*file, unfinished.join(&name))?;
-        let kept = directory.join(name);
-        for input in finding.input.values_mut() {
-            if matches!(input, nearmiss_results::Input::File(path) if path == file) {
-                *input = nearmiss_results::Input::File(kept.clone());
-            }
-        }
-        *file = kept;
-    }
-    capsule.write(&unfinished)?;
-    fs::rename(&unfinished, &directory)?;
+    let campaign = inputs.parent().unwrap_or(inputs);
+    let mut finding = found.moved_to(&inputs.join(id), campaign)?.finding;
     finding.id = id.to_string();
     finding.replay = format!("nearmiss replay {id}");
     Ok(finding)
 }
 
-/// The name of a file that was made for an input: made unique, since files of several paths may
-/// come together. `None` for one that stays where it is.
-fn kept_name(file: &Path, inputs: &Path) -> Option<String> {
-    let campaign = inputs.parent()?;
-    let within = file.strip_prefix(campaign).ok()?;
-    let is_made = within.starts_with("inputs") || within.starts_with("paths");
-    let parts: Vec<_> = within
-        .components()
-        .skip(1)
-        .map(|part| part.as_os_str().to_string_lossy().into_owned())
-        .collect();
-    match file.file_name().and_then(|name| name.to_str()) {
-        Some("stdin") if is_made => Some("stdin".into()),
-        _ => is_made.then(|| parts.join("-")),
+impl Found {
+    /// A copy of it with all files that were made for it in `directory`; what is there is
+    /// replaced.
+    pub fn moved_to(&self, directory: &Path, campaign: &Path) -> io::Result<Found> {
+        let mut name = directory.file_name().unwrap_or_default().to_os_string();
+        name.push(".new");
+        let unfinished = directory.with_file_name(name);
+        if unfinished.exists() {
+            fs::remove_dir_all(&unfinished)?;
+        }
+        fs::create_dir_all(&unfinished)?;
+        let mut moved = self.clone();
+        for (number, file) in moved.capsule.own_files().into_iter().enumerate() {
+            if !is_made(file, campaign) {
+                continue;
+            }
+            let name = match file.file_name().and_then(|name| name.to_str()) {
+                Some(name @ ("stdin" | "named")) => name.to_string(),
+                _ => format!("file-{number}"),
+            };
+            fs::copy(&*file, unfinished.join(&name))?;
+            let kept = directory.join(name);
+            for input in moved.finding.input.values_mut() {
+                if *input == Input::File(file.clone()) {
+                    *input = Input::File(kept.clone());
+                }
+            }
+            *file = kept;
+        }
+        moved.capsule.write(&unfinished)?;
+        if directory.exists() {
+            fs::remove_dir_all(directory)?;
+        }
+        fs::rename(&unfinished, directory)?;
+        moved.directory = directory.to_path_buf();
+        Ok(moved)
     }
+}
+
+/// Whether a file was made for an input, and is not what a test was recorded with.
+fn is_made(file: &Path, campaign: &Path) -> bool {
+    let Ok(within) = file.strip_prefix(campaign) else {
+        return false;
+    };
+    within.starts_with("inputs") || within.components().any(|part| part.as_os_str() == "paths")
 }

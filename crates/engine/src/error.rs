@@ -41,6 +41,8 @@ pub enum EngineError {
         /// Why there is no sandbox.
         why: SandboxError,
     },
+    /// Nothing can be run again without a sandbox.
+    NeedsSandbox(SandboxError),
     /// The input could not be replayed.
     Replay(String),
     /// The user stopped it before there was anything to report.
@@ -92,6 +94,7 @@ impl fmt::Display for EngineError {
                 f,
                 "{total} failures are predicted but cannot be tried out: {why}"
             ),
+            EngineError::NeedsSandbox(why) => write!(f, "executions cannot be run again: {why}"),
             EngineError::Replay(why) => write!(f, "{why}"),
             EngineError::Stopped => write!(f, "stopped before anything was recorded"),
         }

@@ -12,7 +12,7 @@ use nearmiss_sites::Sites;
 use nearmiss_trace::RawTrace;
 
 use crate::Config;
-use crate::campaign::Campaign;
+use crate::campaign::{Campaign, Kind, Work};
 use crate::capsule::{Capsule, Origin};
 use crate::complaint::{Complaint, complaints};
 use crate::confirm::run_twin;
@@ -26,6 +26,8 @@ pub struct Bench<'a> {
     pub config: &'a Config,
     /// Where things are kept.
     pub campaign: &'a Campaign,
+    /// Where what is known of tests is kept.
+    pub work: Work,
     /// Who is told.
     pub tally: &'a Tally,
     /// The number of the next directory for an input.
@@ -34,10 +36,16 @@ pub struct Bench<'a> {
 
 impl<'a> Bench<'a> {
     /// A bench for a campaign.
-    pub fn new(config: &'a Config, campaign: &'a Campaign, tally: &'a Tally) -> Bench<'a> {
+    pub fn new(
+        config: &'a Config,
+        campaign: &'a Campaign,
+        kind: Kind,
+        tally: &'a Tally,
+    ) -> Bench<'a> {
         Bench {
             config,
             campaign,
+            work: campaign.work(kind),
             tally,
             directories: AtomicU64::new(0),
         }
@@ -90,7 +98,7 @@ impl<'a> Lab<'a> {
     pub fn new(bench: &'a Bench<'a>, thread: usize) -> Lab<'a> {
         Lab {
             bench,
-            scratch: bench.campaign.scratch().join(thread.to_string()),
+            scratch: bench.work.scratch().join(thread.to_string()),
         }
     }
 

@@ -26,6 +26,7 @@ pub mod confirm;
 mod defects;
 mod error;
 mod explore;
+mod figures;
 mod hunt;
 mod inputs;
 pub mod invent;
@@ -41,6 +42,7 @@ mod subject;
 mod suite;
 mod summary;
 pub mod tally;
+mod test;
 pub mod test_case;
 
 use std::collections::BTreeSet;
@@ -57,6 +59,7 @@ pub use capsule::Options;
 pub use error::EngineError;
 pub use program::sites_of;
 pub use run::{replay, run};
+pub use test::test;
 
 /// What is wanted, and what may be used up.
 #[derive(Clone, Debug)]

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use nearmiss_results::{Report, Summary};
 use nearmiss_sandbox::Outcome;
 
-use crate::campaign::{Campaign, read_report};
+use crate::campaign::{Campaign, Kind, read_report};
 use crate::capsule::Capsule;
 use crate::confirm::run_twin;
 use crate::error::EngineError;
@@ -28,7 +28,7 @@ pub fn run(target: Target, config: &Config, tally: &Tally) -> Result<Report, Eng
     tally.enter(Phase::Exploring);
     let deadline = Instant::now() + config.time;
     tally.set_deadline(deadline);
-    let bench = Bench::new(config, &campaign, tally);
+    let bench = Bench::new(config, &campaign, Kind::Run, tally);
     let explorer = Explorer::new(&bench, deadline);
     let save = |findings| {
         // What is there so far survives a kill; the whole report comes at the end.
@@ -45,7 +45,9 @@ pub fn run(target: Target, config: &Config, tally: &Tally) -> Result<Report, Eng
     }
     let summaries = explored.slots.iter().map(|slot| &slot.state.summary);
     let mut summary = merge(summaries, &explored.statistics);
-    summary.exploration = (config.distance != Some(0)).then_some(explored.exploration);
+    let explores = config.distance != Some(0);
+    summary.exploration = explores.then(|| explored.exploration.clone());
+    explorer.forget_others(&explored.slots)?;
     let report = Report::new(explored.findings, summary);
     campaign.write_report(&report)?;
     campaign.keep_only(&directory)?;

@@ -94,10 +94,4 @@ impl Subjects {
         });
         entry.clone()
     }
-
-    /// All that can be tested.
-    pub fn all(&self) -> Vec<Arc<Subject>> {
-        let known = self.known.lock().expect("no thread panics");
-        known.values().flatten().cloned().collect()
-    }
 }

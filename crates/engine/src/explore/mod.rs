@@ -137,6 +137,19 @@ impl<'a> Explorer<'a> {
         })
     }
 
+    /// Removes what is kept of tests that are none of these, once all of these are known.
+    pub fn forget_others(&self, slots: &[Slot]) -> Result<(), EngineError> {
+        let campaign = self.bench.campaign;
+        campaign.clean_inputs()?;
+        if slots.iter().any(|slot| slot.standing == Standing::Waiting) {
+            return Ok(());
+        }
+        let active = slots.iter().filter(|slot| slot.is_active());
+        let digests: Vec<u64> = active.map(|slot| slot.state.digest).collect();
+        let cleaned = self.bench.work.keep_only(&digests);
+        cleaned.map_err(|error| campaign.failed(error))
+    }
+
     fn why_over(&self) -> &'static str {
         let config = self.bench.config;
         let is_spent = config

@@ -171,13 +171,9 @@ impl Unit<'_, '_> {
 
     /// A new directory for a new path.
     fn path_directory(&self, slot: &Slot) -> PathBuf {
-        let test = match slot.test.id.as_str() {
-            "" => "run",
-            id => id,
-        };
         let number = slot.state.sent.len();
-        let name = format!("{}-{number}", slot.state.digest);
-        self.explorer.bench.campaign.paths().join(test).join(name)
+        let paths = self.explorer.bench.work.paths(slot.state.digest);
+        paths.join(number.to_string())
     }
 
     /// Records a run on an invented input; `None` if that cannot be done.

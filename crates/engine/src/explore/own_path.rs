@@ -44,7 +44,7 @@ impl Unit<'_, '_> {
         }
         self.explorer.known.add_all(nodes);
         slot.standing = Standing::Active;
-        let units = self.explorer.bench.campaign.units();
+        let units = self.explorer.bench.work.units();
         if let Some(state) = State::load(&units, traced.digest) {
             return self.take_up(slot, state);
         }
@@ -165,11 +165,21 @@ impl Unit<'_, '_> {
         sandbox.check().map_err(refused).map(drop)
     }
 
-    /// Keeps what is known of a test.
-    pub(super) fn save(&self, slot: &Slot) -> Result<(), EngineError> {
-        let campaign = self.explorer.bench.campaign;
-        let saved = slot.state.save(&campaign.units());
-        saved.map_err(|error| campaign.failed(error))
+    /// Keeps what is known of a test, with the inputs of what was found.
+    pub(super) fn save(&self, slot: &mut Slot) -> Result<(), EngineError> {
+        let bench = self.explorer.bench;
+        let (units, root) = (bench.work.units(), bench.campaign.root());
+        let inputs = bench.work.paths(slot.state.digest);
+        let mut keep = || -> std::io::Result<()> {
+            for (number, found) in slot.state.found.iter_mut().enumerate() {
+                let directory = inputs.join(format!("found-{number}"));
+                if found.directory != directory {
+                    *found = found.moved_to(&directory, root)?;
+                }
+            }
+            slot.state.save(&units)
+        };
+        keep().map_err(|error| bench.campaign.failed(error))
     }
 }
 

@@ -144,6 +144,16 @@ impl Slot {
         }
     }
 
+    /// Whether it is looked at for itself.
+    pub fn is_active(&self) -> bool {
+        self.standing == Standing::Active
+    }
+
+    /// Whether it could not be looked at.
+    pub fn is_skipped(&self) -> bool {
+        matches!(self.standing, Standing::Skipped(_))
+    }
+
     /// Whether the test needs no more work at a distance.
     pub fn is_finished(&self, distance: u32) -> bool {
         match self.standing {

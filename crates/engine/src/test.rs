@@ -1,0 +1,81 @@
+//! `nearmiss test`, from beginning to end: the suite runs as it is, then every different execution
+//! is looked at.
+
+use std::time::Instant;
+
+use nearmiss_results::{Exploration, Finding, Report, Suite, Summary};
+use nearmiss_solve::Statistics;
+
+use crate::campaign::{Campaign, Kind};
+use crate::error::EngineError;
+use crate::explore::{Explored, Explorer, Slot};
+use crate::figures;
+use crate::lab::Bench;
+use crate::suite::{Collected, collect};
+use crate::summary::merge;
+use crate::tally::{Phase, Tally};
+use crate::{Config, SuiteTarget};
+
+/// Runs a suite, looks for inputs next to those of its executions that make programs fail, and
+/// reports them.
+pub fn test(target: SuiteTarget, config: &Config, tally: &Tally) -> Result<Report, EngineError> {
+    // Said before the suite runs, which may take hours.
+    config.sandbox.check().map_err(EngineError::NeedsSandbox)?;
+    let campaign = Campaign::open(&config.directory)?;
+    let Collected { tests, suite } = collect(&target, config, &campaign, tally)?;
+    tally.enter(Phase::Exploring);
+    let deadline = Instant::now() + config.time;
+    tally.set_deadline(deadline);
+    let bench = Bench::new(config, &campaign, Kind::Test, tally);
+    let explorer = Explorer::new(&bench, deadline);
+    let save = |findings| {
+        // What is there so far survives a kill; the whole report comes at the end.
+        let _ = campaign.write_report(&unfinished(&suite, findings));
+    };
+    let explored = explorer.explore(tests, &save)?;
+    tally.enter(Phase::Reporting);
+    explorer.forget_others(&explored.slots)?;
+    let report = report(suite, explored);
+    campaign.write_report(&report)?;
+    Ok(report)
+}
+
+/// A report for the case that there is never a better one.
+fn unfinished(suite: &Suite, findings: Vec<Finding>) -> Report {
+    let summary = Summary {
+        stopped: true,
+        suite: Some(suite.clone()),
+        exploration: Some(Exploration {
+            ended: "interrupted".into(),
+            ..Exploration::default()
+        }),
+        ..Summary::default()
+    };
+    Report::new(findings, summary)
+}
+
+fn report(mut suite: Suite, explored: Explored) -> Report {
+    let Explored {
+        slots,
+        findings,
+        exploration,
+        statistics,
+    } = explored;
+    figures::finish_suite(&mut suite, &slots);
+    let mut summary = summary(&slots, &statistics);
+    summary.programs = figures::programs(&slots, &findings);
+    summary.tests = figures::tests(&slots);
+    summary.suite = Some(suite);
+    summary.exploration = Some(exploration);
+    Report::new(findings, summary)
+}
+
+/// One summary of all tests' own paths: complete only if each was looked at to its end.
+fn summary(slots: &[Slot], statistics: &Statistics) -> Summary {
+    let active = slots.iter().filter(|slot| slot.is_active());
+    let mut summary = merge(active.map(|slot| &slot.state.summary), statistics);
+    let is_done = |slot: &Slot| slot.is_finished(0) && !slot.is_skipped();
+    summary.complete &= slots.iter().all(is_done);
+    summary.stopped |= slots.iter().any(|slot| !slot.is_finished(0));
+    summary
+}

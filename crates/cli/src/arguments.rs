@@ -66,10 +66,14 @@ pub enum Command {
         campaign: CampaignArguments,
     },
     /// Print the report of the last run again
+    #[command(after_help = REPORT_HELP)]
     Report {
         /// How to show it
         #[arg(long, value_enum, default_value_t)]
         format: Format,
+        /// Print only figures, all rows of one table, with tabs between the cells: for plots
+        #[arg(long, value_enum, value_name = "TABLE", conflicts_with = "format")]
+        statistics: Option<Statistics>,
         #[command(flatten)]
         campaign: CampaignArguments,
     },
@@ -105,6 +109,10 @@ pub struct CampaignArguments {
     #[arg(long, default_value = ".nearmiss", value_name = "DIR")]
     pub dir: PathBuf,
 }
+
+const REPORT_HELP: &str = "\
+Example: unique and total checks of each program, as a table for a spreadsheet or gnuplot
+  nearmiss report --statistics programs | cut -f 1,4,5 > checks.tsv";
 
 const RUN_HELP: &str = "\
 The program runs as it would without nearmiss. The report goes to standard error. With
@@ -180,6 +188,17 @@ pub enum Format {
     Text,
     /// For programs
     Json,
+}
+
+/// A table of figures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Statistics {
+    /// Each program: checks in all and by line of code, new paths, findings, times
+    Programs,
+    /// Each test: its checks, its time in the suite, recorded, and of the analysis
+    Tests,
+    /// Each distance: what it cost and gave
+    Distances,
 }
 
 /// A source of input.

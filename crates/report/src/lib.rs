@@ -7,6 +7,7 @@ mod aligned;
 mod beside;
 mod changes;
 pub mod escape;
+mod exploration;
 mod finding;
 mod hexdump;
 pub mod library;
@@ -14,7 +15,10 @@ mod marked;
 #[cfg(test)]
 mod samples;
 mod shell;
+pub mod statistics;
+mod suite;
 mod summary;
+mod table;
 pub mod text;
 pub mod words;
 

@@ -5,7 +5,8 @@ use std::fmt::{self, Write};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_results::{Checks, LostCall, Note, Report, Status, Summary};
 
-use crate::escape;
+use crate::words::counted;
+use crate::{escape, exploration, statistics, suite};
 
 /// Most notes that are shown.
 const MAX_NOTES: usize = 20;
@@ -16,9 +17,13 @@ const MAX_PLACES: usize = 3;
 pub fn block(report: &Report) -> String {
     let mut text = String::new();
     // Writing into a string does not fail.
+    let summary = &report.summary;
     let _ = write_verdict(&mut text, report);
-    let _ = write_checks(&mut text, &report.summary);
-    let _ = write_losses(&mut text, &report.summary);
+    text.extend(summary.suite.as_ref().map(suite::block));
+    text.extend(summary.exploration.as_ref().map(exploration::block));
+    let _ = write_checks(&mut text, summary);
+    text += &statistics::block(summary);
+    let _ = write_losses(&mut text, summary);
     text
 }
 
@@ -31,25 +36,41 @@ fn write_verdict(text: &mut String, report: &Report) -> fmt::Result {
     let unconfirmed = report.findings.len() - confirmed;
     let summary = &report.summary;
     match (report.findings.len(), summary.complete) {
+        (0, _) if paths(summary) == 0 => {
+            writeln!(text, "No path of an instrumented program was looked at.")
+        }
         (0, true) => writeln!(
             text,
-            "No check can fail, for any input that takes the same path."
+            "No check can fail, for any input that takes {}.",
+            path_words(summary)
         ),
         (0, false) => writeln!(
             text,
             "No failure found; the answer is not complete, see below."
         ),
-        (1, _) => writeln!(
-            text,
-            "1 failure found, {}.",
-            status_words(confirmed, unconfirmed)
-        ),
         (count, _) => writeln!(
             text,
-            "{count} failures found, {}.",
+            "{} found, {}.",
+            counted(count as u64, "failure"),
             status_words(confirmed, unconfirmed)
         ),
     }
+}
+
+/// The paths that an answer is about: the different ones of the suite, and the new ones.
+fn path_words(summary: &Summary) -> String {
+    match paths(summary) {
+        1 => "the same path".into(),
+        paths => format!("one of these {paths} paths"),
+    }
+}
+
+fn paths(summary: &Summary) -> u64 {
+    let recorded = match &summary.suite {
+        Some(_) => summary.programs.iter().map(|one| one.tests).sum(),
+        None => 1,
+    };
+    recorded + summary.exploration.as_ref().map_or(0, |it| it.paths)
 }
 
 fn status_words(confirmed: usize, unconfirmed: usize) -> String {
@@ -115,16 +136,20 @@ fn write_losses(text: &mut String, summary: &Summary) -> fmt::Result {
     }
     writeln!(text, "Not complete, because:")?;
     if summary.stopped {
-        writeln!(
-            text,
-            "  the analysis was stopped before the end of the path"
-        )?;
+        let whole = match summary.suite {
+            Some(_) => "all recorded paths were looked at",
+            None => "the end of the path",
+        };
+        writeln!(text, "  the analysis was stopped before {whole}")?;
     }
     if summary.checks.undecided > 0 {
-        let count = summary.checks.undecided;
+        let (checks, were) = match summary.checks.undecided {
+            1 => ("1 check".to_string(), "was"),
+            more => (counted(more, "check"), "were"),
+        };
         writeln!(
             text,
-            "  {count} checks were not decided: out of time, or input was fixed"
+            "  {checks} {were} not decided: out of time, or input was fixed"
         )?;
     }
     for name in &summary.uninstrumented {

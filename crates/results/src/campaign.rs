@@ -45,7 +45,7 @@ pub struct Sample {
 pub struct Missed {
     /// The share of the tests, in percent.
     pub share: f64,
-    /// The probability that none of them is in the sample.
+    /// The probability that none of them is in the sample, from 0 to 1.
     pub probability: f64,
 }
 

@@ -25,9 +25,15 @@ pub fn carry_out(command: Command) -> Result<u8, String> {
             no_sandbox,
             campaign,
         } => replay::replay(&id, twin, no_sandbox, &campaign.dir),
-        Command::Report { format, campaign } => {
-            show::report(format, &campaign.dir).map(|()| NOTHING)
+        Command::Report {
+            format,
+            statistics,
+            campaign,
+        } => match statistics {
+            Some(table) => show::statistics(table, &campaign.dir),
+            None => show::report(format, &campaign.dir),
         }
+        .map(|()| NOTHING),
         Command::Libc { format, header } => libc::list(format, header.as_deref()).map(|()| NOTHING),
         Command::Sandbox => sandbox::check().map(|()| NOTHING),
         Command::Trace(TraceCommand::Dump { file }) => trace::dump(&file).map(|()| NOTHING),

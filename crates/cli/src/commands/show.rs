@@ -4,9 +4,10 @@ use std::path::Path;
 
 use nearmiss_engine::EngineError;
 use nearmiss_engine::campaign::read_report;
+use nearmiss_report::statistics::{Figures, tab_separated_values};
 use nearmiss_report::text;
 
-use crate::arguments::Format;
+use crate::arguments::{Format, Statistics};
 use crate::files::Disk;
 use crate::output;
 
@@ -34,4 +35,15 @@ pub fn report(format: Format, directory: &Path) -> Result<(), String> {
         Format::Json => nearmiss_report::json(&report),
     };
     output::result(text.as_bytes())
+}
+
+/// Prints a table of figures.
+pub fn statistics(table: Statistics, directory: &Path) -> Result<(), String> {
+    let report = read_report(directory).map_err(|error| error.to_string())?;
+    let figures = match table {
+        Statistics::Programs => Figures::Programs,
+        Statistics::Tests => Figures::Tests,
+        Statistics::Distances => Figures::Distances,
+    };
+    output::result(tab_separated_values(&report.summary, figures).as_bytes())
 }

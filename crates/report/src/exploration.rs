@@ -1,0 +1,102 @@
+//! The exploration as text: how far it got, what it cost, what it gave.
+
+use std::fmt::{self, Write};
+
+use nearmiss_results::{DistanceFigures, Exploration};
+
+use crate::escape;
+use crate::table::{Column, table};
+use crate::words::counted;
+
+/// The exploration in figures.
+pub fn block(exploration: &Exploration) -> String {
+    let mut text = String::new();
+    // Writing into a string does not fail.
+    let _ = write_extent(&mut text, exploration);
+    let _ = write_runs(&mut text, exploration);
+    // One distance alone is what has just been said.
+    if exploration.distances.len() > 1 {
+        text += &distances(&exploration.distances);
+    }
+    text
+}
+
+fn write_extent(text: &mut String, exploration: &Exploration) -> fmt::Result {
+    let far = match exploration.finished {
+        None => "not even the recorded paths were looked at whole".to_string(),
+        Some(0) => "all recorded paths were looked at".to_string(),
+        Some(distance) => format!("done for every test up to distance {distance}"),
+    };
+    let why = match exploration.ended.as_str() {
+        "explored" => "there is nothing more to explore".to_string(),
+        "time" => "the time was over".to_string(),
+        "runs" => "all runs were used up".to_string(),
+        "distance" => "no larger distance was wanted".to_string(),
+        "interrupted" => "it was interrupted".to_string(),
+        other => escape::text(other),
+    };
+    writeln!(text, "Exploration: {far}; it ended because {why}.")
+}
+
+fn write_runs(text: &mut String, exploration: &Exploration) -> fmt::Result {
+    let Exploration {
+        runs,
+        paths,
+        known,
+        divergences,
+        unended,
+        feasible,
+        infeasible,
+        unknown,
+        ..
+    } = exploration;
+    write!(
+        text,
+        "  {}, {}",
+        counted(*runs, "run"),
+        counted(*paths, "new path")
+    )?;
+    let rest = [
+        (known, "ended on a path that was known"),
+        (divergences, "left the predicted path"),
+        (unended, "had to be ended"),
+    ];
+    write_counts(text, &rest)?;
+    if feasible + infeasible + unknown > 0 {
+        write!(text, "  Branches: {feasible} can go another way")?;
+        write_counts(text, &[(infeasible, "cannot"), (unknown, "not known")])?;
+    }
+    Ok(())
+}
+
+fn write_counts(text: &mut String, counts: &[(&u64, &str)]) -> fmt::Result {
+    for (count, words) in counts.iter().filter(|(count, _)| **count > 0) {
+        write!(text, ", {count} {words}")?;
+    }
+    writeln!(text, ".")
+}
+
+fn distances(distances: &[DistanceFigures]) -> String {
+    let columns = [
+        Column::Right("distance"),
+        Column::Right("tests done"),
+        Column::Right("runs"),
+        Column::Right("new paths"),
+        Column::Right("checks"),
+        Column::Right("findings"),
+        Column::Right("time"),
+    ];
+    let row = |one: &DistanceFigures| {
+        vec![
+            one.distance.to_string(),
+            format!("{} of {}", one.finished, one.finished + one.unfinished),
+            one.runs.to_string(),
+            one.paths.to_string(),
+            one.checks.to_string(),
+            one.findings.to_string(),
+            format!("{:.1} s", one.seconds),
+        ]
+    };
+    let rows: Vec<Vec<String>> = distances.iter().map(row).collect();
+    table(&columns, &rows, "  ")
+}

@@ -1,0 +1,92 @@
+//! The suite as text: what it ran, what of that was looked at.
+
+use std::fmt::{self, Write};
+
+use nearmiss_results::{Missed, Sample, Skipped, Suite};
+
+use crate::words::{counted, percent, shortened, time};
+use crate::{escape, shell};
+
+/// Longest command line that is shown.
+const MAX_COMMAND: usize = 70;
+/// Most reasons that are shown.
+const MAX_REASONS: usize = 10;
+
+/// The suite in figures.
+pub fn block(suite: &Suite) -> String {
+    let mut text = String::new();
+    // Writing into a string does not fail.
+    let _ = write_run(&mut text, suite);
+    if let Some(sample) = &suite.sample {
+        let _ = write_sample(&mut text, sample);
+    }
+    let _ = write_skipped(&mut text, &suite.skipped);
+    text
+}
+
+fn write_run(text: &mut String, suite: &Suite) -> fmt::Result {
+    let command = shortened(&shell::command_line(&suite.command), MAX_COMMAND);
+    let ended = escape::text(&suite.ended);
+    writeln!(
+        text,
+        "Suite: `{command}` ended with {ended} after {}.",
+        time(suite.seconds)
+    )?;
+    write!(
+        text,
+        "  {} of instrumented programs, {} different",
+        counted(suite.executions, "execution"),
+        suite.tests
+    )?;
+    match suite.same_path {
+        0 => writeln!(text, "."),
+        1 => writeln!(text, "; 1 of these took the path of another."),
+        more => writeln!(text, "; {more} of these took the path of another."),
+    }
+}
+
+fn write_sample(text: &mut String, sample: &Sample) -> fmt::Result {
+    let Sample {
+        seed, chosen, of, ..
+    } = sample;
+    let share = percent(sample.percent);
+    writeln!(
+        text,
+        "  Sample: {share} of the tests, {chosen} of {of} (seed {seed})."
+    )?;
+    for Missed { share, probability } in &sample.missed {
+        let (share, missed) = (percent(*share), percent(probability * 100.0));
+        writeln!(
+            text,
+            "    A defect that {share} of all tests lead to is missed with a probability of {missed}."
+        )?;
+    }
+    Ok(())
+}
+
+fn write_skipped(text: &mut String, skipped: &[Skipped]) -> fmt::Result {
+    if skipped.is_empty() {
+        return Ok(());
+    }
+    writeln!(text, "  Not looked at:")?;
+    for one in skipped.iter().take(MAX_REASONS) {
+        let reason = escape::text(&one.reason);
+        write!(text, "    {}: {reason}", counted(one.count, "execution"))?;
+        match one.example.as_str() {
+            "" => writeln!(text)?,
+            example => {
+                let example = shortened(&escape::text(example), MAX_COMMAND);
+                writeln!(text, ", for example `{example}`")?;
+            }
+        }
+    }
+    let more = skipped.iter().skip(MAX_REASONS).map(|one| one.count);
+    match more.sum() {
+        0 => Ok(()),
+        more => writeln!(
+            text,
+            "    … and {} for other reasons",
+            counted(more, "execution")
+        ),
+    }
+}

@@ -4,12 +4,13 @@
 //! signals: `abort` would not work. When process 1 ends, the kernel kills all others.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
-use crate::launcher::{Users, say};
-use crate::program;
+use crate::ground::{Ground, Users};
+use crate::launcher::say;
+use crate::program::Program;
 use crate::spec::{Report, Spec, Stdin};
 use crate::sys;
 use crate::watch::Watch;
@@ -34,7 +35,7 @@ pub(crate) struct Init<'a> {
     pub spec: &'a Spec,
     /// Directories in which the program may write.
     pub writable: Vec<PathBuf>,
-    pub users: Users,
+    pub ground: &'a Ground,
     pub shared: &'a mut File,
 }
 
@@ -49,37 +50,28 @@ impl Init<'_> {
     }
 
     fn start(&mut self, stdin: OpenStdin) -> io::Result<libc::pid_t> {
-        sys::die_with_parent()?;
-        sys::new_session()?;
         let has_own_proc = self.mount_proc();
         self.limit_by_kernel();
+        if has_own_proc {
+            // Root may write to much there, whatever its namespace.
+            sys::make_read_only(Path::new("/proc"))?;
+            self.say_if_program_has_no_namespace();
+        }
         sys::block_child_signal()?;
         let input: OwnedFd = match stdin {
             OpenStdin::File(file) => file.into(),
             OpenStdin::Pipe(content) => feed(content)?,
         };
-        let (go, ready) = sys::pipe()?;
-        let wants_namespace = has_own_proc && self.users == Users::System;
-        let mut in_namespace = wants_namespace;
-        let pid = match fork(&mut in_namespace)? {
-            0 => {
-                drop(ready);
-                self.become_program(input, go)
-            }
-            pid => pid,
-        };
-        if wants_namespace && !in_namespace {
+        match sys::fork()? {
+            0 => self.become_program(input, has_own_proc),
+            pid => Ok(pid),
+        }
+    }
+
+    fn say_if_program_has_no_namespace(&mut self) {
+        if self.ground.users == Users::System && self.ground.user_namespace.is_none() {
             self.say_missing("a user namespace of the program's own");
         }
-        if in_namespace {
-            map_all_identities(pid)?;
-        }
-        if has_own_proc {
-            // Root may write to much there, whatever its namespace.
-            sys::make_read_only(Path::new("/proc"))?;
-        }
-        drop(ready);
-        Ok(pid)
     }
 
     /// A container may forbid it; the old `/proc` serves, but then shows other processes.
@@ -111,14 +103,19 @@ impl Init<'_> {
         }
     }
 
-    fn become_program(&mut self, input: OwnedFd, go: OwnedFd) -> ! {
-        // Ends when init has done its part.
-        let _ = File::from(go).read(&mut [0]);
+    fn become_program(&mut self, input: OwnedFd, has_own_proc: bool) -> ! {
+        let program = Program {
+            spec: self.spec,
+            writable: &self.writable,
+            stdin: input.as_raw_fd(),
+            umask: self.spec.umask.unwrap_or(self.ground.umask),
+            user_namespace: self.ground.user_namespace.as_ref().filter(|_| has_own_proc),
+        };
         let shared = &mut *self.shared;
         let missing = |feature: &str| say(shared, &Report::Missing(feature.to_string()));
-        let error = program::execute(self.spec, &self.writable, input.as_raw_fd(), missing);
+        let error = program.execute(missing);
         say(self.shared, &Report::NotStarted(error.to_string()));
-        std::process::exit(127);
+        sys::end(127);
     }
 
     fn say_missing(&mut self, feature: &str) {
@@ -126,57 +123,22 @@ impl Init<'_> {
     }
 }
 
-/// Forks, into a user namespace if that can be had: root alone can do without.
-fn fork(into_user_namespace: &mut bool) -> io::Result<libc::pid_t> {
-    if *into_user_namespace {
-        match sys::fork_into_user_namespace() {
-            Ok(pid) => return Ok(pid),
-            Err(_) => *into_user_namespace = false,
-        }
-    }
-    sys::fork()
-}
+/// What a new pipe holds without anybody reading from it.
+const PIPE_CAPACITY: u64 = 1 << 16;
 
-/// Everybody in the child's new user namespace is who they were.
-fn map_all_identities(pid: libc::pid_t) -> io::Result<()> {
-    for name in ["uid_map", "gid_map"] {
-        let own = fs::read_to_string(format!("/proc/self/{name}"))?;
-        fs::write(format!("/proc/{pid}/{name}"), identity_map(&own))?;
-    }
-    Ok(())
-}
-
-/// Each line of a map says: from this number, to that one outside, so many.
-fn identity_map(own: &str) -> String {
-    let line = |line: &str| {
-        let mut words = line.split_whitespace();
-        let (first, count) = (words.next()?, words.nth(1)?);
-        Some(format!("{first} {first} {count}\n"))
-    };
-    own.lines().filter_map(line).collect()
-}
-
-/// A pipe with a process that writes `content` into it.
+/// A pipe through which `content` comes: what does not fit in comes from a process of its own.
 fn feed(mut content: File) -> io::Result<OwnedFd> {
     let (reading, writing) = sys::pipe()?;
-    if sys::fork()? == 0 {
+    let mut writing = File::from(writing);
+    if content.metadata()?.len() <= PIPE_CAPACITY {
+        let mut bytes = Vec::new();
+        content.take(PIPE_CAPACITY).read_to_end(&mut bytes)?;
+        writing.write_all(&bytes)?;
+    } else if sys::fork()? == 0 {
         drop(reading);
         // A program need not read all of its input.
-        let _ = io::copy(&mut content, &mut File::from(writing));
-        std::process::exit(0);
+        let _ = io::copy(&mut content, &mut writing);
+        sys::end(0);
     }
     Ok(reading)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn identities_stay() {
-        assert_eq!(
-            identity_map("         0     100000      65536\n     70000  1000 1\n"),
-            "0 0 65536\n70000 70000 1\n"
-        );
-    }
 }

@@ -1,58 +1,62 @@
 //! Running a program on invented inputs without harm.
 //!
 //! ```text
-//!  nearmiss ── spawns ──► launcher (nearmiss __sandbox FD)   own mount, pid, ipc, net, uts (user) namespaces
-//!     │ reads stdout,        └─ forks ──► init (pid 1)       watches time and memory, reaps
-//!     │ stderr up to a limit               └─ forks ──► the program
-//!     └◄─────────── outcome through a shared memory file ◄── init
+//!  nearmiss ── starts ──► launcher (nearmiss __sandbox FD)   own net, uts, cgroup (user) namespaces
+//!     │ reads stdout,        └─ forks for each run ──► init (pid 1)   own mount, pid, ipc namespaces;
+//!     │ stderr up to a limit                            │             watches time and memory, reaps
+//!     │                                                 └─ forks ──► the program
+//!     └◄────────── outcome through a shared memory file ◄── init
 //! ```
 //!
 //! The launcher is this very executable, started anew, because what has to happen between
-//! `fork` and `exec` is too much for a process with threads. The program sees the same file
-//! system, read-only, but for its working directory, `/tmp`, `/var/tmp` and `/run`: they are
-//! overlays whose upper layer is memory and goes away with the sandbox. `/dev` has the
-//! harmless devices only. There is no network. When init ends, the kernel ends all that is
-//! left of the program; when nearmiss ends, the kernel ends the launcher and init.
+//! `fork` and `exec` is too much for a process with threads. It stays for the next run; several
+//! threads have several launchers. The program sees the same file system, read-only, but for its
+//! working directory, `/tmp`, `/var/tmp` and `/run`, and where its world is to be made: they are
+//! overlays whose upper layer is memory and goes away with the run. `/dev` has the harmless
+//! devices only. There is no network. When init ends, the kernel ends all that is left of the
+//! program; when nearmiss ends, the launcher ends, and with it init.
 //!
 //! Where the kernel cannot do this, [`Sandbox::run`] says which feature is missing and runs
 //! nothing. [`Sandbox::none`] is the user's own word: limits on time and output only.
 
 mod capture;
+mod ground;
 mod init;
 mod landlock;
 mod launcher;
 mod mounts;
+mod overlay;
 mod plain;
 mod program;
 mod refusal;
 mod seccomp;
+mod server;
 mod sockets;
 mod spec;
+mod stage;
 mod sys;
 mod watch;
 mod world;
 
 use std::ffi::OsString;
 use std::fmt;
-use std::io::{self, Read, Seek, Write};
-use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::process::CommandExt;
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
 
 pub use launcher::enter;
 pub use spec::{
     Ended, Exceeded, Limits, Nature, Outcome, Replacement, Spec, Stdin, Thing, Unavailable,
 };
 
-use capture::Captured;
-use spec::Report;
+use server::{Server, Told};
 
-/// Runs programs, confined or not.
+/// Runs programs, confined or not. Threads may share it.
 #[derive(Clone, Debug)]
 pub struct Sandbox {
     /// The command that calls [`enter`] with the number that follows; empty: no confinement.
     launcher: Vec<OsString>,
+    /// Launchers that wait for a program.
+    idle: Arc<Mutex<Vec<Server>>>,
 }
 
 /// Why a program was not run.
@@ -91,22 +95,22 @@ impl From<io::Error> for SandboxError {
     }
 }
 
-/// How much longer than the program's time limit the launcher may live: init keeps the limit,
-/// this is for an init that hangs.
-const GRACE: Duration = Duration::from_secs(3);
-
 impl Sandbox {
     /// Confines programs; `launcher` is a command that calls [`enter`] with the number that
     /// is appended to it.
     pub fn confined(launcher: Vec<OsString>) -> Sandbox {
         assert!(!launcher.is_empty(), "a launcher is a command");
-        Sandbox { launcher }
+        Sandbox {
+            launcher,
+            idle: Arc::default(),
+        }
     }
 
     /// Does not confine programs.
     pub fn none() -> Sandbox {
         Sandbox {
             launcher: Vec::new(),
+            idle: Arc::default(),
         }
     }
 
@@ -135,68 +139,19 @@ impl Sandbox {
     }
 
     fn launch(&self, spec: &Spec) -> Result<Told, SandboxError> {
-        let mut shared = sys::memory_file("nearmiss-sandbox")?;
-        shared.write_all(&serde_json::to_vec(spec).map_err(io::Error::from)?)?;
-        let child = self.launcher(shared.as_raw_fd()).spawn()?;
-        let captured = capture::capture(child, spec.limits.wall + GRACE, spec.limits.output)?;
-        shared.rewind()?;
-        let mut text = String::new();
-        shared.read_to_string(&mut text)?;
-        let mut reports = text.split('\n').skip(1).map(serde_json::from_str);
-        let (mut missing, mut things) = (Vec::new(), Vec::new());
-        let report = loop {
-            match reports.next() {
-                Some(Ok(Report::Missing(feature))) => missing.push(feature),
-                Some(Ok(Report::MissingThings(paths))) => things.extend(paths),
-                Some(Ok(report)) => break Some(report),
-                _ => break None,
-            }
+        let mut server = match self.idle().pop() {
+            Some(server) => server,
+            None => Server::start(&self.launcher)?,
         };
-        let outcome = outcome(report, captured).map(|outcome| Outcome {
-            missing: things,
-            ..outcome
-        });
-        Ok(Told { outcome, missing })
+        let told = server.run(spec)?;
+        if server.is_alive() {
+            self.idle().push(server);
+        }
+        Ok(told)
     }
 
-    fn launcher(&self, fd: RawFd) -> Command {
-        let mut command = Command::new(&self.launcher[0]);
-        command
-            .args(&self.launcher[1..])
-            .arg(fd.to_string())
-            .env_clear()
-            .stdin(Stdio::null())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped());
-        // SAFETY: the closure makes two system calls and touches no memory of ours.
-        unsafe {
-            command.pre_exec(move || {
-                sys::keep_across_exec(fd)?;
-                sys::die_with_parent()
-            });
-        }
-        command
-    }
-}
-
-/// What a launcher said.
-struct Told {
-    outcome: Result<Outcome, SandboxError>,
-    missing: Vec<String>,
-}
-
-fn outcome(report: Option<Report>, captured: Captured) -> Result<Outcome, SandboxError> {
-    let killed = Ended::Signal(libc::SIGKILL);
-    match report {
-        Some(Report::Ended(ended, elapsed)) => Ok(captured.outcome(ended, None).after(elapsed)),
-        Some(Report::Exceeded(limit, elapsed)) => {
-            Ok(captured.outcome(killed, Some(limit)).after(elapsed))
-        }
-        Some(Report::Unavailable(what)) => Err(SandboxError::Unavailable(what)),
-        Some(Report::NotStarted(why)) => Err(SandboxError::Start(why)),
-        // Launcher or init hang, or were killed for want of memory.
-        _ if captured.timed_out => Ok(captured.outcome(killed, Some(Exceeded::Time))),
-        _ if captured.ended == killed => Ok(captured.outcome(killed, Some(Exceeded::Memory))),
-        _ => Err(io::Error::other("its launcher ended without a word").into()),
+    fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Server>> {
+        // A list of servers is whole whenever its lock is free.
+        self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

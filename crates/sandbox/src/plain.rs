@@ -13,12 +13,13 @@ use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, Write};
 use std::os::unix::fs::symlink;
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
 
-use crate::capture;
-use crate::spec::{Exceeded, Outcome, Replacement, Spec, Stdin};
+use crate::capture::Output;
+use crate::spec::{Ended, Exceeded, Outcome, Replacement, Spec, Stdin};
 use crate::{SandboxError, sys, world};
 
 /// Runs a program as any other child, in a process group of its own.
@@ -59,7 +60,7 @@ fn run_there(spec: &Spec) -> Result<Outcome, SandboxError> {
     // SAFETY: the closure makes system calls and touches no memory of ours.
     unsafe {
         command.pre_exec(move || {
-            mask.into_iter().for_each(sys::set_umask);
+            mask.map(sys::set_umask);
             sys::fix_addresses();
             Ok(())
         });
@@ -77,13 +78,30 @@ fn run_there(spec: &Spec) -> Result<Outcome, SandboxError> {
         // A program need not read all of its input: what it leaves is not an error.
         std::thread::spawn(move || pipe.write_all(&bytes));
     }
-    let captured = capture::capture(child, spec.limits.wall, spec.limits.output)?;
-    let exceeded = captured.timed_out.then_some(Exceeded::Time);
-    let ended = captured.ended;
-    Ok(Outcome {
-        missing,
-        ..captured.outcome(ended, exceeded)
-    })
+    let outcome = watch(child, spec)?;
+    Ok(Outcome { missing, ..outcome })
+}
+
+/// Waits until a child ends or its time is up; its process group ends with it.
+fn watch(mut child: Child, spec: &Spec) -> Result<Outcome, SandboxError> {
+    let start = Instant::now();
+    let (Some(stdout), Some(stderr)) = (child.stdout.take(), child.stderr.take()) else {
+        return Err(io::Error::from(io::ErrorKind::BrokenPipe).into());
+    };
+    let mut output = Output::new(stdout.into(), stderr.into(), spec.limits.output);
+    let process = sys::open_process(child.id())?;
+    let is_in_time = output.read_until(&process, spec.limits.wall)?;
+    // Before the child is waited for: until then nobody else can have its number.
+    sys::kill_group(child.id());
+    let status = child.wait()?;
+    let elapsed = start.elapsed();
+    let captured = output.rest()?;
+    let ended = match (status.code(), status.signal()) {
+        (Some(code), _) => Ended::Exited(code),
+        (None, signal) => Ended::Signal(signal.unwrap_or(0)),
+    };
+    let exceeded = (!is_in_time).then_some(Exceeded::Time);
+    Ok(captured.outcome(ended, exceeded, elapsed))
 }
 
 /// A directory that looks like the root of the file system; it goes away with this value.

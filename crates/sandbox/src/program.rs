@@ -2,7 +2,7 @@
 
 use std::ffi::CString;
 use std::io;
-use std::os::fd::RawFd;
+use std::os::fd::{OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
@@ -11,48 +11,53 @@ use std::process::Command;
 use crate::spec::Spec;
 use crate::{landlock, seccomp, sys};
 
-/// Becomes the program; returns only why it could not. `missing` hears of lines of defence that
-/// the kernel does not have.
-pub(crate) fn execute(
-    spec: &Spec,
-    writable: &[PathBuf],
-    stdin: RawFd,
-    missing: impl FnMut(&str),
-) -> io::Error {
-    match prepare(spec, writable, stdin, missing) {
-        Ok(_) if spec.is_probe() => std::process::exit(0),
-        Ok(mut command) => command.exec(),
-        Err(error) => error,
-    }
+/// A program that is about to start.
+pub(crate) struct Program<'a> {
+    pub spec: &'a Spec,
+    /// Directories in which it may write.
+    pub writable: &'a [PathBuf],
+    pub stdin: RawFd,
+    pub umask: u32,
+    /// The user namespace that it is to enter.
+    pub user_namespace: Option<&'a OwnedFd>,
 }
 
-fn prepare(
-    spec: &Spec,
-    writable: &[PathBuf],
-    stdin: RawFd,
-    mut missing: impl FnMut(&str),
-) -> io::Result<Command> {
-    sys::become_stdin(stdin)?;
-    // Apart from init, also in the eyes of the scheduler.
-    sys::new_session()?;
-    std::env::set_current_dir(&spec.directory)?;
-    limit_resources(spec)?;
-    if let Some(mask) = spec.umask {
-        sys::set_umask(mask);
+impl Program<'_> {
+    /// Becomes the program; returns only why it could not. `missing` hears of lines of defence
+    /// that the kernel does not have.
+    pub fn execute(&self, missing: impl FnMut(&str)) -> io::Error {
+        match self.prepare(missing) {
+            Ok(_) if self.spec.is_probe() => sys::end(0),
+            Ok(mut command) => command.exec(),
+            Err(error) => error,
+        }
     }
-    // What a program does may depend on where it lies: its second run must be like its first.
-    sys::fix_addresses();
-    sys::drop_privileges()?;
-    sys::unblock_signals()?;
-    let command = command(spec)?;
-    sys::close_others_on_exec()?;
-    landlock::confine(writable)?
-        .into_iter()
-        .for_each(&mut missing);
-    if seccomp::confine().is_err() {
-        missing("filters of system calls (seccomp)");
+
+    fn prepare(&self, mut missing: impl FnMut(&str)) -> io::Result<Command> {
+        let spec = self.spec;
+        if let Some(namespace) = self.user_namespace {
+            sys::enter_user_namespace(namespace)?;
+        }
+        sys::become_standard(self.stdin, 0)?;
+        // Apart from init, also in the eyes of the scheduler.
+        sys::new_session()?;
+        std::env::set_current_dir(&spec.directory)?;
+        limit_resources(spec)?;
+        sys::set_umask(self.umask);
+        // What a program does may depend on where it lies: its second run must be like its first.
+        sys::fix_addresses();
+        sys::drop_privileges()?;
+        sys::unblock_signals()?;
+        let command = command(spec)?;
+        sys::close_others_on_exec()?;
+        landlock::confine(self.writable)?
+            .into_iter()
+            .for_each(&mut missing);
+        if seccomp::confine().is_err() {
+            missing("filters of system calls (seccomp)");
+        }
+        Ok(command)
     }
-    Ok(command)
 }
 
 fn limit_resources(spec: &Spec) -> io::Result<()> {

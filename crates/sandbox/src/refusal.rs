@@ -7,6 +7,7 @@ use std::path::Path;
 use crate::spec::{Report, Unavailable};
 
 /// Why the program is not run.
+#[derive(Clone, Debug)]
 pub(crate) struct Refusal(pub Report);
 
 impl From<io::Error> for Refusal {

@@ -3,15 +3,47 @@
 //! covered by `/dev/null`.
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
 use std::path::{Path, PathBuf};
 
 use crate::sys;
 
-/// The sockets that the kernel knows; to be asked before the network namespace is left.
-pub fn known() -> BTreeSet<PathBuf> {
-    parse(&fs::read_to_string("/proc/net/unix").unwrap_or_default())
+/// The kernel's table of the system's sockets, which no other network namespace shows.
+#[derive(Debug)]
+pub struct Sockets {
+    table: Option<File>,
+}
+
+impl Sockets {
+    /// To be called before the network namespace is left.
+    pub fn open() -> Sockets {
+        Sockets {
+            table: File::open("/proc/net/unix").ok(),
+        }
+    }
+
+    /// Covers the sockets that are in sight now.
+    pub fn hide(&self, overlays: &[PathBuf]) -> io::Result<()> {
+        let is_covered = |socket: &PathBuf| overlays.iter().any(|root| socket.starts_with(root));
+        for socket in self.known().iter().filter(|socket| !is_covered(socket)) {
+            if fs::symlink_metadata(socket).is_ok() {
+                sys::bind(Path::new("/dev/null"), socket)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn known(&self) -> BTreeSet<PathBuf> {
+        let mut text = String::new();
+        if let Some(mut table) = self.table.as_ref() {
+            // What cannot be read is not known.
+            let _ = table
+                .rewind()
+                .and_then(|()| table.read_to_string(&mut text));
+        }
+        parse(&text)
+    }
 }
 
 /// `ffff…: 00000002 00000000 00010000 0001 01 12345 /run/x.socket`.
@@ -21,17 +53,6 @@ fn parse(table: &str) -> BTreeSet<PathBuf> {
         Some(PathBuf::from(format!("/{path}")))
     };
     table.lines().filter_map(path).collect()
-}
-
-/// Covers the sockets that are in sight.
-pub fn hide(sockets: &BTreeSet<PathBuf>, overlays: &[PathBuf]) -> io::Result<()> {
-    let is_covered = |socket: &PathBuf| overlays.iter().any(|root| socket.starts_with(root));
-    for socket in sockets.iter().filter(|socket| !is_covered(socket)) {
-        if fs::symlink_metadata(socket).is_ok() {
-            sys::attach_mount(&sys::clone_mount(Path::new("/dev/null"))?, socket)?;
-        }
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -211,15 +211,9 @@ pub struct Outcome {
     pub missing: Vec<PathBuf>,
 }
 
-impl Outcome {
-    pub(crate) fn after(self, elapsed: Duration) -> Outcome {
-        Outcome { elapsed, ..self }
-    }
-}
-
 /// What the launcher says: lines of JSON behind the specification. The first that does not say
 /// what is missing counts: a program that could not be started also has an exit status.
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) enum Report {
     /// A second line of defence that this kernel does not have.
     Missing(String),

@@ -2,6 +2,7 @@
 
 mod confine;
 mod mount;
+mod process;
 
 use std::ffi::{CString, OsString};
 use std::fs::File;
@@ -17,7 +18,13 @@ pub use confine::{
     landlock_version, restrict_self,
 };
 pub use mount::{
-    attach_mount, clone_mount, detach, make_everything_private, make_read_only, mount,
+    attach_mount, bind, clone_mount, clone_mount_of, detach, make_everything_private,
+    make_read_only, make_writable, mount,
+};
+pub use process::{
+    PASSED, become_standard, close, close_others, end, enter_user_namespace, fork_into, kill,
+    open_process, pause, receive_byte, receive_descriptors, send_byte, send_descriptors,
+    socket_pair,
 };
 
 /// A new descriptor that a system call gave us.
@@ -51,7 +58,7 @@ pub fn keep_across_exec(fd: RawFd) -> io::Result<()> {
     check(unsafe { libc::fcntl(fd, libc::F_SETFD, 0) }.into()).map(drop)
 }
 
-/// Closes a descriptor on `exec` again.
+/// Closes a descriptor on `exec`.
 pub fn close_on_exec(fd: RawFd) -> io::Result<()> {
     // SAFETY: no memory is involved.
     check(unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) }.into()).map(drop)
@@ -190,26 +197,12 @@ pub fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
 }
 
-/// Makes `fd` this process's standard input.
-pub fn become_stdin(fd: RawFd) -> io::Result<()> {
-    // SAFETY: no memory is involved.
-    check(unsafe { libc::dup2(fd, 0) }.into()).map(drop)
-}
-
 /// Has all descriptors but the standard ones closed by the next `exec`.
 pub fn close_others_on_exec() -> io::Result<()> {
     const CLOSE_RANGE_CLOEXEC: u32 = 4;
     // SAFETY: no memory is involved.
     let result = unsafe { libc::syscall(libc::SYS_close_range, 3, u32::MAX, CLOSE_RANGE_CLOEXEC) };
     check(result).map(drop)
-}
-
-/// Forks into a new user namespace. Only for processes with one thread.
-pub fn fork_into_user_namespace() -> io::Result<libc::pid_t> {
-    let flags = libc::CLONE_NEWUSER | libc::SIGCHLD;
-    // SAFETY: without a stack of its own the child goes on as after `fork`.
-    let result = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
-    Ok(check(result)? as libc::pid_t)
 }
 
 /// Sets the loopback interface of this network namespace up.
@@ -226,12 +219,6 @@ pub fn raise_loopback() -> io::Result<()> {
     // SAFETY: `request` is what this call reads, and outlives it.
     let result = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &request) };
     check(result.into()).map(drop)
-}
-
-/// A descriptor that becomes readable when a child has ended.
-pub fn open_process(pid: u32) -> io::Result<OwnedFd> {
-    // SAFETY: no memory is involved.
-    owned(unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) })
 }
 
 /// Waits until one of the descriptors can be read or is at its end; negative ones are passed
@@ -306,10 +293,11 @@ pub fn set_modified(path: &Path, (seconds, nanoseconds): (i64, u32)) -> io::Resu
     check(result.into()).map(drop)
 }
 
-/// Sets which permissions files of this process and its children do not get when made.
-pub fn set_umask(mask: u32) {
+/// Sets which permissions files of this process and its children do not get when made; gives
+/// what it was.
+pub fn set_umask(mask: u32) -> u32 {
     // SAFETY: the call cannot fail and touches no memory.
-    unsafe { libc::umask(mask) };
+    unsafe { libc::umask(mask) }
 }
 
 /// Has the next program lie at the same addresses in every run. Where that is not allowed,

@@ -1,6 +1,7 @@
 //! System calls that change what the file system looks like.
 
 use std::ffi::{CStr, CString};
+use std::fs::File;
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::Path;
@@ -42,6 +43,22 @@ pub fn clone_mount(path: &Path) -> io::Result<OwnedFd> {
     owned(result)
 }
 
+/// A mount of an opened file alone, attached nowhere yet.
+pub fn clone_mount_of(file: &File) -> io::Result<OwnedFd> {
+    const OPEN_TREE_CLONE: i64 = 1;
+    let flags = OPEN_TREE_CLONE | i64::from(libc::O_CLOEXEC) | i64::from(libc::AT_EMPTY_PATH);
+    let empty: &CStr = c"";
+    // SAFETY: the string outlives the call.
+    let result =
+        unsafe { libc::syscall(libc::SYS_open_tree, file.as_raw_fd(), empty.as_ptr(), flags) };
+    owned(result)
+}
+
+/// Shows a directory at another place, too.
+pub fn bind(directory: &Path, target: &Path) -> io::Result<()> {
+    attach_mount(&clone_mount(directory)?, target)
+}
+
 /// Attaches mounts at a path.
 pub fn attach_mount(mount: &OwnedFd, path: &Path) -> io::Result<()> {
     const MOVE_MOUNT_F_EMPTY_PATH: i64 = 4;
@@ -69,15 +86,31 @@ pub fn make_read_only(path: &Path) -> io::Result<()> {
         propagation: libc::MS_PRIVATE,
         userns_fd: 0,
     };
+    set_attributes(path, libc::AT_RECURSIVE, &attributes)
+}
+
+/// Makes one mount writable again.
+pub fn make_writable(path: &Path) -> io::Result<()> {
+    let attributes = libc::mount_attr {
+        attr_set: 0,
+        attr_clr: libc::MOUNT_ATTR_RDONLY,
+        propagation: 0,
+        userns_fd: 0,
+    };
+    set_attributes(path, 0, &attributes)
+}
+
+fn set_attributes(path: &Path, flags: i32, attributes: &libc::mount_attr) -> io::Result<()> {
     let path = path_string(path)?;
+    let attributes: *const libc::mount_attr = attributes;
     // SAFETY: the string and the structure, whose size is given, outlive the call.
     let result = unsafe {
         libc::syscall(
             libc::SYS_mount_setattr,
             libc::AT_FDCWD,
             path.as_ptr(),
-            libc::AT_RECURSIVE,
-            &raw const attributes,
+            flags,
+            attributes,
             size_of::<libc::mount_attr>(),
         )
     };

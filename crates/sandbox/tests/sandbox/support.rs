@@ -7,6 +7,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
+use std::thread;
+use std::time::Instant;
 
 use nearmiss_sandbox::{Outcome, Sandbox, Spec, Stdin};
 
@@ -48,6 +50,11 @@ pub fn main(tests: &[Test]) {
         [_, "__run", program, directory, harm] => {
             let spec = spec(Path::new(program), Path::new(directory), &[harm]);
             print!("{}", text(&run(&spec).stdout));
+            exit(0);
+        }
+        [_, "__time", program, directory, count, threads] => {
+            let spec = spec(Path::new(program), Path::new(directory), &[]);
+            measure(&spec, count.parse().expect("a number"), threads);
             exit(0);
         }
         [_, "__pass", base, filter] => return run_all(tests, Path::new(base), filter),
@@ -155,6 +162,23 @@ fn run_all(tests: &[Test], base: &Path, filter: &str) {
         });
         println!("test {name} ... ok");
     }
+}
+
+/// For developers: how long a run takes when several threads make many of them.
+fn measure(spec: &Spec, count: u32, threads: &str) {
+    let threads: u32 = threads.parse().expect("a number");
+    let sandbox = sandbox();
+    let start = Instant::now();
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                for _ in 0..count / threads {
+                    sandbox.run(spec).unwrap_or_else(|error| panic!("{error}"));
+                }
+            });
+        }
+    });
+    println!("{:.1?} a run", start.elapsed() / count);
 }
 
 fn check_and_exit() -> ! {

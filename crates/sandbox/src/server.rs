@@ -1,0 +1,154 @@
+//! Nearmiss's end of the line to a launcher: programs are sent to it one at a time.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::{self, Read, Seek, Write};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::Duration;
+
+use crate::SandboxError;
+use crate::capture::{Captured, Output};
+use crate::spec::{Ended, Exceeded, Outcome, Report, Spec};
+use crate::sys;
+
+/// How much longer than the program's time limit an answer may take: init keeps the limit, this
+/// is for an init that hangs, and for the making of large worlds.
+const GRACE: Duration = Duration::from_secs(5);
+
+/// What a launcher answers when a program has ended.
+pub const DONE: u8 = 0;
+/// What a launcher answers when init ended before the program.
+pub const INIT_WAS_KILLED: u8 = 1;
+
+/// What a launcher said.
+pub struct Told {
+    pub outcome: Result<Outcome, SandboxError>,
+    /// Second lines of defence that the kernel lacks.
+    pub missing: Vec<String>,
+}
+
+/// A launcher that waits for programs. It ends when its line is closed, so also when nearmiss is
+/// killed, and all that it started ends with it.
+#[derive(Debug)]
+pub struct Server {
+    process: Child,
+    line: OwnedFd,
+}
+
+impl Server {
+    /// Starts a launcher.
+    pub fn start(command: &[OsString]) -> io::Result<Server> {
+        let (line, theirs) = sys::socket_pair()?;
+        let fd = theirs.as_raw_fd();
+        let mut launcher = Command::new(&command[0]);
+        launcher
+            .args(&command[1..])
+            .arg(fd.to_string())
+            .env_clear()
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        // SAFETY: the closure makes one system call and touches no memory of ours.
+        unsafe {
+            launcher.pre_exec(move || sys::keep_across_exec(fd));
+        }
+        Ok(Server {
+            process: launcher.spawn()?,
+            line,
+        })
+    }
+
+    /// Runs a program. After an error the launcher is of no more use.
+    pub fn run(&mut self, spec: &Spec) -> io::Result<Told> {
+        let mut shared = sys::memory_file("nearmiss-sandbox")?;
+        shared.write_all(&serde_json::to_vec(spec)?)?;
+        let (stdout, program_stdout) = sys::pipe()?;
+        let (stderr, program_stderr) = sys::pipe()?;
+        let sent = [
+            shared.as_raw_fd(),
+            program_stdout.as_raw_fd(),
+            program_stderr.as_raw_fd(),
+        ];
+        sys::send_descriptors(&self.line, sent)?;
+        drop((program_stdout, program_stderr));
+        let mut output = Output::new(stdout, stderr, spec.limits.output);
+        let silence = match output.read_until(&self.line, spec.limits.wall + GRACE)? {
+            true => self.hear(),
+            false => self.end().map(|_| Some(Exceeded::Time)),
+        };
+        let captured = output.rest()?;
+        Told::read(&mut shared, captured, silence?)
+    }
+
+    /// Takes the answer. Says what it means if there is no report: who is killed without having
+    /// been told to was killed for want of memory.
+    fn hear(&mut self) -> io::Result<Option<Exceeded>> {
+        let was_killed = match sys::receive_byte(&self.line) {
+            Some(answer) => answer == INIT_WAS_KILLED,
+            None => self.process.wait()?.signal() == Some(libc::SIGKILL),
+        };
+        Ok(was_killed.then_some(Exceeded::Memory))
+    }
+
+    /// Whether it can take another program.
+    pub fn is_alive(&mut self) -> bool {
+        matches!(self.process.try_wait(), Ok(None))
+    }
+
+    fn end(&mut self) -> io::Result<ExitStatus> {
+        self.process.kill()?;
+        self.process.wait()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.end();
+    }
+}
+
+const KILLED: Ended = Ended::Signal(libc::SIGKILL);
+
+impl Told {
+    /// Reads the reports behind the specification.
+    fn read(shared: &mut File, captured: Captured, silence: Option<Exceeded>) -> io::Result<Told> {
+        shared.rewind()?;
+        let mut text = String::new();
+        shared.read_to_string(&mut text)?;
+        let mut reports = text.split('\n').skip(1).map(serde_json::from_str);
+        let (mut missing, mut things) = (Vec::new(), Vec::new());
+        let report = loop {
+            match reports.next() {
+                Some(Ok(Report::Missing(feature))) => missing.push(feature),
+                Some(Ok(Report::MissingThings(paths))) => things.extend(paths),
+                Some(Ok(report)) => break Some(report),
+                _ => break None,
+            }
+        };
+        let outcome = outcome(report, captured, silence).map(|outcome| Outcome {
+            missing: things,
+            ..outcome
+        });
+        Ok(Told { outcome, missing })
+    }
+}
+
+/// `silence` is what it means if there is no report.
+fn outcome(
+    report: Option<Report>,
+    captured: Captured,
+    silence: Option<Exceeded>,
+) -> Result<Outcome, SandboxError> {
+    match report {
+        Some(Report::Ended(ended, elapsed)) => Ok(captured.outcome(ended, None, elapsed)),
+        Some(Report::Exceeded(limit, elapsed)) => {
+            Ok(captured.outcome(KILLED, Some(limit), elapsed))
+        }
+        Some(Report::Unavailable(what)) => Err(SandboxError::Unavailable(what)),
+        Some(Report::NotStarted(why)) => Err(SandboxError::Start(why)),
+        _ if silence.is_some() => Ok(captured.outcome(KILLED, silence, Duration::ZERO)),
+        _ => Err(io::Error::other("its launcher ended without a word").into()),
+    }
+}

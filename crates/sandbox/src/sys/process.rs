@@ -1,0 +1,170 @@
+//! System calls that start, end and await processes, and those by which they talk.
+
+use std::io;
+use std::mem::{self, MaybeUninit};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
+
+use super::{check, owned};
+
+/// Forks into new namespaces. Only for processes with one thread.
+pub fn fork_into(namespaces: i32) -> io::Result<libc::pid_t> {
+    let flags = namespaces | libc::SIGCHLD;
+    // SAFETY: without a stack of its own the child goes on as after `fork`.
+    let result = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
+    Ok(check(result)? as libc::pid_t)
+}
+
+/// Ends this process at once: a forked child must not do what its parent has to do at its end.
+pub fn end(status: i32) -> ! {
+    // SAFETY: the call does not return.
+    unsafe { libc::_exit(status) }
+}
+
+/// Waits to be killed.
+pub fn pause() -> ! {
+    loop {
+        // SAFETY: no memory is involved.
+        unsafe { libc::pause() };
+    }
+}
+
+/// Closes a descriptor that a forked child has no use for.
+pub fn close(fd: RawFd) {
+    // SAFETY: the child ends without using it again.
+    unsafe { libc::close(fd) };
+}
+
+/// Enters the namespace of users that a descriptor stands for.
+pub fn enter_user_namespace(namespace: &OwnedFd) -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::setns(namespace.as_raw_fd(), libc::CLONE_NEWUSER) }.into()).map(drop)
+}
+
+/// Kills a child that has not been waited for.
+pub fn kill(pid: libc::pid_t) {
+    // SAFETY: no memory is involved.
+    unsafe { libc::kill(pid, libc::SIGKILL) };
+}
+
+/// Two ends of a line for messages, closed on `exec`.
+pub fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
+    let kind = libc::SOCK_SEQPACKET | libc::SOCK_CLOEXEC;
+    let mut ends = [0; 2];
+    // SAFETY: `ends` has room for two descriptors.
+    check(unsafe { libc::socketpair(libc::AF_UNIX, kind, 0, ends.as_mut_ptr()) }.into())?;
+    // SAFETY: the descriptors are new and nobody else's.
+    Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
+}
+
+/// How many descriptors go with a message.
+pub const PASSED: usize = 3;
+
+/// Room for the descriptors of a message, as the kernel wants it: a header, then the numbers.
+#[repr(C)]
+struct Passed {
+    header: libc::cmsghdr,
+    descriptors: [RawFd; PASSED],
+}
+
+/// A message of one byte with room for descriptors.
+fn message(byte: &mut libc::iovec, passed: &mut Passed) -> libc::msghdr {
+    // SAFETY: a message header is plain data.
+    let mut message: libc::msghdr = unsafe { mem::zeroed() };
+    message.msg_iov = byte;
+    message.msg_iovlen = 1;
+    message.msg_control = (&raw mut *passed).cast();
+    message.msg_controllen = size_of::<Passed>();
+    message
+}
+
+fn one_byte(byte: &mut u8) -> libc::iovec {
+    libc::iovec {
+        iov_base: (&raw mut *byte).cast(),
+        iov_len: 1,
+    }
+}
+
+/// How long header and numbers are together, without padding.
+const PASSED_LENGTH: usize = size_of::<libc::cmsghdr>() + PASSED * size_of::<RawFd>();
+
+/// Sends copies of descriptors.
+pub fn send_descriptors(socket: &OwnedFd, descriptors: [RawFd; PASSED]) -> io::Result<()> {
+    let (mut byte, mut passed) = (
+        0,
+        Passed {
+            header: libc::cmsghdr {
+                cmsg_len: PASSED_LENGTH,
+                cmsg_level: libc::SOL_SOCKET,
+                cmsg_type: libc::SCM_RIGHTS,
+            },
+            descriptors,
+        },
+    );
+    let mut byte = one_byte(&mut byte);
+    let message = message(&mut byte, &mut passed);
+    let flags = libc::MSG_NOSIGNAL;
+    // SAFETY: all that the message points to outlives the call.
+    check(unsafe { libc::sendmsg(socket.as_raw_fd(), &message, flags) } as i64).map(drop)
+}
+
+/// Waits for descriptors; none come when the other end is closed.
+pub fn receive_descriptors(socket: &OwnedFd) -> io::Result<Option<[OwnedFd; PASSED]>> {
+    // SAFETY: a header and numbers are plain data.
+    let (mut byte, mut passed): (u8, Passed) = (0, unsafe { mem::zeroed() });
+    let mut byte = one_byte(&mut byte);
+    let mut message = message(&mut byte, &mut passed);
+    let flags = libc::MSG_CMSG_CLOEXEC;
+    // SAFETY: all that the message points to outlives the call and is as long as it says.
+    let count = check(unsafe { libc::recvmsg(socket.as_raw_fd(), &mut message, flags) } as i64)?;
+    if count == 0 {
+        return Ok(None);
+    }
+    if passed.header.cmsg_len != PASSED_LENGTH {
+        return Err(io::ErrorKind::InvalidData.into());
+    }
+    // SAFETY: the kernel made these descriptors for us just now.
+    let own = |fd| unsafe { OwnedFd::from_raw_fd(fd) };
+    Ok(Some(passed.descriptors.map(own)))
+}
+
+/// Sends a byte.
+pub fn send_byte(socket: &OwnedFd, byte: u8) -> io::Result<()> {
+    let flags = libc::MSG_NOSIGNAL;
+    // SAFETY: the byte outlives the call.
+    let result = unsafe { libc::send(socket.as_raw_fd(), (&raw const byte).cast(), 1, flags) };
+    check(result as i64).map(drop)
+}
+
+/// Takes a byte; there is none when the other end is closed.
+pub fn receive_byte(socket: &OwnedFd) -> Option<u8> {
+    let mut byte = MaybeUninit::<u8>::uninit();
+    // SAFETY: there is room for one byte.
+    let result = unsafe { libc::recv(socket.as_raw_fd(), byte.as_mut_ptr().cast(), 1, 0) };
+    // SAFETY: if one byte came, it is there.
+    (result == 1).then(|| unsafe { byte.assume_init() })
+}
+
+/// A descriptor that becomes readable when a child has ended.
+pub fn open_process(pid: u32) -> io::Result<OwnedFd> {
+    // SAFETY: no memory is involved.
+    owned(unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) })
+}
+
+/// Makes a descriptor one of the standard ones: 0, 1 or 2.
+pub fn become_standard(fd: RawFd, number: RawFd) -> io::Result<()> {
+    // SAFETY: no memory is involved.
+    check(unsafe { libc::dup2(fd, number) }.into()).map(drop)
+}
+
+/// Closes all descriptors but the standard ones and this.
+pub fn close_others(kept: RawFd) -> io::Result<()> {
+    let close = |first: u32, last: u32| {
+        // SAFETY: no memory is involved; the caller owns none of these descriptors.
+        check(unsafe { libc::syscall(libc::SYS_close_range, first, last, 0) }).map(drop)
+    };
+    let kept = kept as u32;
+    if kept > 3 {
+        close(3, kept - 1)?;
+    }
+    close(kept + 1, u32::MAX)
+}

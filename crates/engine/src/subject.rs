@@ -44,7 +44,9 @@ impl Subject {
     ) -> Result<&TwinProgram, String> {
         let built = self.twin.get_or_init(|| {
             tally.twins.add(1);
-            build_twin(config, campaign, &self.file, &self.program.libraries)
+            let twin = build_twin(config, campaign, &self.file, &self.program.libraries);
+            tally.twins.remove(1);
+            twin
         });
         built.as_ref().map_err(Clone::clone)
     }

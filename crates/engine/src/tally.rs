@@ -49,7 +49,7 @@ pub struct Tally {
     pub twins: Count,
 }
 
-/// A number that grows.
+/// A number that any thread may change.
 #[derive(Debug, Default)]
 pub struct Count(AtomicU64);
 
@@ -57,6 +57,11 @@ impl Count {
     /// Adds to it.
     pub fn add(&self, more: u64) {
         self.0.fetch_add(more, Ordering::Relaxed);
+    }
+
+    /// Takes from it.
+    pub fn remove(&self, fewer: u64) {
+        self.0.fetch_sub(fewer, Ordering::Relaxed);
     }
 
     /// Sets it.

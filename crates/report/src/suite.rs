@@ -68,7 +68,7 @@ fn write_skipped(text: &mut String, skipped: &[Skipped]) -> fmt::Result {
     if skipped.is_empty() {
         return Ok(());
     }
-    writeln!(text, "  Not looked at:")?;
+    writeln!(text, "  Left out, or not as in the suite:")?;
     for one in skipped.iter().take(MAX_REASONS) {
         let reason = escape::text(&one.reason);
         write!(text, "    {}: {reason}", counted(one.count, "execution"))?;

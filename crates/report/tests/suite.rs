@@ -118,10 +118,10 @@ fn summary() -> Summary {
     }
 }
 
-const SUMMARY: &str = r"No check can fail, for any input that takes one of these 1256 paths.
+const SUMMARY: &str = r"No check can fail, for any input that takes one of these 326 paths.
 Suite: `make check 'V=a b'` ended with exit 0 after 1m 12s.
   4210 executions of instrumented programs, 812 different; 34 of these took the path of another.
-  Not looked at:
+  Left out, or not as in the suite:
     1 execution: it was still running when the suite ended, for example `sleepy \u{1b}[2J`
     12 executions: more than --tests
 Exploration: done for every test up to distance 1; it ended because the time was over.
@@ -131,7 +131,7 @@ Exploration: done for every test up to distance 1; it ended because the time was
          0  778 of 778  1000          0   93211         2  72.0 s
          1  778 of 778  1000        465   93211         2  72.0 s
          2  708 of 778  1000        930   93211         2  72.0 s
-Checks on input data: 100 met, 100 hold by the solver.
+Checks on input data of the recorded paths: 100 met, 100 hold by the solver.
 Programs, those with most checks first; places are lines of code:
   program  executions  paths  checks  places  new paths  findings  suite  recorded  analysis
   sort            812    163   93211     142         87         1  1.2 s     3.5 s    12.0 s

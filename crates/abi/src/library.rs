@@ -5,7 +5,7 @@
 //! are given nothing; some are known to answer with concrete data whatever they are given, and
 //! calls of those with symbolic data are noted as calls of any unknown function are.
 
-use crate::model::{MODELS, Place};
+use crate::model::{MODELS, Model, Place};
 
 /// How calls of a library function are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -60,11 +60,9 @@ impl Header {
     /// Its functions that are known, sorted by name within a state.
     pub fn functions(&self) -> impl Iterator<Item = (&'static str, State)> + '_ {
         let name = self.name;
-        let has_no_row = |function: &&str| MODELS.iter().all(|model| model.name != *function);
+        let has_no_row = |function: &&str| modelled().all(|model| model.name != *function);
         let names = move |names: &'static str| names.split_whitespace().filter(has_no_row);
-        let rows = MODELS
-            .iter()
-            .map(|model| (model.name, model_state(model.place)));
+        let rows = modelled().map(|model| (model.name, model_state(model.place)));
         rows.filter(move |(function, _)| header_of(function) == Some(name))
             .chain(names(self.concrete).map(|function| (function, State::Concrete)))
             .chain(names(self.harmless).map(|function| (function, State::Harmless)))
@@ -73,7 +71,7 @@ impl Header {
 
 /// What is known about the function with this name, which is what the linker sees.
 pub fn state(function: &str) -> Option<State> {
-    if let Some(model) = MODELS.iter().find(|model| model.name == function) {
+    if let Some(model) = modelled().find(|model| model.name == function) {
         return Some(model_state(model.place));
     }
     let plain = plain(function);
@@ -103,9 +101,14 @@ pub fn header_of(function: &str) -> Option<&'static str> {
     HEADERS.iter().find(declares).map(|header| header.name)
 }
 
+/// The models that labels do not get lost in.
+fn modelled() -> impl Iterator<Item = &'static Model> {
+    MODELS.iter().filter(|model| model.place != Place::Capture)
+}
+
 const fn model_state(place: Place) -> State {
     match place {
-        Place::Runtime => State::Rust,
+        Place::Runtime | Place::Capture => State::Rust,
         Place::C => State::C,
     }
 }
@@ -328,7 +331,7 @@ mod tests {
 
     #[test]
     fn every_model_has_a_header() {
-        for model in MODELS {
+        for model in modelled() {
             assert!(
                 header_of(model.name).is_some(),
                 "{}: add it to HEADERS",
@@ -343,7 +346,7 @@ mod tests {
             for name in header.modelled.split_whitespace() {
                 let has_row =
                     |model: &crate::model::Model| model.name == name || plain(model.name) == name;
-                assert!(MODELS.iter().any(has_row), "{name}");
+                assert!(modelled().any(has_row), "{name}");
             }
         }
     }

@@ -26,6 +26,8 @@ pub enum Place {
     Runtime,
     /// `libc/`.
     C,
+    /// `crates/rt`, but only to be captured: labels get lost as in any function without a model.
+    Capture,
 }
 
 /// The prefix of model symbols.
@@ -45,6 +47,22 @@ const fn c(name: &'static str, signature: &'static str) -> Model {
         signature,
         place: Place::C,
     }
+}
+
+const fn captured(name: &'static str, signature: &'static str) -> Model {
+    Model {
+        name,
+        signature,
+        place: Place::Capture,
+    }
+}
+
+/// Whether this symbol is of a model that labels get lost in.
+pub fn only_captures(symbol: &str) -> bool {
+    symbol.strip_prefix(PREFIX).is_some_and(|name| {
+        let mut models = MODELS.iter();
+        models.any(|model| model.place == Place::Capture && model.name == name)
+    })
 }
 
 /// Every model.
@@ -345,6 +363,86 @@ pub const MODELS: &[Model] = &[
     c("__isoc99_vsscanf", "ippp"),
     c("__isoc99_vfscanf", "ippp"),
     c("__isoc99_vscanf", "ipp"),
+    // Only to be captured: paths, and streams that macros of libc refill.
+    captured("creat", "ipi"),
+    captured("creat64", "ipi"),
+    captured("__open_2", "ipi"),
+    captured("__open64_2", "ipi"),
+    captured("__openat_2", "iipi"),
+    captured("__openat64_2", "iipi"),
+    captured("opendir", "pp"),
+    captured("fdopendir", "pi"),
+    captured("scandir", "ipppp"),
+    captured("scandir64", "ipppp"),
+    captured("scandirat", "iipppp"),
+    captured("scandirat64", "iipppp"),
+    captured("access", "ipi"),
+    captured("euidaccess", "ipi"),
+    captured("eaccess", "ipi"),
+    captured("faccessat", "iipii"),
+    captured("readlink", "lppl"),
+    captured("__readlink_chk", "lppll"),
+    captured("readlinkat", "lippl"),
+    captured("__readlinkat_chk", "lippll"),
+    captured("unlink", "ip"),
+    captured("unlinkat", "iipi"),
+    captured("rmdir", "ip"),
+    captured("link", "ipp"),
+    captured("linkat", "iipipi"),
+    captured("symlink", "ipp"),
+    captured("symlinkat", "ipip"),
+    captured("chdir", "ip"),
+    captured("chown", "ipii"),
+    captured("lchown", "ipii"),
+    captured("fchownat", "iipiii"),
+    captured("truncate", "ipl"),
+    captured("truncate64", "ipl"),
+    captured("pathconf", "lpi"),
+    captured("remove", "ip"),
+    captured("rename", "ipp"),
+    captured("renameat", "iipip"),
+    captured("renameat2", "iipipi"),
+    captured("mkdir", "ipi"),
+    captured("mkdirat", "iipi"),
+    captured("mkfifo", "ipi"),
+    captured("mkfifoat", "iipi"),
+    captured("mknod", "ipil"),
+    captured("mknodat", "iipil"),
+    captured("chmod", "ipi"),
+    captured("fchmodat", "iipii"),
+    captured("__xstat", "iipp"),
+    captured("__xstat64", "iipp"),
+    captured("__lxstat", "iipp"),
+    captured("__lxstat64", "iipp"),
+    captured("__fxstatat", "iiippi"),
+    captured("__fxstatat64", "iiippi"),
+    captured("statfs", "ipp"),
+    captured("statfs64", "ipp"),
+    captured("statvfs", "ipp"),
+    captured("statvfs64", "ipp"),
+    captured("utime", "ipp"),
+    captured("utimes", "ipp"),
+    captured("lutimes", "ipp"),
+    captured("futimesat", "iipp"),
+    captured("utimensat", "iippi"),
+    captured("realpath", "ppp"),
+    captured("__realpath_chk", "pppl"),
+    captured("canonicalize_file_name", "pp"),
+    captured("ftw", "ippi"),
+    captured("ftw64", "ippi"),
+    captured("nftw", "ippii"),
+    captured("nftw64", "ippii"),
+    captured("mkstemp", "ip"),
+    captured("mkstemp64", "ip"),
+    captured("mkostemp", "ipi"),
+    captured("mkostemp64", "ipi"),
+    captured("mkstemps", "ipi"),
+    captured("mkstemps64", "ipi"),
+    captured("mkostemps", "ipii"),
+    captured("mkostemps64", "ipii"),
+    captured("mkdtemp", "pp"),
+    captured("__uflow", "ip"),
+    captured("__underflow", "ip"),
 ];
 
 #[cfg(test)]

@@ -250,7 +250,8 @@ fn make_absolute(buffer: &mut Text<8192>, directory: i32, path: &[u8]) -> bool {
     found && (ends_with_slash || buffer.push(b"/")) && buffer.push(path)
 }
 
-fn is_system(path: &[u8]) -> bool {
+/// Whether a path is part of the system, not an input.
+pub fn is_system(path: &[u8]) -> bool {
     SYSTEM_PATHS
         .iter()
         .any(|prefix| path.starts_with(prefix.as_bytes()))

@@ -21,11 +21,13 @@
 //! | [`input`], [`files`], [`streams`], [`flows`] | where input bytes come from |
 //! | [`system`], [`text`], [`list`] | what the standard library would have been for |
 //! | [`models`] | the libc functions that move labels |
+//! | [`capture`] | what a process needs to be run again, without recording it |
 //! | [`harness`] | `nearmiss_symbolic`, `nearmiss_assume` |
 #![cfg_attr(not(test), no_std)]
 
 mod bounds;
 mod calls;
+mod capture;
 mod construct;
 mod entry;
 mod evaluate;

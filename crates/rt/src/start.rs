@@ -4,12 +4,14 @@
 use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, Ordering};
 
+use nearmiss_abi::capture::CAPTURE;
 use nearmiss_abi::channel::{ChannelKind, PIECE_WHOLE};
 use nearmiss_abi::environment;
 use nearmiss_abi::shadow::SummaryWords;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label};
 
+use crate::capture;
 use crate::models::real;
 use crate::modules::Module;
 use crate::objects::ObjectKind;
@@ -27,6 +29,7 @@ static STARTED: AtomicU32 = AtomicU32::new(0);
 struct Environment {
     record: *const u8,
     options: *const u8,
+    capture: *const u8,
 }
 
 /// Called by the constructor of each program and library with what it is made of.
@@ -68,8 +71,55 @@ unsafe fn start(argc: i32, argv: *const *mut u8, envp: *const *const u8) {
     // SAFETY: as promised by the caller.
     let environment = unsafe { read_environment(envp) };
     // A program with more rights than its caller must not write where the caller says.
-    if environment.record.is_null() || is_privileged() {
+    if is_privileged() {
         return;
+    }
+    // SAFETY: as promised by the caller.
+    let captures = unsafe { start_capture(&environment, argv, envp) };
+    // SAFETY: as promised by the caller.
+    let records = unsafe { start_recording(&environment, argc, argv, envp) };
+    if (captures || records) && is_in_program() {
+        // SAFETY: the function lives as long as the program. The first handlers of a process
+        // need no memory from the heap.
+        unsafe { real::on_exit(finish, core::ptr::null_mut()) };
+    }
+}
+
+/// Whether the process is captured from now on: because it was told to, or, if it was told
+/// nothing at all, because an ancestor wants all its descendants.
+///
+/// # Safety
+/// As for [`__nm_register`].
+unsafe fn start_capture(
+    environment: &Environment,
+    argv: *const *mut u8,
+    envp: *const *const u8,
+) -> bool {
+    let mut message = capture::Message::EMPTY;
+    let request = if !environment.capture.is_null() {
+        // SAFETY: values of the environment end with a zero.
+        capture::Request::parse(unsafe { system::text(environment.capture) })
+    } else if environment.record.is_null() && capture::find_meeting_place(&mut message) {
+        capture::Request::parse(message.text())
+    } else {
+        None
+    };
+    // SAFETY: as promised by the caller.
+    request.is_some_and(|request| unsafe { capture::begin(&request, argv.cast(), envp) })
+}
+
+/// Whether the process records from now on.
+///
+/// # Safety
+/// As for [`__nm_register`].
+unsafe fn start_recording(
+    environment: &Environment,
+    argc: i32,
+    argv: *const *mut u8,
+    envp: *const *const u8,
+) -> bool {
+    if environment.record.is_null() {
+        return false;
     }
     // SAFETY: values of the environment end with a zero.
     let (directory, options) = unsafe {
@@ -82,7 +132,7 @@ unsafe fn start(argc: i32, argv: *const *mut u8, envp: *const *const u8) {
     };
     let ready = turn::with_unprepared(|runtime| runtime.prepare(directory, options));
     if ready != Some(true) || !turn::activate() {
-        return;
+        return false;
     }
     turn::with((), |runtime| {
         runtime.record_program();
@@ -95,11 +145,7 @@ unsafe fn start(argc: i32, argv: *const *mut u8, envp: *const *const u8) {
         }
         runtime.open_stdin();
     });
-    if is_in_program() {
-        // SAFETY: the function lives as long as the program. The first handlers of a process
-        // need no memory from the heap.
-        unsafe { real::on_exit(finish, core::ptr::null_mut()) };
-    }
+    true
 }
 
 /// # Safety
@@ -108,6 +154,7 @@ unsafe fn read_environment(envp: *const *const u8) -> Environment {
     let mut found = Environment {
         record: core::ptr::null(),
         options: core::ptr::null(),
+        capture: core::ptr::null(),
     };
     let mut entry = envp;
     // SAFETY: as promised by the caller.
@@ -119,6 +166,8 @@ unsafe fn read_environment(envp: *const *const u8) -> Environment {
                 found.record = value;
             } else if let Some(value) = value_of(*entry, environment::OPTIONS) {
                 found.options = value;
+            } else if let Some(value) = value_of(*entry, CAPTURE) {
+                found.capture = value;
             } else if let Some(value) = value_of(*entry, environment::REPLAY) {
                 replay::set_path(value);
             }
@@ -297,6 +346,7 @@ fn argument_name(index: u32) -> Text<24> {
 
 /// The process exits: glibc passes the status.
 extern "C" fn finish(status: i32, _: *mut c_void) {
+    capture::ended(status);
     if recording() {
         turn::with((), |runtime| {
             runtime.note_untaken(Thread::current());

@@ -25,7 +25,12 @@ struct Buffer {
     write_base: u64,
     /// The end of what is to be written to the descriptor.
     write: u64,
-    others: [u64; 8],
+    others: [u64; 3],
+    /// While a pushed-back byte is being read: what comes after it.
+    saved: u64,
+    backup: u64,
+    saved_end: u64,
+    chains: [u64; 2],
     descriptor: i32,
 }
 const _: () = assert!(core::mem::offset_of!(Buffer, descriptor) == 112);
@@ -65,7 +70,11 @@ const NOTHING_SEEN: Buffer = Buffer {
     base: 0,
     write_base: 0,
     write: 0,
-    others: [0; 8],
+    others: [0; 3],
+    saved: 0,
+    backup: 0,
+    saved_end: 0,
+    chains: [0; 2],
     descriptor: 0,
 };
 
@@ -153,6 +162,40 @@ impl Stream {
 fn look(file: *mut File) -> Buffer {
     // SAFETY: an open stream; see the module's comment.
     unsafe { file.cast::<Buffer>().read() }
+}
+
+/// What a stream has to give without asking its descriptor.
+#[derive(Clone, Copy)]
+pub struct Ahead {
+    /// The next byte.
+    pub read: u64,
+    /// The end of what its buffer holds.
+    pub end: u64,
+    /// The start of its buffer.
+    pub base: u64,
+    /// Bytes until it asks its descriptor, with those that were pushed back.
+    pub available: u64,
+}
+
+/// What the stream has read ahead.
+///
+/// # Safety
+/// `file` is an open stream.
+pub unsafe fn ahead(file: *mut File) -> Ahead {
+    let buffer = look(file);
+    let behind_backup = match buffer.flags & IN_BACKUP {
+        0 => 0,
+        _ => buffer.saved_end.wrapping_sub(buffer.saved),
+    };
+    Ahead {
+        read: buffer.read,
+        end: buffer.end,
+        base: buffer.base,
+        available: buffer
+            .end
+            .wrapping_sub(buffer.read)
+            .wrapping_add(behind_backup),
+    }
 }
 
 /// The descriptor of a stream; negative if it has none.

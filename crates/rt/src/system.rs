@@ -47,7 +47,7 @@ const RENAMEAT2: usize = 316;
 /// # Safety
 /// As the system call `number` asks.
 #[inline(always)]
-unsafe fn call(number: usize, a: [usize; 6]) -> Result<usize, Errno> {
+pub unsafe fn call(number: usize, a: [usize; 6]) -> Result<usize, Errno> {
     let result: isize;
     // SAFETY: `syscall` changes rax, rcx and r11 only; memory effects are the caller's claim.
     unsafe {

@@ -6,7 +6,7 @@
 //! neither instrumented nor modelled: if a pointer to labelled memory goes there, the runtime
 //! is told that labels may be swallowed. It looks at the memory's summary itself.
 
-use nearmiss_abi::model::PREFIX;
+use nearmiss_abi::model::{PREFIX, only_captures};
 use nearmiss_abi::shadow::MODEL_SITE_OFFSET;
 use nearmiss_sites::SiteKind;
 
@@ -78,7 +78,7 @@ fn swallowed_pointers(rewriter: &Rewriter<'_>, call: Value) -> Vec<Value> {
     let callee = call.called();
     let is_unknown = callee.is_function()
         && (callee.is_declaration() || callee.is_elsewhere())
-        && !callee.name().starts_with(OWN_PREFIX)
+        && (!callee.name().starts_with(OWN_PREFIX) || only_captures(&callee.name()))
         && !rewriter.context.is_model_unit;
     if !is_unknown {
         return Vec::new();

@@ -2,8 +2,10 @@
 //!
 //! A model calls the real function once, with the same arguments, and then moves labels; it
 //! leaves `errno` as the real function left it. Where the process does not record it is the
-//! real function.
+//! real function, watched on its way if the process is captured ([`called`]).
 
+mod called;
+mod captured;
 mod fcntl;
 mod mman;
 pub mod real;
@@ -45,7 +47,7 @@ macro_rules! model {
         pub unsafe extern "C" fn $name($($argument: $type),*) $(-> $result)? {
             if !$crate::turn::recording() {
                 // SAFETY: as promised by the caller.
-                return unsafe { $crate::models::real::$name($($argument),*) };
+                return unsafe { $crate::models::called::$name($($argument),*) };
             }
             #[allow(unused_variables)]
             let function = $name as *const () as u64;
@@ -55,7 +57,7 @@ macro_rules! model {
                 $before
             });
             // SAFETY: as promised by the caller.
-            let returned = unsafe { $crate::models::real::$name($($argument),*) };
+            let returned = unsafe { $crate::models::called::$name($($argument),*) };
             $crate::turn::with((), |$runtime| {
                 let ($call, $known, $returned) = (&call, known, returned);
                 $after;

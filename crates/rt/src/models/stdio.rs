@@ -10,7 +10,7 @@ use crate::streams::{File, Told, descriptor, tell};
 ///
 /// # Safety
 /// `mode` ends with a zero.
-unsafe fn flags_of(mode: *const u8) -> i32 {
+pub unsafe fn flags_of(mode: *const u8) -> i32 {
     // SAFETY: as promised by the caller.
     let mode = unsafe { crate::system::text(mode) };
     let both = mode.iter().skip(1).any(|&letter| letter == b'+');

@@ -2,11 +2,14 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use nearmiss_abi::check::Kind;
-use nearmiss_abi::environment;
+
+mod analysis;
+mod values;
+
+pub use analysis::AnalysisArguments;
+use values::{percent, size};
 
 /// Your tests pass. nearmiss finds the inputs right next to them that fail.
 #[derive(Debug, Parser)]
@@ -21,6 +24,7 @@ Example:
   nearmiss cc -g packet.c -o packet      # as any C compiler; in a build: CC=\"nearmiss cc\"
   nearmiss run -- ./packet packet.bin    # runs it once, then looks for inputs that fail
   nearmiss replay NM-1 --twin            # shows the first of them under the sanitizers
+  nearmiss test -- make check            # the same for every program that a test suite runs
 
 Exit status: 0 nothing found, 1 failures found, 2 nearmiss could not do its job.";
 
@@ -45,6 +49,9 @@ pub enum Command {
     /// Run a program once and look for inputs next to its own that make it fail
     #[command(after_help = RUN_HELP)]
     Run(RunArguments),
+    /// Run a test suite and look for failures next to every execution in it
+    #[command(after_help = TEST_HELP)]
+    Test(TestArguments),
     /// Show the findings of the last run, or one of them
     Show {
         /// The finding: NM-1
@@ -116,9 +123,9 @@ Example: unique and total checks of each program, as a table for a spreadsheet o
 
 const RUN_HELP: &str = "\
 The program runs as it would without nearmiss. The report goes to standard error. With
---format json the report, and nothing else, goes to standard output, and the program's own
-standard output into the campaign's directory. Standard input that is a pipe is read to its
-end first.
+--format json and without --output the report, and nothing else, goes to standard output, and
+the program's own standard output into the campaign's directory. Standard input that is a pipe
+is read to its end first.
 
 Examples:
   nearmiss run -- ./packet packet.bin
@@ -129,55 +136,64 @@ Examples:
 #[derive(Args, Debug)]
 pub struct RunArguments {
     #[command(flatten)]
-    pub campaign: CampaignArguments,
-    /// Time for the analysis: 90, 90s, 5m, 500ms
-    #[arg(long, default_value = "60s", value_parser = duration)]
-    pub time: Duration,
-    /// Time for one question to the solver
-    #[arg(long, default_value = "500ms", value_parser = duration, value_name = "TIME")]
-    pub query_time: Duration,
-    /// How to show the report
-    #[arg(long, value_enum, default_value_t)]
-    pub format: Format,
-    /// Look for these kinds of failure only: assertion,out-of-bounds-read,…
-    #[arg(long, value_delimiter = ',', value_parser = kind, value_name = "LIST")]
-    pub checks: Option<Vec<Kind>>,
-    /// Run invented inputs without a sandbox
-    ///
-    /// The program then does whatever the invented input makes it do, to your files too.
-    #[arg(long)]
-    pub no_sandbox: bool,
-    /// Use another solver: a command that reads SMT-LIB 2 from its standard input
-    #[arg(long, value_name = "COMMAND")]
-    pub solver: Option<String>,
-    /// Which inputs may be changed
-    #[arg(long, value_delimiter = ',', value_enum, value_name = "LIST",
-          default_values_t = [Channel::Argv, Channel::Stdin, Channel::Files, Channel::Named])]
-    pub channels: Vec<Channel>,
-    /// Environment variables are inputs too
-    #[arg(long)]
-    pub env: bool,
-    /// What the program reads from pipes other than standard input is input too
-    #[arg(long)]
-    pub pipes: bool,
-    /// What the program reads from sockets is input too
-    #[arg(long)]
-    pub sockets: bool,
-    /// Longest that an argument, a line or a file may become; 0: lengths stay as they are
-    #[arg(long, default_value_t = environment::DEFAULT_LENGTH, value_name = "BYTES")]
-    pub length: u64,
-    /// Bytes of each input that are looked at
-    #[arg(long, default_value_t = environment::DEFAULT_INPUT, value_name = "BYTES")]
-    pub input: u64,
-    /// Elements that an access with a symbolic index may be about; beyond, the index is fixed
-    #[arg(long, default_value_t = environment::DEFAULT_ELEMENTS, value_name = "N")]
-    pub elements: u64,
-    /// Elements that all stores with a symbolic index may be about, in the whole run
-    #[arg(long, default_value_t = environment::DEFAULT_UPDATES, value_name = "N")]
-    pub updates: u64,
+    pub analysis: AnalysisArguments,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
+}
+
+const TEST_HELP: &str = "\
+The suite runs as it would without nearmiss: same output, same verdicts, nothing in its
+environment. Every program in it that was compiled by nearmiss is watched, however deep under
+make, shells, perl or timeouts it is started, and run again in the sandbox afterwards: first
+every check on its own path is asked whether any input can make it fail (distance 0), then
+branches next to it are turned, over all tests, one distance after the other.
+
+What nearmiss itself has to say goes to standard error, after the suite has ended. With
+--format json and without --output the report, and nothing else, goes to standard output, and
+the suite's own standard output into the campaign's directory.
+
+Ctrl-C while the suite runs ends the suite; what it ran until then is looked at. Ctrl-C after
+that ends the work with a report. The same command goes on where it was left.
+
+Examples:
+  CC=\"nearmiss cc\" ./configure && make && nearmiss test -- make check
+  nearmiss test --time 1h --jobs 4 -- make -j4 check
+  nearmiss test --distance 0 -- ctest                 # the tests' own paths only
+  nearmiss test --sample 10% -- ./run-tests.sh        # a tenth of the tests, chosen at random
+  nearmiss test --output report.json --format json -- meson test
+
+Exit status: 0 the suite passes and nothing was found, 1 failures were found or the suite
+fails, 2 nearmiss could not do its job.";
+
+/// Arguments of `test`.
+#[derive(Args, Debug)]
+pub struct TestArguments {
+    #[command(flatten)]
+    pub analysis: AnalysisArguments,
+    #[command(flatten)]
+    pub suite: SuiteArguments,
+    /// The command that runs the suite
+    #[arg(last = true, required = true, value_name = "COMMAND")]
+    pub command: Vec<OsString>,
+}
+
+/// How much of a suite is looked at.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Suite")]
+pub struct SuiteArguments {
+    /// Look at a random part of the tests, and say what is likely missed: 10%
+    #[arg(long, value_parser = percent, value_name = "N%")]
+    pub sample: Option<f64>,
+    /// What the choice of --sample starts from: the same number chooses the same tests
+    #[arg(long, default_value_t = 1, value_name = "N", requires = "sample")]
+    pub seed: u64,
+    /// Most different executions that are kept
+    #[arg(long, default_value_t = 10_000, value_name = "N")]
+    pub tests: u64,
+    /// Room on the disk for what the tests read: 500M, 2G
+    #[arg(long, default_value = "2G", value_parser = size, value_name = "SIZE")]
+    pub disk: u64,
 }
 
 /// A way to show a report.
@@ -201,104 +217,51 @@ pub enum Statistics {
     Distances,
 }
 
-/// A source of input.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Channel {
-    /// Arguments of the command line
-    Argv,
-    /// Standard input
-    Stdin,
-    /// Files that the program reads
-    Files,
-    /// Memory that a harness names
-    Named,
-}
-
-impl RunArguments {
-    /// The letters of `abi::environment::OPTION_CHANNELS`.
-    pub fn channel_letters(&self) -> String {
-        let more = [(self.env, 'e'), (self.pipes, 'p'), (self.sockets, 's')];
-        let more = more.into_iter().filter(|(wanted, _)| *wanted);
-        let letters = self.channels.iter().map(|channel| channel.letter());
-        letters.chain(more.map(|(_, letter)| letter)).collect()
-    }
-}
-
-impl Channel {
-    /// The letter of `abi::environment::OPTION_CHANNELS`.
-    pub fn letter(self) -> char {
-        match self {
-            Channel::Argv => 'a',
-            Channel::Stdin => 'i',
-            Channel::Files => 'f',
-            Channel::Named => 'n',
-        }
-    }
-}
-
-/// `90`, `90s`, `1.5m`, `2h`, `500ms`.
-fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
-    let unit = match &text[digits.len()..] {
-        "" | "s" => 1.0,
-        "ms" => 0.001,
-        "m" => 60.0,
-        "h" => 3600.0,
-        _ => return Err("expected a number and one of ms, s, m, h".into()),
-    };
-    let number: f64 = digits
-        .parse()
-        .map_err(|_| "expected a number and one of ms, s, m, h".to_string())?;
-    Duration::try_from_secs_f64(number * unit)
-        .ok()
-        .filter(|time| *time <= Duration::from_secs(365 * 24 * 3600))
-        .ok_or_else(|| "out of range".to_string())
-}
-
-fn kind(name: &str) -> Result<Kind, String> {
-    Kind::from_name(name).ok_or_else(|| {
-        let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
-        format!("there is no such kind; there are {}", names.join(", "))
-    })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use clap::CommandFactory;
+    use nearmiss_abi::check::Kind;
 
     #[test]
     fn the_table_of_flags_is_sound() {
         CommandLine::command().debug_assert();
     }
 
-    #[test]
-    fn durations() {
-        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
-        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
-        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
-        for bad in ["", "s", "5x", "-1", "1e300h", "ms"] {
-            assert!(duration(bad).is_err(), "{bad}");
-        }
+    fn command(line: &str) -> Command {
+        let words = line.split_whitespace().map(OsString::from);
+        CommandLine::try_parse_from(words).unwrap().command
     }
 
     #[test]
     fn arguments_of_run() {
         let line = "nearmiss run --checks shift,assertion --channels argv --env --length 9 \
                     -- ./p --time -x";
-        let words = line.split(' ').map(OsString::from);
-        let Command::Run(run) = CommandLine::try_parse_from(words).unwrap().command else {
+        let Command::Run(run) = command(line) else {
             panic!("another command");
         };
-        assert_eq!(run.checks, Some(vec![Kind::Shift, Kind::Assertion]));
-        assert_eq!(run.channels, [Channel::Argv]);
-        assert_eq!(run.channel_letters(), "ae");
+        let analysis = run.analysis;
+        assert_eq!(analysis.checks, Some(vec![Kind::Shift, Kind::Assertion]));
+        assert_eq!(analysis.inputs.channel_letters(), "ae");
+        assert_eq!(analysis.inputs.length, 9);
         assert_eq!(
-            (run.length, run.elements),
-            (9, environment::DEFAULT_ELEMENTS)
+            analysis.inputs.elements,
+            nearmiss_abi::environment::DEFAULT_ELEMENTS
         );
         assert_eq!(run.command, ["./p", "--time", "-x"]);
-        assert_eq!(run.time, Duration::from_secs(60));
+    }
+
+    #[test]
+    fn arguments_of_test() {
+        let line = "nearmiss test --sample 12.5% --disk 1M -j3 --distance 0 -- make -k check";
+        let Command::Test(test) = command(line) else {
+            panic!("another command");
+        };
+        assert_eq!((test.suite.sample, test.suite.seed), (Some(12.5), 1));
+        assert_eq!((test.suite.disk, test.suite.tests), (1 << 20, 10_000));
+        let budget = test.analysis.budget;
+        assert_eq!((budget.jobs, budget.distance), (Some(3), Some(0)));
+        assert_eq!(test.command, ["make", "-k", "check"]);
     }
 
     #[test]
@@ -308,6 +271,10 @@ mod tests {
             "nearmiss run",
             "nearmiss run --checks x -- p",
             "nearmiss replay",
+            "nearmiss test",
+            "nearmiss test --jobs 0 -- p",
+            "nearmiss test --sample 0% -- p",
+            "nearmiss test --seed 3 -- p",
         ] {
             let words = line.split(' ').map(OsString::from);
             assert!(CommandLine::try_parse_from(words).is_err(), "{line}");

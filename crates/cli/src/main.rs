@@ -6,8 +6,6 @@
 mod arguments;
 mod commands;
 mod compiler;
-// Used as soon as the engine has numbers to show.
-#[allow(dead_code)]
 mod display;
 mod environment;
 mod files;

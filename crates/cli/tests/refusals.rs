@@ -24,6 +24,14 @@ const REFUSALS: &[(&str, &str)] = &[
         "not built by nearmiss: rebuild it with CC=\"nearmiss cc\"",
     ),
     ("run -- ./script", "not a 64-bit ELF program"),
+    (
+        "test --format json -- ./no-such-command",
+        "./no-such-command: cannot be started",
+    ),
+    (
+        "test --format json -- true",
+        "ran no program that was built by nearmiss",
+    ),
     ("show", "no report here"),
     ("show --dir /no/such/place", "no report here"),
     ("report --format json", "no report here"),
@@ -58,6 +66,8 @@ fn mistakes_in_the_command_line_have_status_2() {
         "run",
         "run --time soon -- x",
         "run --checks all -- x",
+        "test",
+        "test --disk much -- x",
     ] {
         assert_eq!(
             nearmiss(directory.path(), line).status.code(),

@@ -43,6 +43,10 @@ pub enum EngineError {
     },
     /// Nothing can be run again without a sandbox.
     NeedsSandbox(SandboxError),
+    /// The meeting place of the programs of a suite cannot be made.
+    MeetingPlace(PathBuf, io::Error),
+    /// A suite ran nothing that could be looked at.
+    NothingCaptured(String),
     /// The input could not be replayed.
     Replay(String),
     /// The user stopped it before there was anything to report.
@@ -95,6 +99,15 @@ impl fmt::Display for EngineError {
                 "{total} failures are predicted but cannot be tried out: {why}"
             ),
             EngineError::NeedsSandbox(why) => write!(f, "executions cannot be run again: {why}"),
+            EngineError::MeetingPlace(path, error) => write!(
+                f,
+                "{}: {error}: programs of a suite find nearmiss there",
+                path.display()
+            ),
+            EngineError::NothingCaptured(command) => write!(
+                f,
+                "{command}: ran no program that was built by nearmiss: rebuild with CC=\"nearmiss cc\""
+            ),
             EngineError::Replay(why) => write!(f, "{why}"),
             EngineError::Stopped => write!(f, "stopped before anything was recorded"),
         }

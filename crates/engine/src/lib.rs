@@ -5,6 +5,7 @@
 //! | [`campaign`] | the directory that holds recorded runs, inputs and findings |
 //! | [`capsule`] | a program with its arguments, directory and inputs: what can be run again |
 //! | [`record`] | the user's own run, recorded |
+//! | `suite` | a whole suite: what it runs, captured |
 //! | [`analyse`](mod@analyse) | which checks of the path can fail, and for which input |
 //! | [`lengths`] | lengths of inputs: what the path implies, the nearest that will do |
 //! | `alphabet` | what holds of bytes because of where they come from |
@@ -128,6 +129,11 @@ pub struct SuiteTarget {
     pub disk: u64,
     /// Most different executions that are kept.
     pub tests: u64,
+    /// Whether we were started with `SIGPIPE` ignored, and so the suite is to be.
+    pub broken_pipes_ignored: bool,
+    /// Set from outside when the suite is to be ended too: the signal that says so reaches us
+    /// alone.
+    pub terminate: &'static AtomicBool,
 }
 
 /// The program to be run, as the user would run it.

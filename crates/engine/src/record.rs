@@ -130,7 +130,8 @@ fn rest_of(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(content)
 }
 
-fn without_our_variables(
+/// An environment without what steers nearmiss.
+pub(crate) fn without_our_variables(
     variables: Vec<(std::ffi::OsString, std::ffi::OsString)>,
 ) -> Vec<(std::ffi::OsString, std::ffi::OsString)> {
     let ours = [
@@ -185,7 +186,8 @@ fn finish(mut child: Child, capsule: &Capsule) -> io::Result<ExitStatus> {
     child.wait()
 }
 
-fn describe(status: ExitStatus) -> String {
+/// How a process ended, in words.
+pub(crate) fn describe(status: ExitStatus) -> String {
     match (status.code(), status.signal()) {
         (Some(code), _) => format!("exit {code}"),
         (None, signal) => format!("signal {}", signal.unwrap_or(0)),

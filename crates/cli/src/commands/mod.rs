@@ -4,7 +4,9 @@ pub mod libc;
 pub mod replay;
 pub mod run;
 pub mod sandbox;
+mod settings;
 pub mod show;
+pub mod test;
 pub mod trace;
 
 use crate::NOTHING;
@@ -16,6 +18,7 @@ pub fn carry_out(command: Command) -> Result<u8, String> {
         // Normally taken before the words are looked at.
         Command::Cc { .. } => Err("the first word must be cc: nearmiss cc …".into()),
         Command::Run(arguments) => run::run(arguments),
+        Command::Test(arguments) => test::test(arguments),
         Command::Show { id, campaign } => {
             show::show(id.as_deref(), &campaign.dir).map(|()| NOTHING)
         }

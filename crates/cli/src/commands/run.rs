@@ -1,27 +1,33 @@
 //! `nearmiss run`.
 
-use nearmiss_engine::tally::Tally;
-use nearmiss_engine::{Config, EngineError, Options, Output, Target};
+use std::sync::Arc;
+use std::time::Duration;
 
-use crate::arguments::{Format, RunArguments};
-use crate::files::Disk;
-use crate::{FOUND, NOTHING, environment, output, signals};
+use nearmiss_engine::Target;
+use nearmiss_engine::tally::Tally;
+
+use crate::arguments::RunArguments;
+use crate::commands::settings::{self, Defaults};
+use crate::display::{Display, Mode};
+use crate::{FOUND, NOTHING, environment, signals};
+
+/// A program that is run by hand: somebody waits for the answer.
+const DEFAULTS: Defaults = Defaults {
+    time: Duration::from_secs(60),
+    distance: Some(2),
+};
 
 /// Runs a program and reports what was found.
 pub fn run(arguments: RunArguments) -> Result<u8, String> {
-    let words = |error: EngineError| error.to_string();
-    let config = config(&arguments)?;
+    let config = settings::config(&arguments.analysis, &DEFAULTS)?;
     let target = target(arguments.command)?;
     signals::install();
-    let tally = Tally::default();
-    let report = nearmiss_engine::run(target, &config, &tally).map_err(words)?;
-    match arguments.format {
-        Format::Json => output::result(nearmiss_report::json(&report).as_bytes())?,
-        Format::Text => {
-            let text = nearmiss_report::text::report(&report, &Disk);
-            output::message(text.as_bytes());
-        }
-    }
+    let tally = Arc::new(Tally::default());
+    let display = Display::start(tally.clone(), Mode::choose(arguments.analysis.quiet));
+    let report = nearmiss_engine::run(target, &config, &tally);
+    display.finish();
+    let report = report.map_err(|error| error.to_string())?;
+    settings::tell(&report, &arguments.analysis)?;
     Ok(if report.findings.is_empty() {
         NOTHING
     } else {
@@ -37,39 +43,5 @@ fn target(command: Vec<std::ffi::OsString>) -> Result<Target, String> {
         directory: environment::directory()?,
         stdin: environment::stdin()?,
         arguments: command,
-    })
-}
-
-fn config(arguments: &RunArguments) -> Result<Config, String> {
-    let compiler = environment::compiler_config()?;
-    let solver = arguments.solver.as_ref();
-    Ok(Config {
-        directory: arguments.campaign.dir.clone(),
-        time: arguments.time,
-        question_time: arguments.query_time,
-        run_time: None,
-        distance: Some(0),
-        runs: None,
-        jobs: 1,
-        checks: arguments
-            .checks
-            .as_ref()
-            .map(|kinds| kinds.iter().copied().collect()),
-        sandbox: environment::sandbox(arguments.no_sandbox)?,
-        solver: solver.map(|command| command.split_whitespace().map(str::to_string).collect()),
-        channels: arguments.channel_letters(),
-        options: Options {
-            length: arguments.length,
-            elements: arguments.elements,
-            updates: arguments.updates,
-            input: arguments.input,
-        },
-        output: match arguments.format {
-            Format::Text => Output::Through,
-            Format::Json => Output::Kept,
-        },
-        clang: compiler.clang,
-        library_directory: compiler.library_directory,
-        stop: &signals::STOP,
     })
 }

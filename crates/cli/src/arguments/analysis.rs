@@ -1,0 +1,133 @@
+//! Flags that `run` and `test` share: how much work is done, on which inputs, and how it is told.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{Args, ValueEnum};
+use nearmiss_abi::check::Kind;
+use nearmiss_abi::environment;
+
+use super::values::{duration, kind};
+use super::{CampaignArguments, Format};
+
+/// What is looked for, and what may be used up.
+#[derive(Args, Debug)]
+pub struct AnalysisArguments {
+    #[command(flatten)]
+    pub campaign: CampaignArguments,
+    #[command(flatten)]
+    pub budget: BudgetArguments,
+    /// Look for these kinds of failure only: assertion,out-of-bounds-read,…
+    #[arg(long, value_delimiter = ',', value_parser = kind, value_name = "LIST")]
+    pub checks: Option<Vec<Kind>>,
+    #[command(flatten)]
+    pub inputs: InputArguments,
+    /// How to show the report
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Write the report into a file
+    #[arg(long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Show nothing but the report: no limits, no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+    /// Run invented inputs without a sandbox
+    ///
+    /// The program then does whatever the invented input makes it do, to your files too.
+    #[arg(long)]
+    pub no_sandbox: bool,
+    /// Use another solver: a command that reads SMT-LIB 2 from its standard input
+    #[arg(long, value_name = "COMMAND")]
+    pub solver: Option<String>,
+}
+
+/// What may be used up.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Budget")]
+pub struct BudgetArguments {
+    /// Time for the analysis: 90, 90s, 5m, 500ms [default: 60s for run, 10m for test]
+    #[arg(long, value_parser = duration)]
+    pub time: Option<Duration>,
+    /// How far from the recorded path to look, in branches; 0: the path itself only [default: 2
+    /// for run, as far as time lasts for test]
+    #[arg(long, value_name = "N")]
+    pub distance: Option<u32>,
+    /// Most runs in the sandbox [default: as many as there is time for]
+    #[arg(long, value_name = "N")]
+    pub runs: Option<u64>,
+    /// Work at so many tests at the same time [default: one for each processor]
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+    /// Time for one question to the solver
+    #[arg(long, default_value = "500ms", value_parser = duration, value_name = "TIME")]
+    pub query_time: Duration,
+    /// Time for one run in the sandbox [default: in proportion to the recorded run]
+    #[arg(long, value_parser = duration, value_name = "TIME")]
+    pub run_time: Option<Duration>,
+}
+
+/// Which inputs may change, and how much of them.
+#[derive(Args, Debug)]
+#[command(next_help_heading = "Inputs")]
+pub struct InputArguments {
+    /// Which inputs may be changed
+    #[arg(long, value_delimiter = ',', value_enum, value_name = "LIST",
+          default_values_t = [Channel::Argv, Channel::Stdin, Channel::Files, Channel::Named])]
+    pub channels: Vec<Channel>,
+    /// Environment variables are inputs too
+    #[arg(long)]
+    pub env: bool,
+    /// What the program reads from pipes other than standard input is input too
+    #[arg(long)]
+    pub pipes: bool,
+    /// What the program reads from sockets is input too
+    #[arg(long)]
+    pub sockets: bool,
+    /// Longest that an argument, a line or a file may become; 0: lengths stay as they are
+    #[arg(long, default_value_t = environment::DEFAULT_LENGTH, value_name = "BYTES")]
+    pub length: u64,
+    /// Bytes of each input that are looked at
+    #[arg(long, default_value_t = environment::DEFAULT_INPUT, value_name = "BYTES")]
+    pub input: u64,
+    /// Elements that an access with a symbolic index may be about; beyond, the index is fixed
+    #[arg(long, default_value_t = environment::DEFAULT_ELEMENTS, value_name = "N")]
+    pub elements: u64,
+    /// Elements that all stores with a symbolic index may be about, in the whole run
+    #[arg(long, default_value_t = environment::DEFAULT_UPDATES, value_name = "N")]
+    pub updates: u64,
+}
+
+/// A source of input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Channel {
+    /// Arguments of the command line
+    Argv,
+    /// Standard input
+    Stdin,
+    /// Files that the program reads
+    Files,
+    /// Memory that a harness names
+    Named,
+}
+
+impl Channel {
+    /// The letter of `abi::environment::OPTION_CHANNELS`.
+    fn letter(self) -> char {
+        match self {
+            Channel::Argv => 'a',
+            Channel::Stdin => 'i',
+            Channel::Files => 'f',
+            Channel::Named => 'n',
+        }
+    }
+}
+
+impl InputArguments {
+    /// The letters of `abi::environment::OPTION_CHANNELS`.
+    pub fn channel_letters(&self) -> String {
+        let more = [(self.env, 'e'), (self.pipes, 'p'), (self.sockets, 's')];
+        let more = more.into_iter().filter(|(wanted, _)| *wanted);
+        let letters = self.channels.iter().map(|channel| channel.letter());
+        letters.chain(more.map(|(_, letter)| letter)).collect()
+    }
+}

@@ -1,0 +1,101 @@
+//! Values of flags: times, sizes, shares, kinds of failure.
+
+use std::time::Duration;
+
+use nearmiss_abi::check::Kind;
+
+/// A number and what follows it.
+fn split_unit(text: &str) -> (&str, &str) {
+    let digits = text.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
+    text.split_at(digits.len())
+}
+
+/// `90`, `90s`, `1.5m`, `2h`, `500ms`.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let expected = || "expected a number and one of ms, s, m, h".to_string();
+    let (digits, unit) = split_unit(text);
+    let unit = match unit {
+        "" | "s" => 1.0,
+        "ms" => 0.001,
+        "m" => 60.0,
+        "h" => 3600.0,
+        _ => return Err(expected()),
+    };
+    let number: f64 = digits.parse().map_err(|_| expected())?;
+    Duration::try_from_secs_f64(number * unit)
+        .ok()
+        .filter(|time| *time <= Duration::from_secs(365 * 24 * 3600))
+        .ok_or_else(|| "out of range".to_string())
+}
+
+/// `100000`, `500K`, `64M`, `2G`, `1.5T`.
+pub fn size(text: &str) -> Result<u64, String> {
+    let expected = || "expected a number of bytes, or one with K, M, G, T".to_string();
+    let (digits, unit) = split_unit(text);
+    let shift = match unit.to_ascii_uppercase().as_str() {
+        "" | "B" => 0,
+        "K" | "KB" => 10,
+        "M" | "MB" => 20,
+        "G" | "GB" => 30,
+        "T" | "TB" => 40,
+        _ => return Err(expected()),
+    };
+    let number: f64 = digits.parse().map_err(|_| expected())?;
+    let bytes = number * (1u64 << shift) as f64;
+    if (0.0..=(1u64 << 60) as f64).contains(&bytes) {
+        Ok(bytes as u64)
+    } else {
+        Err("out of range".to_string())
+    }
+}
+
+/// `10%`, `2.5`.
+pub fn percent(text: &str) -> Result<f64, String> {
+    let number = text.strip_suffix('%').unwrap_or(text).parse::<f64>();
+    number
+        .ok()
+        .filter(|share| *share > 0.0 && *share <= 100.0)
+        .ok_or_else(|| "expected a share above 0 % and up to 100 %".to_string())
+}
+
+/// The name of a kind of failure.
+pub fn kind(name: &str) -> Result<Kind, String> {
+    Kind::from_name(name).ok_or_else(|| {
+        let names: Vec<&str> = Kind::ALL.iter().map(|kind| kind.name()).collect();
+        format!("there is no such kind; there are {}", names.join(", "))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        assert_eq!(duration("90"), Ok(Duration::from_secs(90)));
+        assert_eq!(duration("500ms"), Ok(Duration::from_millis(500)));
+        assert_eq!(duration("1.5m"), Ok(Duration::from_secs(90)));
+        for bad in ["", "s", "5x", "-1", "1e300h", "ms"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn sizes() {
+        assert_eq!(size("1000"), Ok(1000));
+        assert_eq!(size("2G"), Ok(2 << 30));
+        assert_eq!(size("0.5m"), Ok(512 << 10));
+        for bad in ["", "G", "-1", "5x", "nan", "1e30T"] {
+            assert!(size(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn shares() {
+        assert_eq!(percent("10%"), Ok(10.0));
+        assert_eq!(percent("2.5"), Ok(2.5));
+        for bad in ["", "%", "0%", "101%", "-3", "nan%"] {
+            assert!(percent(bad).is_err(), "{bad}");
+        }
+    }
+}

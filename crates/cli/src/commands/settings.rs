@@ -1,0 +1,120 @@
+//! What `run` and `test` make of the flags that they share.
+
+use std::io;
+use std::time::Duration;
+
+use nearmiss_engine::{Config, Options, Output};
+use nearmiss_results::Report;
+
+use crate::arguments::{AnalysisArguments, Format};
+use crate::files::Disk;
+use crate::{environment, output, signals};
+
+/// What a command takes where the user says nothing.
+pub struct Defaults {
+    /// Time for the analysis.
+    pub time: Duration,
+    /// The largest distance.
+    pub distance: Option<u32>,
+}
+
+/// What the engine is to do.
+pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Config, String> {
+    let compiler = environment::compiler_config()?;
+    let solver = arguments.solver.as_ref();
+    let (budget, inputs) = (&arguments.budget, &arguments.inputs);
+    let checks = arguments.checks.as_ref();
+    Ok(Config {
+        directory: arguments.campaign.dir.clone(),
+        time: budget.time.unwrap_or(defaults.time),
+        question_time: budget.query_time,
+        run_time: budget.run_time,
+        distance: budget.distance.or(defaults.distance),
+        runs: budget.runs,
+        jobs: budget.jobs.map_or_else(processors, usize::from),
+        checks: checks.map(|kinds| kinds.iter().copied().collect()),
+        sandbox: environment::sandbox(arguments.no_sandbox)?,
+        solver: solver.map(|command| command.split_whitespace().map(str::to_string).collect()),
+        channels: inputs.channel_letters(),
+        options: Options {
+            length: inputs.length,
+            elements: inputs.elements,
+            updates: inputs.updates,
+            input: inputs.input,
+        },
+        output: match (arguments.format, &arguments.output) {
+            (Format::Json, None) => Output::Kept,
+            _ => Output::Through,
+        },
+        clang: compiler.clang,
+        library_directory: compiler.library_directory,
+        stop: &signals::STOP,
+    })
+}
+
+fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The limits in words: what an unattended first try will use up, and how to change it.
+pub fn limits(config: &Config) -> String {
+    let distance = match config.distance {
+        None => "any distance".to_string(),
+        Some(distance) => format!("distance {distance}"),
+    };
+    let runs = config
+        .runs
+        .map_or(String::new(), |runs| format!(", {runs} runs"));
+    let jobs = match config.jobs {
+        1 => "1 job".to_string(),
+        jobs => format!("{jobs} jobs"),
+    };
+    format!(
+        "{}, {distance}{runs}, {jobs}, {} for a question",
+        time(config.time),
+        time(config.question_time)
+    )
+}
+
+/// A time as one would say it.
+fn time(time: Duration) -> String {
+    let seconds = time.as_secs_f64();
+    match seconds {
+        _ if seconds >= 120.0 => format!("{} min", (seconds / 6.0).round() / 10.0),
+        _ => format!("{} s", (seconds * 1e3).round() / 1e3),
+    }
+}
+
+/// Tells what was found, where the flags say.
+pub fn tell(report: &Report, arguments: &AnalysisArguments) -> Result<(), String> {
+    let text = || nearmiss_report::text::report(report, &Disk);
+    let chosen = match arguments.format {
+        Format::Json => nearmiss_report::json(report),
+        Format::Text => text(),
+    };
+    let failed = |path: &std::path::Path, error: io::Error| format!("{}: {error}", path.display());
+    match (&arguments.output, arguments.format) {
+        (Some(path), _) => {
+            output::message(text().as_bytes());
+            std::fs::write(path, chosen).map_err(|error| failed(path, error))
+        }
+        (None, Format::Json) => output::result(chosen.as_bytes()),
+        (None, Format::Text) => {
+            output::message(chosen.as_bytes());
+            Ok(())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_told_in_plain_words() {
+        assert_eq!(time(Duration::from_secs(600)), "10 min");
+        assert_eq!(time(Duration::from_secs(150)), "2.5 min");
+        assert_eq!(time(Duration::from_secs(60)), "60 s");
+        assert_eq!(time(Duration::from_millis(500)), "0.5 s");
+    }
+}

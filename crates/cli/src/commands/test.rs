@@ -1,0 +1,83 @@
+//! `nearmiss test`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use nearmiss_engine::tally::Tally;
+use nearmiss_engine::{Output, SuiteTarget};
+use nearmiss_results::Report;
+
+use crate::arguments::TestArguments;
+use crate::commands::settings::{self, Defaults};
+use crate::display::{Display, Mode};
+use crate::{FOUND, NOTHING, environment, output, signals};
+
+/// A suite is left alone: time is the only limit.
+const DEFAULTS: Defaults = Defaults {
+    time: Duration::from_secs(600),
+    distance: None,
+};
+
+/// Runs a suite, looks around every execution in it and reports what was found.
+pub fn test(arguments: TestArguments) -> Result<u8, String> {
+    let config = settings::config(&arguments.analysis, &DEFAULTS)?;
+    let suite = &arguments.suite;
+    let target = SuiteTarget {
+        command: arguments.command,
+        environment: environment::variables(),
+        directory: environment::directory()?,
+        sample: suite.sample.map(|percent| (percent, suite.seed)),
+        disk: suite.disk,
+        tests: suite.tests,
+        broken_pipes_ignored: signals::broken_pipes_were_ignored(),
+        terminate: &signals::TERMINATE,
+    };
+    let quiet = arguments.analysis.quiet;
+    if config.output == Output::Through && !quiet {
+        let limits = settings::limits(&config);
+        output::complain(&format!("after the suite: {limits} (see --help)"));
+    }
+    signals::install();
+    let tally = Arc::new(Tally::default());
+    let display = Display::start(tally.clone(), Mode::choose(quiet));
+    let report = nearmiss_engine::test(target, &config, &tally);
+    display.finish();
+    let report = report.map_err(|error| error.to_string())?;
+    settings::tell(&report, &arguments.analysis)?;
+    Ok(status(&report))
+}
+
+/// Whoever runs it in place of the suite must hear of a suite that fails.
+fn status(report: &Report) -> u8 {
+    let suite = report.summary.suite.as_ref();
+    let passes = suite.is_none_or(|suite| suite.ended == "exit 0");
+    if passes && report.findings.is_empty() {
+        NOTHING
+    } else {
+        FOUND
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nearmiss_results::{Suite, Summary};
+
+    #[test]
+    fn a_suite_that_fails_is_a_failure() {
+        let report = |ended: &str| {
+            let suite = Suite {
+                ended: ended.into(),
+                ..Suite::default()
+            };
+            let summary = Summary {
+                suite: Some(suite),
+                ..Summary::default()
+            };
+            Report::new(Vec::new(), summary)
+        };
+        assert_eq!(status(&report("exit 0")), NOTHING);
+        assert_eq!(status(&report("exit 2")), FOUND);
+        assert_eq!(status(&report("signal 2")), FOUND);
+    }
+}

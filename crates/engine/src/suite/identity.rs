@@ -1,0 +1,360 @@
+//! Which executions are the same: those with the same program, arguments, environment and
+//! inputs, but for what differs from one execution to the next without meaning anything.
+//!
+//! The first of them stands for all, so what is left out here must not be what makes a test
+//! worth having:
+//!
+//! - *where it runs*: the working directory and directories above it that the suite made are
+//!   named relative to it, and what lies in a temporary directory loses its first name. Files are
+//!   compared by their contents, so a name alone makes no difference to what a program reads.
+//! - *variables that the program does not know*: a variable whose name occurs nowhere in the
+//!   program's file, and which the C library does not read, is not asked for. For a program with
+//!   shared libraries of its own all variables count.
+//! - *what was not there*: a path that was looked for in vain follows from all the rest.
+//! - *times, owners and numbers* of files.
+
+use std::collections::HashMap;
+use std::ffi::OsStr;
+use std::os::unix::ffi::OsStrExt;
+use std::path::Path;
+
+use nearmiss_abi::capture::{PathNature, StdinNature};
+
+use super::captured::{Captured, CapturedPath};
+use super::digest::Digest;
+use super::programs::ProgramFacts;
+
+/// Variables that never mean anything for a test.
+const MEANINGLESS: [&str; 4] = ["_", "OLDPWD", "SHLVL", "PWD"];
+
+/// Variables that `make` sets for its children: they name descriptors and processes.
+const OF_MAKE: [&str; 3] = ["MAKEFLAGS", "MFLAGS", "MAKELEVEL"];
+
+/// Variables that the C library looks at.
+const OF_LIBC: [&str; 22] = [
+    "CHARSET",
+    "COLUMNS",
+    "GCONV_PATH",
+    "GETCONF_DIR",
+    "GLIBC_TUNABLES",
+    "HOME",
+    "IFS",
+    "LANG",
+    "LANGUAGE",
+    "LINES",
+    "LOCALDOMAIN",
+    "LOCPATH",
+    "NLSPATH",
+    "OUTPUT_CHARSET",
+    "PATH",
+    "POSIXLY_CORRECT",
+    "RES_OPTIONS",
+    "SHELL",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "TZDIR",
+];
+
+/// Variables that the C library and the dynamic linker look at, by their first letters.
+const OF_LIBC_PREFIXES: [&str; 3] = ["LC_", "LD_", "MALLOC_"];
+
+/// A short name for an execution: two have the same if they are the same test. The program counts
+/// by its name here; see [`ProgramFacts::identity`] for its content. `content` names what is in
+/// a kept file.
+pub fn digest(
+    captured: &Captured,
+    program: &ProgramFacts,
+    suite_directory: &Path,
+    content: &impl Fn(&OsStr) -> String,
+) -> String {
+    let mut names = Names::new(&captured.directory, suite_directory);
+    let mut digest = Digest::new();
+    digest.add(&names.plain(captured.program.as_os_str().as_bytes()));
+    digest.number(captured.arguments.len() as u64);
+    for argument in &captured.arguments {
+        digest.add(&names.plain(argument.as_bytes()));
+    }
+    for (name, value) in variables(captured, program) {
+        digest.add(name.as_bytes());
+        digest.add(&names.plain(value.as_bytes()));
+    }
+    digest.number(u64::from(captured.umask));
+    add_stdin(&mut digest, captured, content);
+    let mut rows: Vec<Vec<u8>> = Vec::new();
+    for path in &captured.paths {
+        if path.nature != PathNature::Absent {
+            rows.push(row(path, &mut names, content));
+        }
+    }
+    // Threads and forked children use paths in any order.
+    rows.sort();
+    for row in rows {
+        digest.add(&row);
+    }
+    digest.name()
+}
+
+/// The variables that may mean something, in order.
+fn variables<'a>(captured: &'a Captured, program: &ProgramFacts) -> Vec<(&'a OsStr, &'a OsStr)> {
+    let matters = |name: &OsStr| {
+        let is_one_of = |list: &[&str]| list.iter().any(|known| name == *known);
+        let bytes = name.as_bytes();
+        !is_one_of(&MEANINGLESS)
+            && (is_one_of(&OF_LIBC)
+                || OF_LIBC_PREFIXES
+                    .iter()
+                    .any(|prefix| bytes.starts_with(prefix.as_bytes()))
+                || program.mentions(bytes)
+                || program.has_libraries && !is_one_of(&OF_MAKE))
+    };
+    let all = captured.environment.iter();
+    let mut variables: Vec<(&OsStr, &OsStr)> = all
+        .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
+        .filter(|(name, _)| matters(name))
+        .collect();
+    variables.sort();
+    variables
+}
+
+fn add_stdin(digest: &mut Digest, captured: &Captured, content: &impl Fn(&OsStr) -> String) {
+    digest.number(captured.stdin.nature as u64);
+    match (captured.stdin.nature, &captured.stdin.content) {
+        (StdinNature::File, Some(name)) => digest.add(content(name).as_bytes()),
+        _ => digest.add(&captured.stdin.data),
+    }
+}
+
+/// A path and what was there, as bytes.
+fn row(path: &CapturedPath, names: &mut Names, content: &impl Fn(&OsStr) -> String) -> Vec<u8> {
+    let mut digest = Digest::new();
+    digest.add(&names.plain(path.path.as_os_str().as_bytes()));
+    digest.number(path.nature as u64);
+    digest.number(u64::from(path.mode));
+    if path.nature == PathNature::File {
+        digest.number(path.size);
+    }
+    let content = path.content.as_ref().map(|name| content(name));
+    digest.add(content.unwrap_or_default().as_bytes());
+    if let Some(target) = &path.target {
+        digest.add(&names.plain(target.as_os_str().as_bytes()));
+    }
+    let mut entries: Vec<_> = path.entries.iter().flatten().collect();
+    entries.sort();
+    for (kind, name) in entries {
+        digest.number(u64::from(*kind));
+        digest.add(name.as_bytes());
+    }
+    digest.name().into_bytes()
+}
+
+/// Makes names alike that only say where an execution took place.
+struct Names {
+    /// Directories and what stands for them, the longest first.
+    directories: Vec<(Vec<u8>, Vec<u8>)>,
+    /// First names in temporary directories, by the order in which they appear.
+    temporary: HashMap<Vec<u8>, usize>,
+}
+
+/// Where programs put what has no name of its own.
+pub const TEMPORARY: [&str; 3] = ["/tmp/", "/var/tmp/", "/dev/shm/"];
+
+impl Names {
+    fn new(directory: &Path, suite_directory: &Path) -> Names {
+        let mut directories = vec![(directory.as_os_str().as_bytes().to_vec(), b".".to_vec())];
+        let above = directory.ancestors().skip(1);
+        let made_by_suite = above
+            .take_while(|above| above.starts_with(suite_directory) && *above != suite_directory);
+        let mut dots = b"..".to_vec();
+        for above in made_by_suite {
+            directories.push((above.as_os_str().as_bytes().to_vec(), dots.clone()));
+            dots.extend(b"/..");
+        }
+        directories.retain(|(directory, _)| directory.len() > 1);
+        Names {
+            directories,
+            temporary: HashMap::new(),
+        }
+    }
+
+    /// A text with such names made alike, wherever they stand in it.
+    fn plain(&mut self, text: &[u8]) -> Vec<u8> {
+        let mut plain = Vec::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(first) = rest.first() {
+            let starts_path = *first == b'/' && !plain.last().is_some_and(|byte| is_of_name(*byte));
+            let replaced = starts_path.then(|| self.replace(rest)).flatten();
+            if let Some((size, replacement)) = replaced {
+                plain.extend(replacement);
+                rest = &rest[size..];
+            } else {
+                plain.push(*first);
+                rest = &rest[1..];
+            }
+        }
+        plain
+    }
+
+    /// If the text starts with such a name: how much of it, and what stands for it.
+    fn replace(&mut self, text: &[u8]) -> Option<(usize, Vec<u8>)> {
+        for (directory, replacement) in &self.directories {
+            if let Some(rest) = text.strip_prefix(&directory[..])
+                && !rest.first().is_some_and(|byte| is_of_name(*byte))
+            {
+                return Some((directory.len(), replacement.clone()));
+            }
+        }
+        let base = TEMPORARY
+            .iter()
+            .find(|base| text.starts_with(base.as_bytes()))?;
+        let rest = &text[base.len()..];
+        let size = rest.iter().take_while(|byte| is_of_name(**byte)).count();
+        if size == 0 {
+            return None;
+        }
+        let name = &rest[..size];
+        let next = self.temporary.len();
+        let number = *self.temporary.entry(name.to_vec()).or_insert(next);
+        let mut replacement = format!("{base}#{number}").into_bytes();
+        replacement.extend(extension(name));
+        Some((base.len() + size, replacement))
+    }
+}
+
+fn is_of_name(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric()
+        || matches!(byte, b'.' | b'_' | b'-' | b'+' | b'@' | b'~')
+        || byte >= 128
+}
+
+/// The extension of a name, which programs do look at; not what `mktemp` makes up.
+fn extension(name: &[u8]) -> &[u8] {
+    let dot = name.iter().rposition(|byte| *byte == b'.');
+    let extension = dot.map_or(&[][..], |dot| &name[dot..]);
+    let is_plain = extension.len() <= 4 && extension.iter().skip(1).all(u8::is_ascii_lowercase);
+    if is_plain { extension } else { &[] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::suite::captured::testing::captured;
+
+    fn facts(words: &[&str]) -> ProgramFacts {
+        let mut content = b"\0".to_vec();
+        for word in words {
+            content.extend(word.as_bytes());
+            content.push(0);
+        }
+        ProgramFacts::of_content(&content)
+    }
+
+    fn named(content: &OsStr) -> String {
+        content.display().to_string()
+    }
+
+    fn name(captured: &Captured) -> String {
+        digest(captured, &facts(&["KNOWN"]), Path::new("/suite"), &named)
+    }
+
+    fn file(path: &str, content: &str) -> CapturedPath {
+        CapturedPath {
+            content: Some(content.into()),
+            size: 3,
+            ..CapturedPath::new(path, PathNature::File)
+        }
+    }
+
+    #[test]
+    fn what_counts() {
+        let base = captured("/suite", &["prog", "x"]);
+        type Change = fn(&mut Captured);
+        let changes: [Change; 9] = [
+            |test| test.arguments.push("y".into()),
+            |test| test.arguments[1] = "y".into(),
+            |test| test.program = "/suite/other".into(),
+            |test| test.umask = 0o77,
+            |test| test.environment.push(("KNOWN".into(), "1".into())),
+            |test| test.environment.push(("LC_ALL".into(), "C".into())),
+            |test| test.stdin.data = b"text".to_vec(),
+            |test| test.paths.push(file("/suite/in", "abc")),
+            |test| test.paths.push(file("/suite/in", "abd")),
+        ];
+        let mut names = vec![name(&base)];
+        for change in changes {
+            let mut changed = base.clone();
+            change(&mut changed);
+            names.push(name(&changed));
+        }
+        let different: std::collections::HashSet<&String> = names.iter().collect();
+        assert_eq!(different.len(), names.len());
+    }
+
+    #[test]
+    fn what_does_not_count() {
+        let base = captured("/suite", &["prog", "x"]);
+        type Change = fn(&mut Captured);
+        let changes: [Change; 6] = [
+            |test| test.environment.push(("SHLVL".into(), "7".into())),
+            |test| test.environment.push(("PWD".into(), "/suite".into())),
+            |test| test.environment.push(("TEST_NAME".into(), "cut-7".into())),
+            |test| test.environment.push(("MAKEFLAGS".into(), "-j3,4".into())),
+            |test| {
+                let absent = CapturedPath::new("/suite/none", PathNature::Absent);
+                test.paths.push(absent);
+            },
+            |test| test.process = 99,
+        ];
+        for (index, change) in changes.into_iter().enumerate() {
+            let mut changed = base.clone();
+            change(&mut changed);
+            assert_eq!(name(&changed), name(&base), "{index}");
+        }
+    }
+
+    #[test]
+    fn all_variables_count_with_libraries() {
+        let facts = facts(&["libmine.so.1"]);
+        let base = captured("/suite", &["prog"]);
+        let mut changed = base.clone();
+        changed.environment.push(("DEBUG".into(), "1".into()));
+        let name = |test: &Captured| digest(test, &facts, Path::new("/suite"), &named);
+        assert_ne!(name(&changed), name(&base));
+        changed.environment[0].0 = "MAKELEVEL".into();
+        assert_eq!(name(&changed), name(&base));
+    }
+
+    #[test]
+    fn directories_of_the_test_do_not_count() {
+        let test = |directory: &str| {
+            let input = format!("{directory}/in");
+            let mut test = captured(directory, &["prog", &input, "--sep=:"]);
+            test.environment
+                .push(("KNOWN".into(), input.clone().into()));
+            test.paths.push(file(&input, "abc"));
+            test
+        };
+        let first = name(&test("/suite/gt-cut.Ab12"));
+        assert_eq!(first, name(&test("/suite/gt-cut.Xy98")));
+        assert_eq!(first, name(&test("/tmp/x.7")));
+        let mut other = test("/suite/gt-cut.Ab12");
+        other.paths[0].content = Some("other".into());
+        assert_ne!(first, name(&other));
+    }
+
+    #[test]
+    fn names_are_made_alike_wherever_they_stand() {
+        let mut names = Names::new(Path::new("/s/t.1/sub"), Path::new("/s"));
+        let mut plain = |text: &str| String::from_utf8(names.plain(text.as_bytes())).unwrap();
+        assert_eq!(plain("/s/t.1/sub"), ".");
+        assert_eq!(plain("/s/t.1/sub/x:/s/t.1/y"), "./x:../y");
+        assert_eq!(plain("/s/t.1/subway"), "../subway");
+        assert_eq!(plain("-I/s/t.1/sub -o/s/z"), "-I/s/t.1/sub -o/s/z");
+        assert_eq!(plain("--dir=/s/t.1/sub"), "--dir=.");
+        assert_eq!(
+            plain("/tmp/a.Xy3/f,/tmp/b.gz,/tmp/a.Xy3"),
+            "/tmp/#0/f,/tmp/#1.gz,/tmp/#0"
+        );
+        assert_eq!(plain("/tmp/ /usr/tmp/x a/b"), "/tmp/ /usr/tmp/x a/b");
+    }
+}

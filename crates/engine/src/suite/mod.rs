@@ -1,0 +1,218 @@
+//! The user's suite, run as it is: every execution of an instrumented program is captured.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | [`command`] | runs the suite's command, as the user would |
+//! | [`meeting`] | tells the programs that it starts to capture |
+//! | [`collector`] | watches what they leave while the suite runs, and keeps what is new |
+//! | [`captured`] | reads what one process left |
+//! | [`identity`] | which executions are the same |
+//! | [`programs`] | the programs they are of |
+//! | [`contents`] | the files they read |
+//! | [`sample`] | a random part of them |
+//! | [`case`] | an execution as a test case |
+//! | [`world`] | what it found in the file system |
+//! | [`shelf`] | where tests are kept between two commands |
+//! | [`skipped`] | what is not looked at, and why |
+
+mod captured;
+mod case;
+mod collector;
+mod command;
+mod contents;
+mod digest;
+mod identity;
+mod meeting;
+mod programs;
+mod sample;
+mod shelf;
+mod skipped;
+mod world;
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use nearmiss_abi::capture::{DEFAULT_FILE, DEFAULT_FILES, OPTION_FILE, OPTION_FILES};
+use nearmiss_results::{Sample, Suite};
+
+use crate::campaign::Campaign;
+use crate::error::EngineError;
+use crate::record::describe;
+use crate::tally::{Phase, Tally};
+use crate::test_case::TestCase;
+use crate::{Config, Output, SuiteTarget};
+use case::{NoCase, Workshop};
+use collector::{Collector, command_line};
+use command::Finished;
+use meeting::MeetingPlace;
+use programs::Programs;
+use shelf::Shelf;
+use skipped::Reason;
+
+/// What a suite ran.
+#[derive(Debug)]
+pub struct Collected {
+    /// Its different executions, in the order in which they started.
+    pub tests: Vec<TestCase>,
+    /// The suite in figures.
+    pub suite: Suite,
+}
+
+/// Runs the suite and sorts what was captured.
+pub fn collect(
+    target: &SuiteTarget,
+    config: &Config,
+    campaign: &Campaign,
+    tally: &Tally,
+) -> Result<Collected, EngineError> {
+    let captures = Captures::new(campaign)?;
+    tally.enter(Phase::Recording);
+    let meeting = MeetingPlace::open(&captures.0, &options(target.disk))?;
+    let programs = Programs::new(campaign.root().join("programs"), &target.directory);
+    let mut collector = Collector::new(&captures.0, programs, target, &meeting, tally);
+    let output = campaign.root().join("suite.out");
+    let output = (config.output == Output::Kept).then_some(output.as_path());
+    let finished = run(target, output, &mut collector)?;
+    // Ctrl-C ended the suite; what it ran until then is looked at. SIGTERM is meant for us too.
+    let stopped = config.is_stopped();
+    if !target.terminate.load(Ordering::Relaxed) {
+        config.stop.store(false, Ordering::Relaxed);
+    }
+    tally.enter(Phase::Sorting);
+    if collector.executions == 0 {
+        return Err(EngineError::NothingCaptured(command_line(&target.command)));
+    }
+    let mut collected = sort(target, config, campaign, collector, stopped)?;
+    collected.suite.ended = describe(finished.status);
+    collected.suite.seconds = finished.time.as_secs_f64();
+    tally.tests.set(collected.tests.len() as u64);
+    Ok(collected)
+}
+
+/// What programs are told by the meeting place. With a small budget there is no room for files
+/// of the usual size either.
+fn options(disk: u64) -> String {
+    let file = DEFAULT_FILE.min(disk);
+    let files = DEFAULT_FILES.min(disk);
+    format!("{OPTION_FILE}={file},{OPTION_FILES}={files}")
+}
+
+/// The directory that programs capture into, as long as the suite runs.
+#[derive(Debug)]
+struct Captures(PathBuf);
+
+impl Captures {
+    fn new(campaign: &Campaign) -> Result<Captures, EngineError> {
+        let captures = Captures(campaign.root().join("captures"));
+        // What a nearmiss that was killed left.
+        captures.remove();
+        let files = captures.0.join(nearmiss_abi::capture::FILES);
+        fs::create_dir_all(files).map_err(|error| campaign.failed(error))?;
+        Ok(captures)
+    }
+
+    fn remove(&self) {
+        // What is left is removed by the next suite.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Drop for Captures {
+    fn drop(&mut self) {
+        self.remove();
+    }
+}
+
+/// Runs the command and collects beside it.
+fn run(
+    target: &SuiteTarget,
+    output: Option<&Path>,
+    collector: &mut Collector<'_>,
+) -> Result<Finished, EngineError> {
+    let name = PathBuf::from(target.command.first().cloned().unwrap_or_default());
+    let failed = |error: io::Error| EngineError::Start(name.clone(), error);
+    let running = command::start(target, output).map_err(failed)?;
+    let suite = running.process();
+    let ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watching = scope.spawn(|| collector.watch(&ended, suite));
+        let finished = running.wait(target);
+        ended.store(true, Ordering::Release);
+        let watched = watching.join().expect("no thread panics");
+        watched.and(finished).map_err(failed)
+    })
+}
+
+/// Chooses among the different executions and makes test cases of them.
+fn sort(
+    target: &SuiteTarget,
+    config: &Config,
+    campaign: &Campaign,
+    mut collector: Collector<'_>,
+    stopped: bool,
+) -> Result<Collected, EngineError> {
+    let failed = |error: io::Error| campaign.failed(error);
+    collector
+        .candidates
+        .sort_by_key(|candidate| candidate.started);
+    let (chosen, sample) = choose(target, &collector);
+    let mut shelf = Shelf::open(campaign.root().join("tests")).map_err(failed)?;
+    let workshop = Workshop {
+        config,
+        programs: &collector.programs,
+        contents: &collector.contents,
+    };
+    let mut tests = Vec::new();
+    for (candidate, chosen) in collector.candidates.iter().zip(chosen) {
+        if !chosen {
+            shelf.keep(&candidate.digest);
+            continue;
+        }
+        match workshop.make(candidate, &mut shelf) {
+            Ok(test) => tests.push(test),
+            Err(NoCase::Failed(error)) => return Err(failed(error)),
+            Err(NoCase::Skipped(reason)) => {
+                let command = || match captured::read(&candidate.record) {
+                    Ok(captured) => command_line(&captured.arguments),
+                    Err(_) => String::new(),
+                };
+                collector.skipped.add(reason, candidate.executions, command);
+            }
+        }
+    }
+    if stopped {
+        let nothing = || command_line(&target.command);
+        collector.skipped.add(Reason::Stopped, 0, nothing);
+    } else {
+        shelf.remove_unseen().map_err(failed)?;
+    }
+    let suite = Suite {
+        command: target
+            .command
+            .iter()
+            .map(|word| word.display().to_string())
+            .collect(),
+        executions: collector.executions,
+        tests: collector.candidates.len() as u64,
+        sample,
+        skipped: collector.skipped.rows(),
+        ..Suite::default()
+    };
+    Ok(Collected { tests, suite })
+}
+
+fn choose(target: &SuiteTarget, collector: &Collector<'_>) -> (Vec<bool>, Option<Sample>) {
+    let candidates = collector.candidates.iter();
+    let digests: Vec<String> = candidates
+        .map(|candidate| candidate.digest.clone() + &candidate.program.facts.identity)
+        .collect();
+    match target.sample {
+        None => (vec![true; digests.len()], None),
+        Some((percent, seed)) => {
+            let (chosen, sample) = sample::choose(&digests, percent, seed);
+            (chosen, Some(sample))
+        }
+    }
+}

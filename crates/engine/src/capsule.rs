@@ -67,6 +67,11 @@ impl Default for Options {
     }
 }
 
+/// Most events of a run with an invented input that are recorded.
+const INVENTED_EVENTS: u64 = 1 << 18;
+/// Most terms of such a run.
+const INVENTED_TERMS: u64 = 1 << 21;
+
 /// Whose input a run has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
@@ -141,6 +146,9 @@ impl Capsule {
                 environment::OPTION_ALLOCATION,
                 environment::DEFAULT_ALLOCATION,
             );
+            // An invented input may make a program run for as long as it is let.
+            add(environment::OPTION_EVENTS, INVENTED_EVENTS);
+            add(environment::OPTION_TERMS, INVENTED_TERMS);
         }
         if let Stdin::Pipe(path) = &self.stdin
             && let Ok(metadata) = fs::metadata(path)
@@ -208,7 +216,7 @@ mod tests {
         );
         assert_eq!(
             capsule.option_words(Origin::Invented),
-            format!("{words},allocation=1073741824,stdin=5")
+            format!("{words},allocation=1073741824,events=262144,terms=2097152,stdin=5")
         );
     }
 }

@@ -3,6 +3,7 @@
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -183,7 +184,24 @@ pub fn words(ended: Ended) -> String {
 
 /// What a run may use up: longer than the recorded one, but not for ever.
 pub fn limits(config: &Config, recorded: Duration) -> Limits {
-    let usual = (recorded * 20).clamp(Duration::from_secs(5), Duration::from_secs(60));
+    limits_within(
+        config,
+        recorded,
+        Duration::from_secs(5)..Duration::from_secs(60),
+    )
+}
+
+/// What a run may use up that is one of thousands.
+pub fn tight_limits(config: &Config, recorded: Duration) -> Limits {
+    limits_within(
+        config,
+        recorded,
+        Duration::from_secs(2)..Duration::from_secs(10),
+    )
+}
+
+fn limits_within(config: &Config, recorded: Duration, range: Range<Duration>) -> Limits {
+    let usual = (recorded * 20).clamp(range.start, range.end);
     let wall = config.run_time.unwrap_or(usual);
     Limits {
         wall,

@@ -23,14 +23,16 @@ mod own_path;
 mod state;
 
 use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use nearmiss_abi::channel::ChannelKind;
 use nearmiss_results::{DistanceFigures, Exploration, Finding};
 use nearmiss_search::{Known, Node, Trail};
 use nearmiss_solve::Statistics;
-use nearmiss_trace::{Event, Path};
+use nearmiss_trace::{Channel, Event, Path};
 
 use crate::defects::{Defects, Found};
 use crate::error::EngineError;
@@ -52,7 +54,7 @@ pub struct Explorer<'a> {
     pub subjects: Subjects,
     /// The nodes of the execution trees.
     known: Known,
-    /// Who came first to the end of a path, by its last node: the number of the test.
+    /// Which test was the first of those that need to be looked at once, by their [`sameness`].
     first_there: Mutex<HashMap<u64, usize>>,
     /// What was found.
     defects: Mutex<Defects>,
@@ -307,12 +309,25 @@ fn nodes(path: &Path, program: &std::path::Path) -> Vec<Node> {
     nodes
 }
 
-/// What two executions must have in common for their forks to be comparable: the program, and
-/// how many inputs of which kinds and sizes there are.
+/// What two executions must have in common for their forks to be comparable: the program, and its
+/// arguments but for what is in them. Whether two have the same files shows only later.
 fn shape(path: &Path, program: &std::path::Path) -> u64 {
-    use std::hash::{DefaultHasher, Hash, Hasher};
     let mut hasher = DefaultHasher::new();
     program.hash(&mut hasher);
+    let is_argument = |one: &&Channel| one.kind == ChannelKind::Argument;
+    path.channels
+        .iter()
+        .filter(is_argument)
+        .count()
+        .hash(&mut hasher);
+    hasher.finish()
+}
+
+/// What two tests must have in common for one of them to be enough: the end of their paths, and
+/// how large their inputs are. The same path with a larger input may do more on concrete data.
+fn sameness(path: &Path, end: Node) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    (end.0, path.events.len()).hash(&mut hasher);
     for channel in path.channels.iter().filter(|one| one.piece.is_none()) {
         (channel.kind as u8, channel.index, channel.content.len()).hash(&mut hasher);
     }

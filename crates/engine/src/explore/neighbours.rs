@@ -16,7 +16,7 @@ use crate::analyse::{Forks, Task, analyse};
 use crate::capsule::{Capsule, Origin};
 use crate::defects::Found;
 use crate::error::EngineError;
-use crate::lab::{Traced, limits};
+use crate::lab::{Traced, limits, tight_limits};
 use crate::subject::Subject;
 
 /// Forks that are asked about beyond those that can be needed.
@@ -220,7 +220,7 @@ impl Unit<'_, '_> {
                 continue;
             };
             let time = Duration::from_secs_f64(slot.state.recorded_seconds);
-            let limits = limits(bench.config, time);
+            let limits = tight_limits(bench.config, time);
             let sites = &ground.subject.program.sites;
             let traced = self.lab.trace(&capsule, Origin::Invented, sites, &limits);
             let Ok(mut traced) = traced else {

@@ -16,7 +16,7 @@ use crate::capsule::{Capsule, Origin};
 use crate::error::EngineError;
 use crate::hunt::{Case, Hunt};
 use crate::invent::invent;
-use crate::lab::{Traced, limits};
+use crate::lab::{Traced, tight_limits};
 use crate::resize::Growth;
 use crate::subject::Subject;
 
@@ -154,7 +154,8 @@ impl Unit<'_, '_> {
             exploration.known += u64::from(!is_new && !as_predicted);
             exploration.paths += u64::from(is_new || as_predicted);
         }
-        if !is_new && !as_predicted {
+        // What does not end is not looked at: where it was killed says nothing.
+        if !is_new && !as_predicted || traced.exceeded.is_some() {
             let _ = fs::remove_dir_all(&directory);
             return Ok(None);
         }
@@ -179,7 +180,7 @@ impl Unit<'_, '_> {
     /// Records a run on an invented input; `None` if that cannot be done.
     fn follow(&self, ground: &Ground, capsule: &Capsule, slot: &Slot) -> Option<Traced> {
         let time = std::time::Duration::from_secs_f64(slot.state.recorded_seconds);
-        let limits = limits(self.explorer.bench.config, time);
+        let limits = tight_limits(self.explorer.bench.config, time);
         let sites = &ground.subject.program.sites;
         self.lab
             .trace(capsule, Origin::Invented, sites, &limits)
@@ -209,7 +210,7 @@ impl Unit<'_, '_> {
         let sites = &ground.subject.program.sites;
         let (path, deadline) = (&mut traced.path, self.deadline);
         let analysis = analyse(path, sites, config, &task, deadline, tally);
-        let limits = limits(config, traced.time);
+        let limits = tight_limits(config, traced.time);
         let complaints = self.lab.try_twin(ground.subject, capsule, &limits);
         let case = Case {
             test: &slot.test,

@@ -7,7 +7,7 @@ use nearmiss_search::Node;
 use nearmiss_trace::RawTrace;
 
 use super::state::{Slot, Standing, State};
-use super::{Unit, locked, nodes};
+use super::{Unit, locked, nodes, sameness};
 use crate::analyse::{Analysis, Task, analyse};
 use crate::capsule::Origin;
 use crate::error::EngineError;
@@ -34,9 +34,9 @@ impl Unit<'_, '_> {
             return skip(slot, format!("run again, it {limit}"));
         }
         let nodes = nodes(&traced.path, &subject.file);
-        let end = nodes.last().expect("there is a root").0;
+        let end = *nodes.last().expect("there is a root");
         let first = *locked(&self.explorer.first_there)
-            .entry(end)
+            .entry(sameness(&traced.path, end))
             .or_insert(number);
         if first != number {
             slot.standing = Standing::SamePath(first);
@@ -49,7 +49,7 @@ impl Unit<'_, '_> {
             return self.take_up(slot, state);
         }
         slot.state = State {
-            end,
+            end: end.0,
             digest: traced.digest,
             ended: traced.ended.clone(),
             recorded_seconds: traced.time.as_secs_f64(),

@@ -5,11 +5,14 @@ use std::fmt::Write;
 use nearmiss_results::{Finding, Status};
 
 use crate::text::{Detail, Lookup};
-use crate::words::{counted, shortened, spelled};
+use crate::words::{around, counted, shortened, spelled};
 use crate::{beside, escape, shell};
 
 /// Longest command line that is shown of a test.
 const MAX_COMMAND: usize = 60;
+
+/// Longest part of a source line that is shown.
+const MAX_SOURCE: usize = 100;
 
 /// A block: what, where, the source line, how far from which test, the input beside the test's
 /// own, how to see it.
@@ -74,14 +77,18 @@ fn write_source(text: &mut String, found: &Finding, lookup: &dyn Lookup) -> std:
     };
     let number = found.line.to_string();
     let shown = escape::text(&line.replace('\t', "    "));
-    writeln!(text, "  {number} | {}", shown.trim_end())?;
-    let column = found.column as usize;
-    if column == 0 || column > line.len() {
+    // The column counts bytes; the caret stands under the character.
+    let before = match (found.column as usize).checked_sub(1) {
+        Some(bytes) if bytes < line.len() => Some(&line.as_bytes()[..bytes]),
+        _ => None,
+    };
+    let before = before.map(|bytes| String::from_utf8_lossy(bytes).replace('\t', "    "));
+    let caret = before.map(|before| escape::text(&before).chars().count());
+    let (shown, indent) = around(shown.trim_end(), caret.unwrap_or(0), MAX_SOURCE);
+    writeln!(text, "  {number} | {shown}")?;
+    if caret.is_none() {
         return Ok(());
     }
-    // The column counts bytes; the caret stands under the character.
-    let before = String::from_utf8_lossy(&line.as_bytes()[..column - 1]).replace('\t', "    ");
-    let indent = escape::text(&before).chars().count();
     writeln!(
         text,
         "  {} | {}^",

@@ -21,8 +21,8 @@ pub fn block(report: &Report) -> String {
     let _ = write_verdict(&mut text, report);
     text.extend(summary.suite.as_ref().map(suite::block));
     text.extend(summary.exploration.as_ref().map(exploration::block));
-    let _ = write_checks(&mut text, summary);
     text += &statistics::block(summary);
+    let _ = write_checks(&mut text, summary);
     let _ = write_losses(&mut text, summary);
     text
 }

@@ -55,9 +55,33 @@ pub fn shortened(text: &str, width: usize) -> String {
     start + "…"
 }
 
+/// The part of a long line around a column, and where in it that column is.
+pub fn around(line: &str, column: usize, width: usize) -> (String, usize) {
+    if line.chars().count() <= width {
+        return (line.to_string(), column);
+    }
+    let start = column.saturating_sub(width / 2);
+    if start == 0 {
+        return (shortened(line, width), column);
+    }
+    let rest: String = line.chars().skip(start + 1).collect();
+    (format!("…{}", shortened(&rest, width - 1)), column - start)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_lines_are_cut_around_a_column() {
+        let line = "0123456789abcdefghij";
+        assert_eq!(around(line, 12, 20), (line.into(), 12));
+        assert_eq!(around(line, 2, 8), ("0123456…".into(), 2));
+        let (part, column) = around(line, 12, 8);
+        assert_eq!((part.as_str(), column), ("…9abcde…", 4));
+        assert_eq!(part.chars().nth(column), line.chars().nth(12));
+        assert_eq!(around(line, 19, 8), ("…ghij".into(), 4));
+    }
 
     #[test]
     fn numbers_in_words() {

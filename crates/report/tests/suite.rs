@@ -131,7 +131,6 @@ Exploration: done for every test up to distance 1; it ended because the time was
          0  778 of 778  1000          0   93211         2  72.0 s
          1  778 of 778  1000        465   93211         2  72.0 s
          2  708 of 778  1000        930   93211         2  72.0 s
-Checks on input data of the recorded paths: 100 met, 100 hold by the solver.
 Programs, those with most checks first; places are lines of code:
   program  executions  paths  checks  places  new paths  findings  suite  recorded  analysis
   sort            812    163   93211     142         87         1  1.2 s     3.5 s    12.0 s
@@ -140,6 +139,7 @@ Tests that took longest:
   test    suite  recorded  analysis  checks  command
   T2    0.002 s   0.025 s  11.250 s     120  cut $'-d\t' -f1
   T1    0.004 s   0.025 s   0.500 s     120  cut $'-d\t' -f1
+Checks on input data of the recorded paths: 100 met, 100 hold by the solver.
 ";
 
 fn shown(summary: Summary) -> String {

@@ -62,10 +62,7 @@ impl Init<'_> {
             OpenStdin::File(file) => file.into(),
             OpenStdin::Pipe(content) => feed(content)?,
         };
-        match sys::fork()? {
-            0 => self.become_program(input, has_own_proc),
-            pid => Ok(pid),
-        }
+        sys::fork_sharing_memory(|| self.become_program(&input, has_own_proc))
     }
 
     fn say_if_program_has_no_namespace(&mut self) {
@@ -103,7 +100,7 @@ impl Init<'_> {
         }
     }
 
-    fn become_program(&mut self, input: OwnedFd, has_own_proc: bool) -> ! {
+    fn become_program(&mut self, input: &OwnedFd, has_own_proc: bool) {
         let program = Program {
             spec: self.spec,
             writable: &self.writable,
@@ -115,7 +112,6 @@ impl Init<'_> {
         let missing = |feature: &str| say(shared, &Report::Missing(feature.to_string()));
         let error = program.execute(missing);
         say(self.shared, &Report::NotStarted(error.to_string()));
-        sys::end(127);
     }
 
     fn say_missing(&mut self, feature: &str) {

@@ -73,6 +73,7 @@ impl Launcher {
             self.stage = None;
             self.stage = Some(Stage::build(&spec, ground.users)?);
         }
+        ground.sockets.look();
         let stage = self.stage.as_ref().expect("it was just made");
         let pid = sys::fork_into(ground.namespaces_of_a_run).needs("pid and ipc namespaces")?;
         if pid == 0 {

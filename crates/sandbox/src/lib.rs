@@ -139,15 +139,24 @@ impl Sandbox {
     }
 
     fn launch(&self, spec: &Spec) -> Result<Told, SandboxError> {
-        let mut server = match self.idle().pop() {
-            Some(server) => server,
-            None => Server::start(&self.launcher)?,
-        };
-        let told = server.run(spec)?;
-        if server.is_alive() {
-            self.idle().push(server);
+        loop {
+            let idle = self.idle().pop();
+            let mut server = match idle {
+                Some(server) => server,
+                None => Server::start(&self.launcher)?,
+            };
+            match server.run(spec) {
+                Ok(told) => {
+                    if server.is_alive() {
+                        self.idle().push(server);
+                    }
+                    return Ok(told);
+                }
+                Err(error) if server.is_new => return Err(error.into()),
+                // Somebody killed it while it waited.
+                Err(_) => {}
+            }
         }
-        Ok(told)
     }
 
     fn idle(&self) -> std::sync::MutexGuard<'_, Vec<Server>> {

@@ -1,12 +1,10 @@
 //! The last steps before the program takes over.
 
-use std::ffi::CString;
+use std::ffi::{CString, OsStr, OsString};
 use std::io;
 use std::os::fd::{OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::Command;
 
 use crate::spec::Spec;
 use crate::{landlock, seccomp, sys};
@@ -28,12 +26,12 @@ impl Program<'_> {
     pub fn execute(&self, missing: impl FnMut(&str)) -> io::Error {
         match self.prepare(missing) {
             Ok(_) if self.spec.is_probe() => sys::end(0),
-            Ok(mut command) => command.exec(),
+            Ok(image) => sys::execute(&image.program, &image.arguments, &image.environment),
             Err(error) => error,
         }
     }
 
-    fn prepare(&self, mut missing: impl FnMut(&str)) -> io::Result<Command> {
+    fn prepare(&self, mut missing: impl FnMut(&str)) -> io::Result<Image> {
         let spec = self.spec;
         if let Some(namespace) = self.user_namespace {
             sys::enter_user_namespace(namespace)?;
@@ -48,7 +46,7 @@ impl Program<'_> {
         sys::fix_addresses();
         sys::drop_privileges()?;
         sys::unblock_signals()?;
-        let command = command(spec)?;
+        let image = Image::new(spec)?;
         sys::close_others_on_exec()?;
         landlock::confine(self.writable)?
             .into_iter()
@@ -56,7 +54,7 @@ impl Program<'_> {
         if seccomp::confine().is_err() {
             missing("filters of system calls (seccomp)");
         }
-        Ok(command)
+        Ok(image)
     }
 }
 
@@ -75,16 +73,28 @@ fn limit_resources(spec: &Spec) -> io::Result<()> {
     sys::leave_no_core()
 }
 
-fn command(spec: &Spec) -> io::Result<Command> {
-    // Checked here, where the error says what is wrong.
-    CString::new(spec.program.as_os_str().as_bytes())?;
-    let mut command = Command::new(&spec.program);
-    command
-        .args(spec.arguments.iter().skip(1))
-        .env_clear()
-        .envs(spec.environment.iter().map(|(name, value)| (name, value)));
-    if let Some(name) = spec.arguments.first() {
-        command.arg0(name);
+/// What the kernel is told of a program.
+struct Image {
+    program: CString,
+    arguments: Vec<CString>,
+    environment: Vec<CString>,
+}
+
+impl Image {
+    fn new(spec: &Spec) -> io::Result<Image> {
+        let string = |bytes: &OsStr| CString::new(bytes.as_bytes());
+        let variable = |(name, value): &(OsString, OsString)| {
+            let mut entry = name.clone();
+            entry.push("=");
+            entry.push(value);
+            string(&entry)
+        };
+        let arguments = spec.arguments.iter().map(|argument| string(argument));
+        let environment = spec.environment.iter().map(variable);
+        Ok(Image {
+            program: string(spec.program.as_os_str())?,
+            arguments: arguments.collect::<Result<_, _>>()?,
+            environment: environment.collect::<Result<_, _>>()?,
+        })
     }
-    Ok(command)
 }

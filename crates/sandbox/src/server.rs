@@ -35,6 +35,8 @@ pub struct Told {
 pub struct Server {
     process: Child,
     line: OwnedFd,
+    /// Whether it has not answered yet.
+    pub is_new: bool,
 }
 
 impl Server {
@@ -57,10 +59,12 @@ impl Server {
         Ok(Server {
             process: launcher.spawn()?,
             line,
+            is_new: true,
         })
     }
 
-    /// Runs a program. After an error the launcher is of no more use.
+    /// Runs a program. After an error the launcher is of no more use, but if it was not new,
+    /// another one may do.
     pub fn run(&mut self, spec: &Spec) -> io::Result<Told> {
         let mut shared = sys::memory_file("nearmiss-sandbox")?;
         shared.write_all(&serde_json::to_vec(spec)?)?;
@@ -82,13 +86,15 @@ impl Server {
         Told::read(&mut shared, captured, silence?)
     }
 
-    /// Takes the answer. Says what it means if there is no report: who is killed without having
-    /// been told to was killed for want of memory.
+    /// Takes the answer. Says what it means if there is no report: what is killed with the first
+    /// program was killed for want of memory. Later on it may have been killed while it waited.
     fn hear(&mut self) -> io::Result<Option<Exceeded>> {
         let was_killed = match sys::receive_byte(&self.line) {
             Some(answer) => answer == INIT_WAS_KILLED,
-            None => self.process.wait()?.signal() == Some(libc::SIGKILL),
+            None if self.is_new => self.process.wait()?.signal() == Some(libc::SIGKILL),
+            None => return Err(io::ErrorKind::BrokenPipe.into()),
         };
+        self.is_new = false;
         Ok(was_killed.then_some(Exceeded::Memory))
     }
 

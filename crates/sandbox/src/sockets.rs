@@ -9,10 +9,13 @@ use std::path::{Path, PathBuf};
 
 use crate::sys;
 
-/// The kernel's table of the system's sockets, which no other network namespace shows.
+/// The sockets of the system, which no other network namespace shows.
 #[derive(Debug)]
 pub struct Sockets {
     table: Option<File>,
+    /// What the table said last.
+    text: String,
+    known: BTreeSet<PathBuf>,
 }
 
 impl Sockets {
@@ -20,29 +23,35 @@ impl Sockets {
     pub fn open() -> Sockets {
         Sockets {
             table: File::open("/proc/net/unix").ok(),
+            text: String::new(),
+            known: BTreeSet::new(),
         }
     }
 
-    /// Covers the sockets that are in sight now.
-    pub fn hide(&self, overlays: &[PathBuf]) -> io::Result<()> {
-        let is_covered = |socket: &PathBuf| overlays.iter().any(|root| socket.starts_with(root));
-        for socket in self.known().iter().filter(|socket| !is_covered(socket)) {
-            if fs::symlink_metadata(socket).is_ok() {
-                sys::bind(Path::new("/dev/null"), socket)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn known(&self) -> BTreeSet<PathBuf> {
-        let mut text = String::new();
-        if let Some(mut table) = self.table.as_ref() {
+    /// Asks which sockets there are now.
+    pub fn look(&mut self) {
+        let mut text = String::with_capacity(self.text.len());
+        if let Some(table) = &mut self.table {
             // What cannot be read is not known.
             let _ = table
                 .rewind()
                 .and_then(|()| table.read_to_string(&mut text));
         }
-        parse(&text)
+        if text != self.text {
+            self.known = parse(&text);
+            self.text = text;
+        }
+    }
+
+    /// Covers the sockets that are in sight.
+    pub fn hide(&self, overlays: &[PathBuf]) -> io::Result<()> {
+        let is_covered = |socket: &PathBuf| overlays.iter().any(|root| socket.starts_with(root));
+        for socket in self.known.iter().filter(|socket| !is_covered(socket)) {
+            if fs::symlink_metadata(socket).is_ok() {
+                sys::bind(Path::new("/dev/null"), socket)?;
+            }
+        }
+        Ok(())
     }
 }
 

@@ -22,9 +22,9 @@ pub use mount::{
     make_read_only, make_writable, mount,
 };
 pub use process::{
-    PASSED, become_standard, close, close_others, end, enter_user_namespace, fork_into, kill,
-    open_process, pause, receive_byte, receive_descriptors, send_byte, send_descriptors,
-    socket_pair,
+    PASSED, become_standard, close, close_others, end, enter_user_namespace, execute, fork_into,
+    fork_sharing_memory, kill, open_process, pause, receive_byte, receive_descriptors, send_byte,
+    send_descriptors, socket_pair,
 };
 
 /// A new descriptor that a system call gave us.

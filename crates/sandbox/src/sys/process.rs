@@ -1,5 +1,6 @@
 //! System calls that start, end and await processes, and those by which they talk.
 
+use std::ffi::{CStr, CString};
 use std::io;
 use std::mem::{self, MaybeUninit};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
@@ -12,6 +13,53 @@ pub fn fork_into(namespaces: i32) -> io::Result<libc::pid_t> {
     // SAFETY: without a stack of its own the child goes on as after `fork`.
     let result = unsafe { libc::syscall(libc::SYS_clone, flags, 0, 0, 0, 0) };
     Ok(check(result)? as libc::pid_t)
+}
+
+/// Starts a child that shares our memory until it becomes another program or ends, and waits that
+/// long: nothing has to be copied for it. Only for processes with one thread.
+pub fn fork_sharing_memory(mut child: impl FnMut()) -> io::Result<libc::pid_t> {
+    extern "C" fn start<F: FnMut()>(child: *mut libc::c_void) -> libc::c_int {
+        // SAFETY: this is the closure of the parent, which waits.
+        let child = unsafe { &mut *child.cast::<F>() };
+        child();
+        NOT_STARTED
+    }
+    fn starter<F: FnMut()>(_: &F) -> extern "C" fn(*mut libc::c_void) -> libc::c_int {
+        start::<F>
+    }
+    // As aligned as any stack has to be.
+    let mut stack = vec![0u128; STACK / size_of::<u128>()];
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::SIGCHLD;
+    let starter = starter(&child);
+    // SAFETY: the child has a stack of its own, and the parent goes on when it uses our memory
+    // no more.
+    let result = unsafe {
+        let top = stack.as_mut_ptr_range().end.cast();
+        libc::clone(starter, top, flags, (&raw mut child).cast())
+    };
+    Ok(check(result.into())? as libc::pid_t)
+}
+
+/// The status of a child that did not become a program.
+pub const NOT_STARTED: i32 = 127;
+
+/// Bytes of the stack of a child that shares our memory.
+const STACK: usize = 1 << 18;
+
+/// Becomes another program; returns only why it could not.
+pub fn execute(program: &CStr, arguments: &[CString], environment: &[CString]) -> io::Error {
+    let pointers = |strings: &[CString]| -> Vec<*const libc::c_char> {
+        let pointers = strings.iter().map(|string| string.as_ptr());
+        pointers.chain([std::ptr::null()]).collect()
+    };
+    let (arguments, environment) = (pointers(arguments), pointers(environment));
+    // SAFETY: all strings outlive the calls, and the lists end with a null pointer. Rust ignores
+    // broken pipes; other programs do not.
+    unsafe {
+        libc::signal(libc::SIGPIPE, libc::SIG_DFL);
+        libc::execvpe(program.as_ptr(), arguments.as_ptr(), environment.as_ptr());
+    }
+    io::Error::last_os_error()
 }
 
 /// Ends this process at once: a forked child must not do what its parent has to do at its end.

@@ -15,6 +15,7 @@
 #include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/ptrace.h>
+#include <sys/shm.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -295,6 +296,19 @@ static void ignore_signals(void) {
         pause();
 }
 
+// What outlives processes: shared memory, and ports whose connections are remembered.
+static void leave_things(void) {
+    tell("memory", shmget(4242, 4096, IPC_CREAT | IPC_EXCL | 0600));
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(4242)};
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    int listener = socket(AF_INET, SOCK_STREAM, 0), client = socket(AF_INET, SOCK_STREAM, 0);
+    tell("port", bind(listener, (struct sockaddr *)&address, sizeof address));
+    listen(listener, 1);
+    connect(client, (struct sockaddr *)&address, sizeof address);
+    close(accept(listener, NULL, NULL));
+    close(client);
+}
+
 int main(int count, char **arguments) {
     const char *harm = count > 1 ? arguments[1] : "";
     char **rest = arguments + 2;
@@ -321,6 +335,7 @@ int main(int count, char **arguments) {
     HARM("allocate-file", allocate_file())
     HARM("allocate-children", allocate_by_children())
     HARM("share", share_memory())
+    HARM("leave", leave_things())
     HARM("recurse", recurse(harm))
     HARM("ignore", ignore_signals())
     HARM("stop", raise(SIGSTOP))

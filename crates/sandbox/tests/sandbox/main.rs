@@ -3,6 +3,7 @@
 mod confinement;
 mod harms;
 mod refusals;
+mod reuse;
 mod support;
 mod worlds;
 
@@ -10,6 +11,7 @@ fn main() {
     let tests: Vec<support::Test> = [
         confinement::TESTS,
         worlds::TESTS,
+        reuse::TESTS,
         harms::TESTS,
         refusals::TESTS,
     ]

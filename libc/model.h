@@ -92,6 +92,8 @@ void __nm_adopt(void *memory, size_t size);
 struct nm_summary_words {
     const unsigned char *base;
     unsigned long mask;
+    unsigned calm;
+    unsigned reserved;
 };
 extern struct nm_summary_words __nm_summary;
 

@@ -8,4 +8,4 @@
 
 static const unsigned char zeros[64];
 
-struct nm_summary_words __nm_summary = {zeros, 0};
+struct nm_summary_words __nm_summary = {zeros, 0, 0, 0};

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!  0        1        2            4            8                      16
-//!  | kind   | truth  | aux u16    | label u32  | site u64             |
+//!  | kind   | flags  | aux u16    | label u32  | site u64             |
 //! ```
 
 use crate::site::SiteId;
@@ -30,12 +30,12 @@ macro_rules! events {
 }
 
 events! {
-    /// A branch on the one-bit term `label` was decided as `truth` says.
+    /// A branch on the one-bit term `label` was decided as its truth says.
     Branch = 1, "branch";
     /// A switch on the term `label`; its value and the site's cases say which way it went.
     Switch = 2, "switch";
-    /// A check of the one-bit term `label`. The term is true when all is well: `truth` is its
-    /// value, and 0 means that the check failed in this very run.
+    /// A check of the one-bit term `label`. The term is true when all is well: its
+    /// value is the event's truth, and false means that the check failed in this very run.
     ///
     /// `aux` is the code of the [`crate::check::Kind`] where the site itself is no check but a
     /// memory access or a call; else 0.
@@ -45,7 +45,7 @@ events! {
     /// The term `label` was fixed to its recorded value, because what follows is not modelled
     /// (`aux` is the [`crate::note::NoteKind`]). A constraint of the path.
     Fixed = 5, "fixed";
-    /// The harness assumes that the one-bit term `label` is as `truth` says; an assumption
+    /// The harness assumes that the one-bit term `label` is as the event's truth says; an assumption
     /// that is false ends the run.
     Assume = 6, "assume";
     /// The one-bit term `label` was true, as it nearly always is. An input that makes it false
@@ -54,14 +54,20 @@ events! {
     Probe = 7, "probe";
 }
 
+/// Bits of an event's flags: which way a branch went, whether a check held.
+pub const TRUTH: u8 = 1;
+/// Between the event before and this one the program did something on concrete data that could go
+/// wrong on other data: see [`crate::shadow::SummaryWords::calm`].
+pub const SENSITIVE: u8 = 2;
+
 /// An event as it lies in the trace.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Event {
     /// The code of the [`EventKind`].
     pub kind: u8,
-    /// 1 or 0: which way a branch went, whether a check held.
-    pub truth: u8,
+    /// [`TRUTH`], [`SENSITIVE`].
+    pub flags: u8,
     /// Depends on the kind.
     pub aux: u16,
     /// The term it is about.
@@ -79,10 +85,30 @@ impl Event {
     pub const fn new(kind: EventKind, truth: bool, label: Label, site: SiteId) -> Event {
         Event {
             kind: kind as u8,
-            truth: truth as u8,
+            flags: if truth { TRUTH } else { 0 },
             aux: 0,
             label,
             site: site.0,
         }
+    }
+
+    /// Which way a branch went, whether a check held.
+    pub const fn truth(&self) -> bool {
+        self.flags & TRUTH != 0
+    }
+
+    /// Whether something sensitive came before it.
+    pub const fn is_sensitive(&self) -> bool {
+        self.flags & SENSITIVE != 0
+    }
+
+    /// This event, after something sensitive or not.
+    pub const fn after_sensitive(self, sensitive: bool) -> Event {
+        let flags = if sensitive {
+            self.flags | SENSITIVE
+        } else {
+            self.flags & !SENSITIVE
+        };
+        Event { flags, ..self }
     }
 }

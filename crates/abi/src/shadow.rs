@@ -48,7 +48,7 @@ pub struct GlobalRow {
 /// The hidden variable of type [`SummaryWords`].
 pub const SUMMARY_SYMBOL: &str = "__nm_summary";
 
-/// The base and mask of the summary as instrumented code reads them.
+/// The base and mask of the summary as instrumented code reads them, and a word of its own.
 #[repr(C)]
 #[derive(Debug)]
 pub struct SummaryWords {
@@ -56,7 +56,22 @@ pub struct SummaryWords {
     pub base: *const u8,
     /// [`SUMMARY_MASK`], or 0 in a process that does not record.
     pub mask: u64,
+    /// 1 in a process that records, from one event on until something *sensitive* is done: what
+    /// could go wrong on other data although this run's are concrete (an access with a computed
+    /// address, a division, an assertion). Guards of regions with such an operation look at it as
+    /// at a label, so that code which does not record pays no store: the region's cold block
+    /// makes it 0. The runtime moves what it says into the next event and makes it 1 again.
+    pub calm: u32,
+    /// Zero.
+    pub reserved: u32,
 }
+
+/// Byte offset of [`SummaryWords::mask`].
+pub const MASK_OFFSET: usize = core::mem::offset_of!(SummaryWords, mask);
+/// Byte offset of [`SummaryWords::calm`].
+pub const CALM_OFFSET: usize = core::mem::offset_of!(SummaryWords, calm);
+/// Bytes of [`SummaryWords`].
+pub const SUMMARY_SIZE: usize = core::mem::size_of::<SummaryWords>();
 
 /// How many arguments of a call can carry a label.
 pub const MAX_ARGUMENTS: usize = 32;

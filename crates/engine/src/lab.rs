@@ -225,7 +225,7 @@ pub fn digest(config: &Config, raw: &RawTrace, stdin: Option<&[u8]>) -> u64 {
     }
     for event in &raw.events {
         hasher.write_u64(u64::from(event.label) << 32 | u64::from(event.kind) << 8);
-        hasher.write_u64(event.site ^ u64::from(event.truth));
+        hasher.write_u64(event.site ^ u64::from(event.truth()));
     }
     hasher.write(&raw.blob);
     hasher.write(stdin.unwrap_or_default());

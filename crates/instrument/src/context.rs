@@ -1,7 +1,9 @@
 //! What every function of a module shares: hooks, the summary, the thread's words, sites.
 
 use nearmiss_abi::hook::{ABI_SYMBOL, HOOKS, Word};
-use nearmiss_abi::shadow::{SUMMARY_SYMBOL, THREAD_SIZE, THREAD_SYMBOL};
+use nearmiss_abi::shadow::{
+    CALM_OFFSET, MASK_OFFSET, SUMMARY_SIZE, SUMMARY_SYMBOL, THREAD_SIZE, THREAD_SYMBOL,
+};
 use nearmiss_abi::site::SiteId;
 use nearmiss_sites::SiteKind;
 use rustc_hash::FxHashMap;
@@ -31,13 +33,16 @@ impl Context {
     pub fn new(module: Module, sites: SiteMap) -> Context {
         let builder = Builder::new(&module);
         let byte = builder.integer_type(8);
-        let words = builder.integer_type(128);
         let hooks = HOOKS
             .iter()
             .map(|hook| (hook.symbol, declare_hook(&module, &builder, hook)))
             .collect();
         // Both are opaque blocks of bytes here; their layout is in `abi::shadow`.
-        let summary = module.declare_variable(SUMMARY_SYMBOL, words, Linkage::Hidden);
+        let summary = module.declare_variable(
+            SUMMARY_SYMBOL,
+            array_of(byte, SUMMARY_SIZE),
+            Linkage::Hidden,
+        );
         let thread = module.declare_variable(
             THREAD_SYMBOL,
             array_of(byte, THREAD_SIZE),
@@ -71,10 +76,18 @@ impl Context {
         let pointer = self.builder.pointer_type();
         let base = self.builder.load(pointer, self.summary);
         self.builder.mark_invariant(base);
-        let second = self.builder.offset(self.summary, self.builder.u64(8));
+        let second = self
+            .builder
+            .offset(self.summary, self.builder.u64(MASK_OFFSET as u64));
         let mask = self.builder.load(self.builder.integer_type(64), second);
         self.builder.mark_invariant(mask);
         (base, mask)
+    }
+
+    /// The address of the word that is not 0 until something sensitive is done.
+    pub fn calm_word(&self) -> Value {
+        self.builder
+            .offset(self.summary, self.builder.u64(CALM_OFFSET as u64))
     }
 
     /// The address of a word of the thread's block.

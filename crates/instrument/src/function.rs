@@ -21,6 +21,7 @@ use crate::guard::Sources;
 use crate::llvm::{Block, Value};
 use crate::may::MayBeLabelled;
 use crate::regions::{self, Region};
+use crate::sensitive;
 use crate::stack::StackVariables;
 use crate::transfer;
 
@@ -170,6 +171,7 @@ impl Rewriter<'_> {
     fn rewrite(&mut self, region: &Region) {
         let mut sources = Sources::default();
         transfer::collect(self, region, &mut sources);
+        sources.sensitive = sensitive::has_sensitive(self.context, self.failures, region);
         if sources.is_empty() {
             return transfer::calls::prepare(self, region.end);
         }
@@ -184,6 +186,9 @@ impl Rewriter<'_> {
 
         self.context.builder.at_end(slow);
         self.context.builder.locate_as(region.end);
+        if sources.sensitive {
+            sensitive::emit(self.context);
+        }
         transfer::emit(self, region);
         self.context.builder.jump(tail);
         self.merge_labels(region, head, slow, tail);

@@ -18,6 +18,8 @@ pub struct Sources {
     pub returned: u32,
     /// Whether the region has work to do in any process that records.
     pub recording: bool,
+    /// Whether the region does something sensitive.
+    pub sensitive: bool,
 }
 
 /// Memory that the region touches.
@@ -39,6 +41,7 @@ impl Sources {
             && !self.arrival
             && self.returned == 0
             && !self.recording
+            && !self.sensitive
     }
 
     /// Looks at a label.
@@ -76,6 +79,9 @@ impl Sources {
                 .iter()
                 .map(|memory| emit_summary(rewriter, memory)),
         );
+        if self.sensitive {
+            words.push(builder.load(builder.integer_type(32), rewriter.context.calm_word()));
+        }
         for offset in [RETURNED_OFFSET, RETURNED_SECOND_OFFSET]
             .into_iter()
             .take(self.returned as usize)

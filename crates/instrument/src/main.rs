@@ -13,6 +13,7 @@ mod llvm;
 mod may;
 mod models;
 mod regions;
+mod sensitive;
 mod sitemap;
 mod stack;
 mod transfer;

@@ -160,6 +160,68 @@ fn a_call_of_a_model_says_where_it_is() {
     assert!(!body.contains(&offset), "{body}");
 }
 
+/// Functions `f`, and how often each says that it did something sensitive.
+const SENSITIVE: &[(&str, usize)] = &[
+    // An index, a pointer that moves, a pointer from somewhere.
+    ("int v[9]; void f(int i) { v[i] = 0; }", 1),
+    ("int f(const char *p) { while (*p) p++; return 1; }", 1),
+    (
+        "struct s { int a, b; }; int f(struct s *p) { return p->b; }",
+        1,
+    ),
+    ("int *p; int f(void) { return *p; }", 1),
+    // Once a region, however many there are.
+    ("int f(int *p, int *q) { return *p + *q + p[7]; }", 1),
+    // A variable, a constant part of one, errno.
+    ("int v[9]; int f(int i) { v[3] = i; return v[4]; }", 0),
+    (
+        "int f(int i) { volatile struct { int a, b[3]; } s; s.b[1] = i; return s.a; }",
+        0,
+    ),
+    (
+        "extern int *__errno_location(void); int f(void) { return *__errno_location(); }",
+        0,
+    ),
+    // Divisions by what may be zero.
+    ("int f(int a, int b) { return a / b; }", 1),
+    ("unsigned f(unsigned a) { return a % 7; }", 0),
+    // Assertions; a branch and arithmetic are none.
+    ("void abort(void); void f(int a) { if (a) abort(); }", 1),
+    (
+        "void g(void); int f(int a) { if (a) g(); return a + 1; }",
+        0,
+    ),
+    // Models that move memory, and others.
+    (
+        "char b[9]; char *strcpy(char *, const char *); void f(char *p) { strcpy(b, p); }",
+        1,
+    ),
+    (
+        "char a[9], b[9]; void f(unsigned long n) { __builtin_memcpy(a, b, n); }",
+        1,
+    ),
+    ("struct s { char c[40]; } a, b; void f(void) { a = b; }", 0),
+    ("int puts(const char *); void f(void) { puts(\"x\"); }", 0),
+    // The accesses of models are their callers'.
+    (
+        "int v[9]; void f(int i) { v[i] = 0; } void __nm_model_g(void) {}",
+        0,
+    ),
+];
+
+#[test]
+fn what_is_sensitive_says_so() {
+    let offset = nearmiss_abi::shadow::CALM_OFFSET;
+    let word = format!("@__nm_summary, i64 {offset})");
+    for (source, count) in SENSITIVE {
+        let text = instrumented(source, OPTIMISED);
+        let body = function(&text, "f");
+        let is_store = |line: &&str| line.contains("store i32 0, ") && line.contains(&word);
+        let found = body.lines().filter(is_store).count();
+        assert_eq!(found, *count, "{source}:\n{body}");
+    }
+}
+
 #[test]
 fn variables_are_listed() {
     let source = "

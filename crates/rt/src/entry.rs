@@ -7,7 +7,7 @@
 //!
 //! Each program and each shared library has a copy of the runtime. The hooks, the models and
 //! `__nm_register` are visible, so the dynamic linker picks one copy, which then serves all;
-//! `__nm_summary` is hidden, so each has its own pair of words, registered with the one.
+//! `__nm_summary` is hidden, so each has its own words, registered with the one.
 
 use core::arch::global_asm;
 
@@ -85,20 +85,20 @@ nearmiss_abi::for_each_hook!(trampolines);
 global_asm!(
     // What an object of this ABI refers to (`abi::hook::ABI_SYMBOL`).
     ".section .rodata.__nm_abi, \"a\", @progbits",
-    ".globl __nm_abi_2",
-    ".type __nm_abi_2, @object",
-    ".size __nm_abi_2, 8",
+    ".globl __nm_abi_3",
+    ".type __nm_abi_3, @object",
+    ".size __nm_abi_3, 8",
     ".p2align 3",
-    "__nm_abi_2: .quad 1",
+    "__nm_abi_3: .quad 1",
     // The words of this program or shared library, good before any constructor has run.
     ".section .data.__nm_summary, \"aw\", @progbits",
     ".hidden __nm_summary",
     ".globl __nm_summary",
     ".type __nm_summary, @object",
-    ".size __nm_summary, 16",
+    ".size __nm_summary, {summary_size}",
     ".p2align 4",
     "__nm_summary: .quad nearmiss_zero_block",
-    ".quad 0",
+    ".zero {summary_size} - 8",
     ".section .bss.nearmiss_zero_block, \"aw\", @nobits",
     ".p2align 6",
     ".type nearmiss_zero_block, @object",
@@ -128,6 +128,7 @@ global_asm!(
     "__nm_thread: .zero {thread_bytes}",
     ".text",
     zero_block = const nearmiss_abi::shadow::ZERO_BLOCK,
+    summary_size = const nearmiss_abi::shadow::SUMMARY_SIZE,
     thread_bytes = const THREAD_BYTES,
 );
 

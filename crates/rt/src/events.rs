@@ -28,9 +28,10 @@ impl KnownCheck {
 }
 
 impl Runtime {
-    /// Records an event.
+    /// Records an event, and with it whether the program did something sensitive before.
     pub fn append(&mut self, event: &Event) {
-        if let Err(full) = self.trace.append_event(event) {
+        let event = event.after_sensitive(self.take_sensitive());
+        if let Err(full) = self.trace.append_event(&event) {
             self.stop_full(full);
         }
     }

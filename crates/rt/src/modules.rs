@@ -75,8 +75,8 @@ impl Module {
 impl Runtime {
     /// Instrumented code of this program or library looks at the summary from now on.
     pub fn register(&mut self, module: Module) {
-        let mut places = self.registered.iter_mut();
-        let Some(place) = places.find(|place| place.words().is_none()) else {
+        let mut places = self.registered.iter_mut().enumerate();
+        let Some((number, place)) = places.find(|(_, place)| place.words().is_none()) else {
             return;
         };
         let words = module.words;
@@ -90,8 +90,25 @@ impl Runtime {
             };
             (&raw mut (*words).base).write_volatile(self.shadow.summary_base());
             (&raw mut (*words).mask).write_volatile(SUMMARY_MASK);
+            (&raw mut (*words).calm).write_volatile(1);
         }
         self.new_globals = true;
+        self.used_places = self.used_places.max(number + 1);
+    }
+
+    /// Whether the program or a library did something sensitive since this was last asked.
+    pub fn take_sensitive(&mut self) -> bool {
+        let mut sensitive = false;
+        for place in self.registered.iter().take(self.used_places) {
+            let Some(words) = place.words() else { continue };
+            // SAFETY: registered words live until they are unregistered.
+            unsafe {
+                let calm = &raw mut (*words).calm;
+                sensitive |= calm.read_volatile() == 0;
+                calm.write_volatile(1);
+            }
+        }
+        sensitive
     }
 
     /// The library is about to go away.
@@ -104,6 +121,7 @@ impl Runtime {
             // another thread may have read the mask already: then the base must stay.
             unsafe {
                 (&raw mut (*words).mask).write_volatile(0);
+                (&raw mut (*words).calm).write_volatile(0);
                 if is_alone() {
                     (&raw mut (*words).base).write_volatile(place.first_base);
                 }

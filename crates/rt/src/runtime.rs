@@ -59,6 +59,8 @@ pub struct Runtime {
     pub new_globals: bool,
     /// Programs and libraries.
     pub registered: [Registered; MOST_MODULES],
+    /// How many places of `registered` were ever used.
+    pub used_places: usize,
     stopped: bool,
 }
 
@@ -84,6 +86,7 @@ impl Runtime {
             last_updated: (0, 0),
             new_globals: false,
             registered: [Registered::FREE; MOST_MODULES],
+            used_places: 0,
             stopped: false,
         }
     }
@@ -159,7 +162,10 @@ impl Runtime {
         self.shadow.clear(0, 64);
         for words in self.registered.iter().filter_map(|place| place.words()) {
             // SAFETY: registered words live until they are unregistered.
-            unsafe { (&raw mut (*words).mask).write_volatile(0) };
+            unsafe {
+                (&raw mut (*words).mask).write_volatile(0);
+                (&raw mut (*words).calm).write_volatile(0);
+            }
         }
     }
 

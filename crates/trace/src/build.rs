@@ -161,6 +161,13 @@ impl TraceBuilder {
         }
     }
 
+    /// The event added last came after something sensitive.
+    pub fn after_sensitive(&mut self) {
+        if let Some(event) = self.events.last_mut() {
+            *event = event.after_sensitive(true);
+        }
+    }
+
     /// Adds an event as it stands.
     pub fn raw_event(&mut self, event: Event) {
         self.events.push(event);
@@ -209,7 +216,7 @@ impl TraceBuilder {
         file.0.extend(&self.blob);
         file.pad(events_offset as usize);
         for event in &self.events {
-            file.0.extend([event.kind, event.truth]);
+            file.0.extend([event.kind, event.flags]);
             file.0.extend(event.aux.to_le_bytes());
             file.u32s(&[event.label]);
             file.u64s(&[event.site]);

@@ -55,9 +55,17 @@ pub fn dump(raw: &RawTrace, sites: &Sites, out: &mut dyn Write) -> io::Result<()
     for (number, event) in raw.events.iter().enumerate() {
         let name = EventKind::from_code(event.kind).map_or("unknown", EventKind::name);
         let place = place(sites, SiteId(event.site));
-        let (label, truth) = (event.label, event.truth);
+        let (label, truth) = (event.label, event.truth() as u8);
         let about = about(event);
-        writeln!(out, "{number}: {name}{about} %{label} {truth} at {place}")?;
+        let before = if event.is_sensitive() {
+            ", after something sensitive"
+        } else {
+            ""
+        };
+        writeln!(
+            out,
+            "{number}: {name}{about} %{label} {truth} at {place}{before}"
+        )?;
     }
     Ok(())
 }

@@ -179,14 +179,17 @@ impl Reader<'_> {
             .map(|event| event.label)
             .filter(|label| consistent.get(*label as usize) == Some(&true));
         let imported = import(raw, &mut self.terms, wanted);
-        events
-            .iter()
-            .filter_map(|event| {
-                let read = self.event(event, &imported);
-                self.inconsistent += read.is_none() as u64;
-                read
-            })
-            .collect()
+        let mut read_events = Vec::with_capacity(events.len());
+        // What was done before an event that is not used was done before the next one.
+        let mut was_sensitive = false;
+        for event in events {
+            let event = event.after_sensitive(event.is_sensitive() || was_sensitive);
+            let read = self.event(&event, &imported);
+            self.inconsistent += read.is_none() as u64;
+            was_sensitive = read.is_none() && event.is_sensitive();
+            read_events.extend(read);
+        }
+        read_events
     }
 
     /// `None` for an event that contradicts the recorded input.
@@ -195,11 +198,11 @@ impl Reader<'_> {
         let mut event = Event {
             kind,
             site: SiteId(raw.site),
-            truth: raw.truth != 0,
-            choice: (raw.truth != 0) as u64,
+            truth: raw.truth(),
+            choice: raw.truth() as u64,
             condition: None,
             switched: None,
-            sensitive: false,
+            sensitive: raw.is_sensitive(),
             reason: None,
             failure: None,
         };

@@ -268,7 +268,7 @@ fn term(mut fields: Fields) -> Term {
 fn event(mut fields: Fields) -> Event {
     Event {
         kind: fields.u8(),
-        truth: fields.u8(),
+        flags: fields.u8(),
         aux: fields.u16(),
         label: fields.u32(),
         site: fields.u64(),

@@ -99,6 +99,46 @@ fn a_whole_trace() {
     );
 }
 
+/// A flag is read with its event, and moves on if that event cannot be used.
+#[test]
+fn sensitive_segments_are_known_by_the_event_behind_them() {
+    let mut builder = TraceBuilder::new("/bin/prog");
+    let argv = builder.channel(ChannelKind::Argument, 1, "", b"a");
+    let byte = builder.input(argv, 0);
+    let compare = |builder: &mut TraceBuilder, limit: u8| {
+        let limit = builder.constant(8, limit as u128);
+        builder.operation(Op::Ult, byte, limit)
+    };
+    let branch = |builder: &mut TraceBuilder, label, local| {
+        builder.event(EventKind::Branch, label, site(local));
+    };
+    let labels: Vec<_> = [1, 2, 3, 4]
+        .map(|limit| compare(&mut builder, limit))
+        .into();
+    branch(&mut builder, labels[0], 0);
+    branch(&mut builder, labels[1], 1);
+    builder.after_sensitive();
+    // It says that the branch went the other way.
+    let lie = Event::new(EventKind::Branch, true, labels[2], site(2));
+    builder.raw_event(lie.after_sensitive(true));
+    branch(&mut builder, labels[3], 3);
+    branch(&mut builder, labels[0], 4);
+    let bytes = builder.finish();
+    let path = read(&bytes, None);
+    assert_eq!(path.inconsistent, 1);
+    let flags: Vec<_> = path.events.iter().map(|event| event.sensitive).collect();
+    assert_eq!(flags, [false, true, true, false]);
+    assert!(path.events.iter().all(|event| !event.truth));
+    let mut text = Vec::new();
+    dump::dump(&RawTrace::from_bytes(&bytes).unwrap(), &sites(), &mut text).unwrap();
+    let text = String::from_utf8(text).unwrap();
+    assert_eq!(
+        text.matches(", after something sensitive").count(),
+        2,
+        "{text}"
+    );
+}
+
 #[test]
 fn standard_input_is_gathered_when_unknown() {
     let path = read(&sample(b"a").finish(), None);

@@ -81,7 +81,7 @@ impl Trace {
             match kind {
                 EventKind::Branch | EventKind::Check | EventKind::Assume | EventKind::Probe => {
                     assert_eq!(self.terms[event.label as usize].width, 1);
-                    assert_eq!(self.values[event.label as usize], event.truth as u128);
+                    assert_eq!(self.values[event.label as usize], event.truth() as u128);
                 }
                 EventKind::Switch | EventKind::Fixed => assert_ne!(event.label, 0),
                 EventKind::CheckFailed => assert_eq!(event.label, 0),
@@ -180,7 +180,7 @@ impl Trace {
         self.events
             .iter()
             .filter(|event| event.kind == kind as u8)
-            .map(|event| format!("{} {}", self.draw(event.label), event.truth))
+            .map(|event| format!("{} {}", self.draw(event.label), event.truth() as u8))
             .collect()
     }
 }

@@ -41,6 +41,16 @@
  * `__nm_open_length` instead of walking over the bytes, which would tie the path to the
  * length that the input has in this run. */
 
+/* What a stream has read ahead of the program (crates/rt/src/streams.rs). */
+struct nm_ahead {
+    unsigned long read, end, base, available;
+};
+/* Whether what is scanned of this stream must be read byte by byte, to be captured. */
+bool __nm_scans_stdin(FILE *stream);
+/* Around what libc scans in its own way. */
+void __nm_before_scan(FILE *stream, struct nm_ahead *known);
+void __nm_after_scan(FILE *stream, const struct nm_ahead *known);
+
 /* size bytes are about to be read or written: are they inside their object, for all inputs? */
 void __nm_reads(const void *start, size_t size);
 void __nm_writes(const void *start, size_t size);

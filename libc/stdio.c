@@ -469,10 +469,12 @@ static int scan(struct source *source, const char *format, va_list list)
     return assigned;
 }
 
-static bool is_done_here(const char *format, bool is_stream)
+static bool is_done_here(const char *format, FILE *stream)
 {
+    if (!nm_records() && (stream == NULL || !__nm_scans_stdin(stream)))
+        return false;
     /* White space is what the locale says it is. */
-    return nm_records() && __nm_ctype_is_ascii() && is_supported(format, is_stream);
+    return __nm_ctype_is_ascii() && is_supported(format, stream != NULL);
 }
 
 static int scan_text(const char *text, const char *format, va_list list)
@@ -490,17 +492,29 @@ static int scan_stream(FILE *stream, const char *format, va_list list)
     return assigned;
 }
 
+/* libc scans a stream: only its buffer tells what it read. */
+static int scan_elsewhere(int (*real)(FILE *, const char *, va_list), FILE *stream,
+                          const char *format, va_list list)
+{
+    struct nm_ahead before;
+    __nm_before_scan(stream, &before);
+    int assigned = real(stream, format, list);
+    __nm_after_scan(stream, &before);
+    return assigned;
+}
+
 /* The headers rename `sscanf` to the C99 function; a model's name is what the linker sees. */
 #define SCANF_MODELS(prefix, real_vsscanf, real_vfscanf)                                       \
     int NM_MODEL(prefix##vsscanf)(const char *text, const char *format, va_list list)          \
     {                                                                                          \
-        return is_done_here(format, false) ? scan_text(text, format, list)                     \
-                                           : real_vsscanf(text, format, list);                 \
+        return is_done_here(format, NULL) ? scan_text(text, format, list)                      \
+                                          : real_vsscanf(text, format, list);                  \
     }                                                                                          \
     int NM_MODEL(prefix##vfscanf)(FILE *stream, const char *format, va_list list)              \
     {                                                                                          \
-        return is_done_here(format, true) ? scan_stream(stream, format, list)                  \
-                                          : real_vfscanf(stream, format, list);                \
+        return is_done_here(format, stream)                                                    \
+                   ? scan_stream(stream, format, list)                                         \
+                   : scan_elsewhere(real_vfscanf, stream, format, list);                       \
     }                                                                                          \
     int NM_MODEL(prefix##vscanf)(const char *format, va_list list)                             \
     {                                                                                          \

@@ -21,6 +21,9 @@ WEAK const void *__nm_recorded_pointer(const void *pointer) { return pointer; }
 WEAK void __nm_read_as_float(const void *start, size_t size) { (void)start, (void)size; }
 WEAK size_t __nm_room(const void *start) { return (void)start, 0; }
 WEAK bool __nm_ends_line(const char *byte) { return (void)byte, false; }
+WEAK bool __nm_scans_stdin(void *stream) { return (void)stream, false; }
+WEAK void __nm_before_scan(void *stream, void *known) { (void)stream, (void)known; }
+WEAK void __nm_after_scan(void *stream, const void *known) { (void)stream, (void)known; }
 WEAK void __nm_clear(unsigned long start, unsigned long size) { (void)start, (void)size; }
 
 /* Some libraries do not have them; only who compares them needs them. */

@@ -164,7 +164,8 @@ fn look(file: *mut File) -> Buffer {
     unsafe { file.cast::<Buffer>().read() }
 }
 
-/// What a stream has to give without asking its descriptor.
+/// What a stream has to give without asking its descriptor; `libc/model.h` has it too.
+#[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Ahead {
     /// The next byte.

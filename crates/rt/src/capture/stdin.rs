@@ -174,7 +174,8 @@ fn change(before: &Ahead, now: &Ahead) -> Change {
     }
 }
 
-/// The bytes of a line: up to its zero, but the buffer may know of more.
+/// The bytes of a line: up to its zero, but the buffer may know of more. (A stream without a
+/// buffer does not: there a zero in the middle of a line ends it.)
 ///
 /// # Safety
 /// The line ends with a zero.

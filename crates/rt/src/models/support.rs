@@ -5,8 +5,11 @@
 
 use nearmiss_abi::note::NoteKind;
 
+use super::real;
 use crate::bounds::Span;
 use crate::calls::Call;
+use crate::capture::stdin::{self, Given};
+use crate::streams::{Ahead, File, ahead};
 use crate::thread::Thread;
 use crate::turn;
 
@@ -167,4 +170,38 @@ pub extern "C" fn __nm_ends_line(byte: u64) -> bool {
 pub extern "C" fn __nm_adopt(memory: u64, size: u64) {
     let call = Call::take(__nm_adopt as *const () as u64);
     turn::with((), |runtime| runtime.adopt(memory, size, call.label(1)));
+}
+
+/// Whether what is scanned of this stream is captured: then it is read byte by byte, since libc
+/// would not say what it read.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_scans_stdin(file: *mut File) -> bool {
+    Call::take(__nm_scans_stdin as *const () as u64);
+    // SAFETY: libc's variable.
+    stdin::is_watched() && file == unsafe { real::stdin }
+}
+
+/// libc is about to scan a stream, in its own way: what the stream has read ahead.
+///
+/// # Safety
+/// `file` is an open stream, and `known` has room.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __nm_before_scan(file: *mut File, known: *mut Ahead) {
+    Call::take(__nm_before_scan as *const () as u64);
+    // SAFETY: as promised by the caller.
+    unsafe { known.write(ahead(file)) };
+}
+
+/// libc has scanned the stream.
+///
+/// # Safety
+/// `file` is an open stream, and `known` is of [`__nm_before_scan`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __nm_after_scan(file: *mut File, known: *const Ahead) {
+    Call::take(__nm_after_scan as *const () as u64);
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let before = stdin::is_watched().then(|| known.read());
+        stdin::after(file, before, Given::Something);
+    }
 }

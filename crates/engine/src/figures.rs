@@ -23,6 +23,12 @@ pub fn finish_suite(suite: &mut Suite, slots: &[Slot]) {
         };
         skip(&mut suite.skipped, reason, slot);
     }
+    for slot in slots {
+        if let Some(why) = &slot.stuck {
+            let reason = format!("{why} (its own path was looked at, its neighbours were not)");
+            skip(&mut suite.skipped, reason, slot);
+        }
+    }
 }
 
 /// Whether a test ended differently when it was run again.

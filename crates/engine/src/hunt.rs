@@ -71,7 +71,7 @@ pub struct Hunt<'a> {
 
 /// Once the twin is built there is at least so much time for replays, so that what was found late
 /// is confirmed too.
-const LEAST_TIME: Duration = Duration::from_secs(20);
+const LEAST_TIME: Duration = Duration::from_secs(10);
 
 impl<'a> Hunt<'a> {
     /// A hunt on one path, until `deadline`.

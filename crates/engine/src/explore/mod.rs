@@ -280,7 +280,7 @@ impl Unit<'_, '_> {
         let start = Instant::now();
         match self.distance {
             0 => self.own_path(number, slot)?,
-            _ if slot.standing != Standing::Active => {}
+            _ if !slot.is_active() => {}
             distance if slot.is_finished(distance) => {}
             _ => self.neighbours(slot)?,
         }

@@ -10,7 +10,7 @@ use nearmiss_search::{Course, Node, Step, depth_bound};
 use nearmiss_trace::{Channel, Event};
 
 use super::offshoot::{Ground, Stem, count_forks, event_of_fork};
-use super::state::{Fork, Slot, Standing};
+use super::state::{Fork, Slot};
 use super::{Unit, is_fork, locked, nodes};
 use crate::analyse::{Forks, Task, analyse};
 use crate::capsule::{Capsule, Origin};
@@ -66,14 +66,13 @@ impl Unit<'_, '_> {
         let traced = match traced {
             Ok(traced) => traced,
             Err(why) => {
-                slot.standing = Standing::Skipped(why);
+                slot.stuck = Some(why);
                 return None;
             }
         };
         let nodes = nodes(&traced.path, &subject.file);
         if nodes.last().map(|node| node.0) != Some(slot.state.end) {
-            let why = "run again, it took another path: its neighbours were not explored";
-            slot.standing = Standing::Skipped(why.into());
+            slot.stuck = Some("run again, it took another path".into());
             return None;
         }
         let mut course = Course::new(traced.path.events.iter().map(step));

@@ -26,6 +26,8 @@ pub struct Slot {
     pub standing: Standing,
     /// What is known of it.
     pub state: State,
+    /// Why its neighbours cannot be explored, if so.
+    pub stuck: Option<String>,
     /// What the twin says about its own input.
     pub anyway: Vec<Complaint>,
     /// What is known of it for now.
@@ -139,6 +141,7 @@ impl Slot {
             test,
             standing: Standing::Waiting,
             state: State::default(),
+            stuck: None,
             anyway: Vec::new(),
             memory: Memory::default(),
         }
@@ -158,6 +161,7 @@ impl Slot {
     pub fn is_finished(&self, distance: u32) -> bool {
         match self.standing {
             Standing::Waiting => false,
+            Standing::Active if distance > 0 && self.stuck.is_some() => true,
             Standing::Active => self.state.finished.is_some_and(|done| done >= distance),
             Standing::SamePath(_) | Standing::Skipped(_) => true,
         }
@@ -167,6 +171,7 @@ impl Slot {
     pub fn is_exhausted(&self, distance: u32) -> bool {
         match self.standing {
             Standing::Waiting => false,
+            Standing::Active if self.stuck.is_some() => true,
             Standing::Active => self.is_finished(distance) && self.state.farthest <= distance,
             Standing::SamePath(_) | Standing::Skipped(_) => true,
         }

@@ -8,24 +8,36 @@ use crate::escape;
 use crate::table::{Column, table};
 use crate::words::counted;
 
+/// Around what was explored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Around {
+    /// A single run.
+    OnePath,
+    /// The tests of a suite.
+    Suite,
+}
+
 /// The exploration in figures.
-pub fn block(exploration: &Exploration) -> String {
+pub fn block(exploration: &Exploration, around: Around) -> String {
     let mut text = String::new();
     // Writing into a string does not fail.
-    let _ = write_extent(&mut text, exploration);
+    let _ = write_extent(&mut text, exploration, around);
     let _ = write_runs(&mut text, exploration);
     // One distance alone is what has just been said.
-    if exploration.distances.len() > 1 {
+    if around == Around::Suite && exploration.distances.len() > 1 {
         text += &distances(&exploration.distances);
     }
     text
 }
 
-fn write_extent(text: &mut String, exploration: &Exploration) -> fmt::Result {
-    let far = match exploration.finished {
-        None => "not even the recorded paths were looked at whole".to_string(),
-        Some(0) => "all recorded paths were looked at".to_string(),
-        Some(distance) => format!("done for every test up to distance {distance}"),
+fn write_extent(text: &mut String, exploration: &Exploration, around: Around) -> fmt::Result {
+    let far = match (exploration.finished, around) {
+        (None, Around::Suite) => "not even the recorded paths were looked at whole".into(),
+        (None, Around::OnePath) => "not even the recorded path was looked at whole".into(),
+        (Some(0), Around::Suite) => "all recorded paths were looked at".into(),
+        (Some(0), Around::OnePath) => "the recorded path was looked at".into(),
+        (Some(far), Around::Suite) => format!("done for every test up to distance {far}"),
+        (Some(far), Around::OnePath) => format!("done up to distance {far}"),
     };
     let why = match exploration.ended.as_str() {
         "explored" => "there is nothing more to explore".to_string(),

@@ -5,6 +5,7 @@ use std::fmt::{self, Write};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_results::{Checks, LostCall, Note, Report, Status, Summary};
 
+use crate::exploration::Around;
 use crate::words::counted;
 use crate::{escape, exploration, statistics, suite};
 
@@ -20,7 +21,12 @@ pub fn block(report: &Report) -> String {
     let summary = &report.summary;
     let _ = write_verdict(&mut text, report);
     text.extend(summary.suite.as_ref().map(suite::block));
-    text.extend(summary.exploration.as_ref().map(exploration::block));
+    let around = match summary.suite {
+        Some(_) => Around::Suite,
+        None => Around::OnePath,
+    };
+    let explored = summary.exploration.as_ref();
+    text.extend(explored.map(|it| exploration::block(it, around)));
     text += &statistics::block(summary);
     let _ = write_checks(&mut text, summary);
     let _ = write_losses(&mut text, summary);
@@ -91,10 +97,10 @@ fn write_checks(text: &mut String, summary: &Summary) -> fmt::Result {
         skipped,
     } = &summary.checks;
     let new_paths = summary.exploration.as_ref().map_or(0, |it| it.paths);
-    let of = if new_paths > 0 {
-        " of the recorded paths"
-    } else {
-        ""
+    let of = match (&summary.suite, new_paths) {
+        (_, 0) => "",
+        (Some(_), _) => " of the recorded paths",
+        (None, _) => " of the recorded path",
     };
     write!(text, "Checks on input data{of}: {met} met")?;
     let without: u64 = without_solver.values().sum();

@@ -175,6 +175,25 @@ fn a_suite_without_instrumented_programs_proves_nothing() {
 }
 
 #[test]
+fn a_single_run_that_was_explored_is_told_in_few_lines() {
+    let text = shown(Summary {
+        suite: None,
+        programs: Vec::new(),
+        tests: Vec::new(),
+        ..summary()
+    });
+    assert_eq!(
+        text,
+        "No check can fail, for any input that takes the same path.
+Exploration: done up to distance 1; it ended because the time was over.
+  3000 runs, 930 new paths, 1201 ended on a path that was known, 13 left the predicted path.
+  Branches: 8121 can go another way, 2210 cannot, 17 not known.
+Checks on input data of the recorded path: 100 met, 100 hold by the solver.
+"
+    );
+}
+
+#[test]
 fn a_sample_says_what_it_misses() {
     let missed = |share, probability| Missed { share, probability };
     let sample = Sample {

@@ -2,7 +2,6 @@
 //! the twin says decides.
 
 use std::os::unix::ffi::OsStrExt;
-use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 use nearmiss_results::{Finding, Status, Test};
@@ -442,7 +441,7 @@ pub fn describe(test: &TestCase) -> Test {
             Stdin::File(path) | Stdin::Pipe(path) => Some(path.clone()),
         },
         ended: test.ended.clone(),
-        trace: test.trace.clone().unwrap_or_else(PathBuf::new),
+        trace: test.trace.clone().unwrap_or_default(),
     }
 }
 

@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,7 @@ static int read_file(const char *path)
 static void use_paths(void)
 {
     struct stat record;
+    glob_t matches;
     char link[100], temporary[] = "temporary-XXXXXX";
     read_file("in");
     FILE *file = fopen("emptied", "w");
@@ -68,6 +70,8 @@ static void use_paths(void)
     int fd = openat(directory, "sub/../sub/file", O_RDONLY);
     close(fd);
     close(directory);
+    glob("deep/*", 0, NULL, &matches);
+    globfree(&matches);
     DIR *listing = opendir(".");
     while (readdir(listing) != NULL)
         ;

@@ -459,6 +459,9 @@ pub const MODELS: &[Model] = &[
     captured("mkostemps", "ipii"),
     captured("mkostemps64", "ipii"),
     captured("mkdtemp", "pp"),
+    captured("glob", "ipipp"),
+    captured("glob64", "ipipp"),
+    captured("fts_open", "ppip"),
     captured("__uflow", "ip"),
     captured("__underflow", "ip"),
 ];

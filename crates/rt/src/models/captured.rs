@@ -7,6 +7,8 @@ use crate::capture::stdin::{self, Given};
 use crate::capture::{self, Use};
 use crate::files::AT_FDCWD;
 use crate::streams::File;
+use crate::system;
+use crate::text::Text;
 
 /// Defines such a model: what is captured before, then the real function.
 macro_rules! captures {
@@ -118,6 +120,64 @@ pub unsafe extern "C" fn fdopendir(fd: i32) -> Pointer {
     capture::uses_open(Use::Content, fd);
     // SAFETY: as promised by the caller.
     unsafe { fdopendir(fd) }
+}
+
+/// Functions that expand a pattern: the directory that it starts in is listed.
+macro_rules! expands {
+    ($($name:ident)*) => { $(
+        #[doc = concat!("Captures, then does `", stringify!($name), "`.")]
+        ///
+        /// # Safety
+        /// As for the real function.
+        #[unsafe(export_name = concat!("__nm_model_", stringify!($name)))]
+        pub unsafe extern "C" fn $name(pattern: *const u8, how: i32, error: Pointer, to: Pointer) -> i32 {
+            unsafe extern "C" {
+                fn $name(pattern: *const u8, how: i32, error: Pointer, to: Pointer) -> i32;
+            }
+            // SAFETY: as promised by the caller.
+            unsafe {
+                if capture::active() {
+                    list_start(system::text(pattern));
+                }
+                $name(pattern, how, error, to)
+            }
+        }
+    )* };
+}
+
+expands! { glob glob64 }
+
+/// The directory of a pattern, as far as that has a name.
+fn list_start(pattern: &[u8]) {
+    let is_special = |byte: &u8| matches!(byte, b'*' | b'?' | b'[' | b'{' | b'\\');
+    let plain = pattern.iter().position(is_special);
+    let plain = pattern.get(..plain.unwrap_or(pattern.len())).unwrap_or(&[]);
+    let slash = plain.iter().rposition(|&byte| byte == b'/');
+    let start = slash.and_then(|slash| plain.get(..slash + 1));
+    let mut directory = Text::<4096>::EMPTY;
+    if directory.push(start.unwrap_or(b".")) {
+        capture::uses(Use::Content, AT_FDCWD, directory.as_ptr());
+    }
+}
+
+/// The model of `fts_open`: of each tree the root is listed.
+///
+/// # Safety
+/// As for the real function.
+#[unsafe(export_name = "__nm_model_fts_open")]
+pub unsafe extern "C" fn fts_open(paths: *const *const u8, how: i32, order: Pointer) -> Pointer {
+    unsafe extern "C" {
+        fn fts_open(paths: *const *const u8, how: i32, order: Pointer) -> Pointer;
+    }
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let mut path = paths;
+        while capture::active() && !path.is_null() && !(*path).is_null() {
+            capture::uses(Use::Content, AT_FDCWD, *path);
+            path = path.add(1);
+        }
+        fts_open(paths, how, order)
+    }
 }
 
 /// Functions that find a new name and make it: it did not exist.

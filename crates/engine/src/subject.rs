@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -67,12 +68,22 @@ pub fn build_twin(
     let twin = nearmiss_twin::Config {
         clang: config.clang.clone(),
         library_directory: config.library_directory.clone(),
+        units: campaign.join("twins").join("units"),
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
     };
-    let name = program.file_name().unwrap_or_default();
-    let directory = campaign.join("twins").join(name);
+    // Programs of one name in different places are different programs.
+    let directory = campaign.join("twins").join(twin_name(program));
     nearmiss_twin::build(program, libraries, &directory, &twin)
         .map_err(|error| format!("its sanitizer twin could not be built: {error}"))
+}
+
+/// The name of a program's twin: its own, and a few digits that its path makes.
+fn twin_name(program: &Path) -> OsString {
+    let mut hasher = DefaultHasher::new();
+    program.hash(&mut hasher);
+    let mut name = program.file_name().unwrap_or_default().to_os_string();
+    name.push(format!("-{:08x}", hasher.finish() as u32));
+    name
 }
 
 /// The programs of a campaign, each looked at once.

@@ -1,5 +1,5 @@
 //! Builds a twin by hand: `nearmiss-twin PROGRAM DIRECTORY [LIBRARY…]`, with the archives in
-//! `NEARMISS_HOME`.
+//! `NEARMISS_HOME`. Compiled units are kept in `units` beside DIRECTORY.
 
 use std::path::{Path, PathBuf};
 
@@ -21,6 +21,8 @@ fn run(program: &Path, directory: &Path, libraries: &[PathBuf]) -> Result<(), Tw
     let config = Config {
         clang: "clang-19".into(),
         library_directory: std::env::var_os("NEARMISS_HOME").unwrap_or_default().into(),
+        // Beside it, so that twins built side by side share their units.
+        units: directory.with_file_name("units"),
         jobs: 2,
     };
     let info = inspect(program, libraries)?;

@@ -7,6 +7,7 @@
 
 mod archive;
 mod arguments;
+mod claims;
 mod error;
 mod hash;
 mod image;
@@ -29,6 +30,9 @@ pub struct Config {
     pub clang: PathBuf,
     /// Where `libnearmiss_replay.a` is.
     pub library_directory: PathBuf,
+    /// Where compiled units are kept, by what they are made of: programs and threads that share
+    /// this directory compile what they have in common once.
+    pub units: PathBuf,
     /// How many units are compiled at a time.
     pub jobs: usize,
 }

@@ -9,6 +9,7 @@ use nearmiss_abi::site::{LINK_SECTION, TWIN_SECTION};
 use nearmiss_sites::{Link, Twin};
 
 use crate::arguments::{self, Argument};
+use crate::claims::Claim;
 use crate::image::Image;
 use crate::{Config, TwinError, archive, hash, tool};
 
@@ -82,8 +83,11 @@ impl Workshop<'_> {
 
     /// Compiles every unit, some at a time; gives the objects.
     fn compile(&self, units: &[Twin]) -> Result<Vec<PathBuf>, TwinError> {
-        let directory = self.directory.join("units");
-        fs::create_dir_all(&directory).map_err(|error| TwinError::file(&directory, error))?;
+        let directory = &self.config.units;
+        fs::create_dir_all(directory).map_err(|error| TwinError::file(directory, error))?;
+        let directory = directory
+            .canonicalize()
+            .map_err(|error| TwinError::file(directory, error))?;
         let objects: Vec<PathBuf> = (units.iter())
             .map(|unit| directory.join(self.object_name(unit)))
             .collect();
@@ -120,18 +124,23 @@ impl Workshop<'_> {
     }
 
     fn compile_unit(&self, unit: &Twin, object: &Path) -> Result<(), TwinError> {
+        // Another thread waits rather than do the same work.
+        let _claim = Claim::of(object);
         if object.exists() {
             return Ok(());
         }
-        // Another process may build the same; clang itself renames its output when it is done.
+        // Another process may build the same: what is unfinished has a name of its own.
         let file = |suffix: &str| object.with_extension(format!("{}.{suffix}", std::process::id()));
-        let (bitcode, guarded) = (file("bc"), file("asan.bc"));
+        let (bitcode, guarded, unfinished) = (file("bc"), file("asan.bc"), file("o"));
         fs::write(&bitcode, &unit.bitcode).map_err(|error| TwinError::file(&bitcode, error))?;
         // AddressSanitizer first: the optimiser removes a store that nobody reads, but not a
         // check of its address.
         let result = self
             .clang(unit, &["-O0", SANITIZERS, "-emit-llvm"], &bitcode, &guarded)
-            .and_then(|()| self.clang(unit, &["-O1"], &guarded, object));
+            .and_then(|()| self.clang(unit, &["-O1"], &guarded, &unfinished))
+            .and_then(|()| {
+                fs::rename(&unfinished, object).map_err(|error| TwinError::file(object, error))
+            });
         for file in [bitcode, guarded] {
             let _ = fs::remove_file(file);
         }

@@ -112,6 +112,7 @@ impl Place {
         Config {
             clang: "clang-19".into(),
             library_directory: self.path("home"),
+            units: self.path("units"),
             jobs: 2,
         }
     }
@@ -194,6 +195,54 @@ fn a_twin_sees_what_the_program_does_wrong() {
 
     fs::remove_file(place.path("plain.o")).unwrap();
     assert!(matches!(place.build("prog", &[]), Err(TwinError::Gone(_))));
+}
+
+/// Two programs at once, with a unit in common: it is compiled once, and nothing is left lying.
+#[test]
+fn programs_share_their_units() {
+    let place = Place::new();
+    place.object("helper", "int helper(int n) { return n; }", &["helper"], 1);
+    for (name, status, unit) in [("one", 1, 2), ("two", 2, 3)] {
+        let source = format!("int helper(int); int main(void) {{ return helper({status}); }}");
+        place.object(name, &source, &["main"], unit);
+        place.link(
+            &format!("{name}.prog"),
+            &format!("{name}.o helper.o"),
+            "",
+            false,
+        );
+    }
+    let make = |name: &str| {
+        let program = place.path(&format!("{name}.prog"));
+        let twin = build(&program, &[], &place.path(name), &place.config()).unwrap();
+        run(&twin, &[]).status.code()
+    };
+    let (one, two) = std::thread::scope(|scope| {
+        let other = scope.spawn(|| make("two"));
+        (make("one"), other.join().unwrap())
+    });
+    assert_eq!((one, two), (Some(1), Some(2)));
+    let kept = || {
+        let entries = fs::read_dir(place.path("units"))
+            .unwrap()
+            .map(|entry| entry.unwrap());
+        let row =
+            |entry: fs::DirEntry| (entry.path(), entry.metadata().unwrap().modified().unwrap());
+        entries
+            .map(row)
+            .collect::<std::collections::BTreeMap<_, _>>()
+    };
+    let before = kept();
+    assert_eq!(before.len(), 3, "{before:?}");
+    assert!(
+        before
+            .keys()
+            .all(|path| path.extension().is_some_and(|end| end == "o"))
+    );
+    // A third program that has nothing new.
+    let program = place.path("one.prog");
+    build(&program, &[], &place.path("three"), &place.config()).unwrap();
+    assert_eq!(kept(), before);
 }
 
 #[test]

@@ -18,6 +18,7 @@ use crate::complaint::Complaint;
 use crate::lab::Lab;
 use crate::spot;
 use crate::subject::Subject;
+use crate::symbolize::symbolize;
 
 /// What a replay needs besides the input.
 pub struct Replayer<'a> {
@@ -121,34 +122,27 @@ pub fn run_twin(
             "print_stacktrace=0:halt_on_error=0:color=never".into(),
         ),
     ];
-    if let Some(symbolizer) = SYMBOLIZERS.iter().find(|path| Path::new(path).exists()) {
-        variables.push(("ASAN_SYMBOLIZER_PATH", symbolizer.into()));
-    }
     if let Some(directory) = &twin.library_path {
         variables.push(("LD_LIBRARY_PATH", library_path(directory, capsule)));
     }
-    sandbox.run(&capsule.spec(&twin.program, &variables, limits))
+    let mut outcome = sandbox.run(&capsule.spec(&twin.program, &variables, limits))?;
+    outcome.stderr = symbolize(outcome.stderr, twin);
+    Ok(outcome)
 }
 
 /// Bytes around allocations that AddressSanitizer watches, at least: what leaves an object by
 /// more than that may end up in another.
 const RED_ZONE: u32 = 128;
 
-/// Allocations beyond the limit fail in the twin as they do in the instrumented program.
+/// Allocations beyond the limit fail in the twin as they do in the instrumented program. Source
+/// lines are looked up here, by [`symbolize`].
 fn address_options() -> String {
     let most = DEFAULT_ALLOCATION >> 20;
     format!(
         "detect_leaks=0:abort_on_error=0:handle_abort=0:allocator_may_return_null=1:\
-         max_allocation_size_mb={most}:redzone={RED_ZONE}:color=never"
+         max_allocation_size_mb={most}:redzone={RED_ZONE}:color=never:symbolize=0"
     )
 }
-
-/// What turns addresses into source lines for AddressSanitizer.
-const SYMBOLIZERS: [&str; 3] = [
-    "/usr/bin/llvm-symbolizer-19",
-    "/usr/lib/llvm-19/bin/llvm-symbolizer",
-    "/usr/bin/llvm-symbolizer",
-];
 
 /// The twin's libraries before those that the program's environment names.
 fn library_path(directory: &Path, capsule: &Capsule) -> OsString {

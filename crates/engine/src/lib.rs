@@ -42,6 +42,7 @@ pub mod spot;
 mod subject;
 mod suite;
 mod summary;
+mod symbolize;
 pub mod tally;
 mod test;
 pub mod test_case;

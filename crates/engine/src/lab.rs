@@ -182,12 +182,12 @@ pub fn words(ended: Ended) -> String {
     }
 }
 
-/// What a run may use up: longer than the recorded one, but not for ever.
-pub fn limits(config: &Config, recorded: Duration) -> Limits {
+/// What a run may use up: longer than the first one, since it is recorded, but not for ever.
+pub fn limits(config: &Config, first: Duration) -> Limits {
     limits_within(
         config,
-        recorded,
-        Duration::from_secs(5)..Duration::from_secs(60),
+        first,
+        Duration::from_secs(20)..Duration::from_secs(60),
     )
 }
 

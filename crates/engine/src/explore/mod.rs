@@ -42,10 +42,11 @@ use crate::test_case::TestCase;
 
 pub use state::{Slot, Standing};
 
-/// A unit gets so many times its fair share of the time that is left: most need far less.
-const GENEROSITY: u32 = 4;
 /// No unit gets less than this.
-const LEAST_SHARE: Duration = Duration::from_secs(1);
+const LEAST_SHARE: Duration = Duration::from_millis(500);
+/// How often units that did not come to their end are taken up again at the same distance. Most
+/// need far less than their fair share of the time; what they leave is for the others.
+const ROUNDS: u32 = 3;
 
 /// What all units share.
 pub struct Explorer<'a> {
@@ -176,14 +177,16 @@ impl<'a> Explorer<'a> {
         tally.tests_done.set(0);
         let before = (tally.runs.get(), tally.paths.get(), tally.checks.get());
         let (findings, start) = (locked(&self.defects).len(), Instant::now());
-        let next = AtomicUsize::new(0);
-        let jobs = self.bench.config.jobs.clamp(1, slots.len().max(1));
-        std::thread::scope(|scope| {
-            for thread in 0..jobs {
-                let work = self.worker(distance, slots, &next, thread, save);
-                scope.spawn(work);
+        let end = self.end_of(distance);
+        for _ in 0..ROUNDS {
+            let is_open = |number: &usize| !locked(&slots[*number]).is_finished(distance);
+            let open: Vec<usize> = (0..slots.len()).filter(is_open).collect();
+            if open.is_empty() || self.bench.is_over(end) {
+                break;
             }
-        });
+            tally.tests_done.set((slots.len() - open.len()) as u64);
+            self.round(distance, slots, &open, end, save);
+        }
         let done = |slot: &&Mutex<Slot>| locked(slot).is_finished(distance);
         let finished = slots.iter().filter(done).count() as u64;
         let mut figures = locked(&self.figures);
@@ -207,35 +210,46 @@ impl<'a> Explorer<'a> {
         Ok(())
     }
 
-    /// What one thread does at a distance.
-    fn worker<'s>(
-        &'s self,
+    /// When a distance must leave the time to others. The tests' own paths get half of it: what lies
+    /// beside them is looked at even where they cannot be finished.
+    fn end_of(&self, distance: u32) -> Instant {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        match (distance, self.bench.config.distance) {
+            (0, most) if most != Some(0) => self.deadline - left / 2,
+            _ => self.deadline,
+        }
+    }
+
+    /// All units that are open at a distance, on several threads.
+    fn round(
+        &self,
         distance: u32,
-        slots: &'s [Mutex<Slot>],
-        next: &'s AtomicUsize,
-        thread: usize,
-        save: &'s (dyn Fn(Vec<Finding>) + Sync),
-    ) -> impl FnOnce() + Send + 's {
-        move || {
+        slots: &[Mutex<Slot>],
+        open: &[usize],
+        end: Instant,
+        save: &(dyn Fn(Vec<Finding>) + Sync),
+    ) {
+        let next = AtomicUsize::new(0);
+        let jobs = self.bench.config.jobs.clamp(1, open.len().max(1));
+        let work = |thread: usize| {
             let lab = Lab::new(self.bench, thread);
             loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(slot) = slots.get(number) else {
+                let position = next.fetch_add(1, Ordering::Relaxed);
+                let Some(&number) = open.get(position) else {
                     return;
                 };
-                if self.bench.is_over(self.deadline) {
+                if self.bench.is_over(end) {
                     return;
                 }
-                let deadline = Instant::now() + self.share(slots.len() - number);
                 let before = locked(&self.defects).len();
                 let unit = Unit {
                     explorer: self,
                     lab: &lab,
                     distance,
-                    deadline: deadline.min(self.deadline),
+                    deadline: Instant::now() + self.share(open.len() - position, end),
                 };
-                if let Err(error) = unit.work(number, &mut locked(slot)) {
-                    next.store(slots.len(), Ordering::Relaxed);
+                if let Err(error) = unit.work(number, &mut locked(&slots[number])) {
+                    next.store(open.len(), Ordering::Relaxed);
                     locked(&self.figures).failure.get_or_insert(error);
                 }
                 let defects = locked(&self.defects);
@@ -244,15 +258,21 @@ impl<'a> Explorer<'a> {
                 }
                 self.bench.tally.tests_done.add(1);
             }
-        }
+        };
+        std::thread::scope(|scope| {
+            for thread in 0..jobs {
+                let work = &work;
+                scope.spawn(move || work(thread));
+            }
+        });
     }
 
-    /// The time for a unit when so many are left at its distance.
-    fn share(&self, units: usize) -> Duration {
-        let left = self.deadline.saturating_duration_since(Instant::now());
+    /// The time for a unit when so many are left.
+    fn share(&self, units: usize, end: Instant) -> Duration {
+        let left = end.saturating_duration_since(Instant::now());
         let jobs = self.bench.config.jobs as u32;
         let fair = left * jobs / (units as u32).max(1);
-        (fair * GENEROSITY).max(LEAST_SHARE)
+        fair.clamp(LEAST_SHARE, left.max(LEAST_SHARE))
     }
 
     fn add(&self, found: &[Found]) -> Result<(), EngineError> {

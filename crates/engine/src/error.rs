@@ -44,7 +44,7 @@ pub enum EngineError {
     /// Nothing can be run again without a sandbox.
     NeedsSandbox(SandboxError),
     /// The meeting place of the programs of a suite cannot be made.
-    MeetingPlace(PathBuf, io::Error),
+    MeetingPlace(io::Error),
     /// A suite ran nothing that could be looked at.
     NothingCaptured(String),
     /// The input could not be replayed.
@@ -99,11 +99,9 @@ impl fmt::Display for EngineError {
                 "{total} failures are predicted but cannot be tried out: {why}"
             ),
             EngineError::NeedsSandbox(why) => write!(f, "executions cannot be run again: {why}"),
-            EngineError::MeetingPlace(path, error) => write!(
-                f,
-                "{}: {error}: programs of a suite find nearmiss there",
-                path.display()
-            ),
+            EngineError::MeetingPlace(error) => {
+                write!(f, "programs of the suite could not find nearmiss: {error}")
+            }
             EngineError::NothingCaptured(command) => write!(
                 f,
                 "{command}: ran no program that was built by nearmiss: rebuild with CC=\"nearmiss cc\""

@@ -1,14 +1,15 @@
 //! A captured execution as a test case: what it is run again by.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
+use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use nearmiss_abi::capture::{Loss, StdinNature};
+use nearmiss_capture::{Captured, Loss, Stdin as Fed};
 use nearmiss_sandbox::Stdin;
 
-use super::captured::{self, Captured};
-use super::collector::Candidate;
+use super::collector::{Candidate, contents_of, read};
 use super::contents::Contents;
 use super::programs::Programs;
 use super::shelf::{Place, Shelf};
@@ -16,7 +17,6 @@ use super::skipped::Reason;
 use super::world;
 use crate::Config;
 use crate::capsule::Capsule;
-use crate::record::without_our_variables;
 use crate::test_case::TestCase;
 
 /// Why there is no test case.
@@ -53,7 +53,7 @@ pub struct Workshop<'a> {
 impl Workshop<'_> {
     /// Makes the test case of an execution and keeps it.
     pub fn make(&self, candidate: &Candidate, shelf: &mut Shelf) -> Result<TestCase, NoCase> {
-        let captured = captured::read(&candidate.record)?;
+        let captured = read(&candidate.record)?;
         let program = self.programs.file(&candidate.program)?;
         self.refuse_losses(&captured)?;
         let command: Vec<String> = captured
@@ -76,11 +76,15 @@ impl Workshop<'_> {
 
     /// What was not kept is no loss as long as the disk still has it.
     fn refuse_losses(&self, captured: &Captured) -> Result<(), Reason> {
-        for (loss, path) in &captured.losses {
-            let is_stdin = path.as_os_str().is_empty();
-            let reason = match loss {
-                Loss::TooManyPaths => return Err(Reason::TooManyFiles),
-                _ if is_stdin => return Err(Reason::StdinLost),
+        for lost in &captured.losses {
+            let Some(path) = &lost.path else {
+                return Err(match lost.loss {
+                    Loss::TooManyPaths => Reason::TooManyFiles,
+                    _ => Reason::StdinLost,
+                });
+            };
+            let reason = match lost.loss {
+                Loss::TooManyPaths => Reason::TooManyFiles,
                 Loss::FileTooLarge => Reason::FileTooLarge,
                 Loss::FilesTooLarge => Reason::NoRoom,
                 Loss::NoRoom => Reason::NoRoom,
@@ -94,14 +98,14 @@ impl Workshop<'_> {
             }
         }
         let is_there = |name| self.contents.path(name).exists();
-        match captured.contents().all(|name| is_there(name)) {
+        match contents_of(captured).all(|name| is_there(name)) {
             true => Ok(()),
             false => Err(Reason::NoRoom),
         }
     }
 
     fn capsule(&self, captured: &Captured, program: &Path, place: &Place) -> io::Result<Capsule> {
-        let is_terminal = captured.stdin.nature == StdinNature::Terminal;
+        let is_terminal = matches!(captured.stdin, Fed::Terminal(_));
         let mut channels = self.config.channels.clone();
         let stdin = self.stdin(captured, place)?;
         if is_terminal && stdin == Stdin::Null {
@@ -123,7 +127,7 @@ impl Workshop<'_> {
         Ok(Capsule {
             program: program.to_path_buf(),
             arguments: captured.arguments.clone(),
-            environment: without_our_variables(captured.environment.clone()),
+            environment: variables(captured),
             directory: captured.directory.clone(),
             stdin,
             terminal: is_terminal,
@@ -137,15 +141,28 @@ impl Workshop<'_> {
     }
 
     fn stdin(&self, captured: &Captured, place: &Place) -> io::Result<Stdin> {
-        let stdin = &captured.stdin;
-        match (stdin.nature, &stdin.content) {
-            (StdinNature::Closed | StdinNature::Null, _) => Ok(Stdin::Null),
-            (StdinNature::File, Some(name)) => {
+        match &captured.stdin {
+            Fed::Closed | Fed::Null | Fed::File(None) => Ok(Stdin::Null),
+            Fed::File(Some(name)) => {
                 let content = fs::read(self.contents.path(name))?;
                 place.keep_stdin(&content).map(Stdin::File)
             }
-            (StdinNature::Terminal, _) if stdin.data.is_empty() => Ok(Stdin::Null),
-            _ => place.keep_stdin(&stdin.data).map(Stdin::Pipe),
+            Fed::Terminal(data) if data.is_empty() => Ok(Stdin::Null),
+            Fed::Pipe(data) | Fed::Terminal(data) | Fed::Other(data) => {
+                place.keep_stdin(data).map(Stdin::Pipe)
+            }
         }
     }
+}
+
+/// The environment, by names.
+fn variables(captured: &Captured) -> Vec<(OsString, OsString)> {
+    let split = |variable: &OsString| {
+        let bytes = variable.as_bytes();
+        // A name is not empty, whatever it starts with.
+        let equals = bytes.iter().skip(1).position(|byte| *byte == b'=')? + 1;
+        let text = |bytes: &[u8]| OsStr::from_bytes(bytes).to_os_string();
+        Some((text(&bytes[..equals]), text(&bytes[equals + 1..])))
+    };
+    captured.environment.iter().filter_map(split).collect()
 }

@@ -10,11 +10,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use nearmiss_abi::capture::{FILES, RecordKind};
+use nearmiss_capture::{Captured, Meeting, Nature, Stdin};
 
-use super::captured::{self, Captured};
 use super::contents::Contents;
 use super::identity;
-use super::meeting::MeetingPlace;
 use super::programs::{Programs, Seen};
 use super::skipped::{Reason, SkipList};
 use crate::SuiteTarget;
@@ -52,7 +51,7 @@ pub struct Collector<'a> {
     captures: PathBuf,
     target: &'a SuiteTarget,
     tally: &'a Tally,
-    meeting: &'a MeetingPlace,
+    meeting: &'a Meeting,
     /// The programs.
     pub programs: Programs,
     /// The different executions.
@@ -77,7 +76,7 @@ impl<'a> Collector<'a> {
         captures: &Path,
         programs: Programs,
         target: &'a SuiteTarget,
-        meeting: &'a MeetingPlace,
+        meeting: &'a Meeting,
         tally: &'a Tally,
     ) -> Collector<'a> {
         Collector {
@@ -139,14 +138,14 @@ impl<'a> Collector<'a> {
     /// Sorts one capture.
     fn take(&mut self, path: &Path) {
         self.count();
-        let sorted = captured::read(path).and_then(|captured| self.sort(path, &captured));
+        let sorted = read(path).and_then(|captured| self.sort(path, &captured));
         if let Err(reason) = sorted {
             self.skip(reason, path);
         }
     }
 
     fn skip(&mut self, reason: Reason, record: &Path) {
-        let example = || match captured::read(record) {
+        let example = || match read(record) {
             Ok(captured) => command_line(&captured.arguments),
             Err(_) => record.file_name().unwrap_or_default().display().to_string(),
         };
@@ -157,7 +156,7 @@ impl<'a> Collector<'a> {
 
     fn sort(&mut self, path: &Path, captured: &Captured) -> Result<(), Reason> {
         let program = self.programs.see(&captured.program)?;
-        for name in captured.contents() {
+        for name in contents_of(captured) {
             // Without it, the test is told to lack it later.
             let _ = self.contents.see(name);
         }
@@ -192,7 +191,7 @@ impl<'a> Collector<'a> {
             started,
             seconds,
             ended: captured
-                .status
+                .ended
                 .map_or("killed".to_string(), |status| format!("exit {status}")),
             executions: 1,
         });
@@ -203,10 +202,40 @@ impl<'a> Collector<'a> {
     fn keep_no_more(&mut self) {
         if !self.is_full {
             // If that fails, more is kept than was wanted; nothing is wrong.
-            let _ = self.meeting.set_options(&super::options(0));
+            let _ = self.meeting.limit(0, 0);
             self.is_full = true;
         }
     }
+}
+
+/// Reads what a process left.
+pub fn read(record: &Path) -> Result<Captured, Reason> {
+    let captured = Captured::read(record).map_err(|_| Reason::Unreadable)?;
+    let is_whole = |captured: &Captured| {
+        !captured.program.as_os_str().is_empty() && !captured.directory.as_os_str().is_empty()
+    };
+    match captured {
+        Some(captured) if is_whole(&captured) => Ok(captured),
+        Some(_) => Err(Reason::Unreadable),
+        // It has a beginning, but not one that we know.
+        None if fs::metadata(record).is_ok_and(|metadata| metadata.len() > 0) => {
+            Err(Reason::Version)
+        }
+        None => Err(Reason::Unreadable),
+    }
+}
+
+/// The names of all contents that an execution needs.
+pub fn contents_of(captured: &Captured) -> impl Iterator<Item = &OsString> {
+    let names = captured.paths.iter().filter_map(|path| match &path.nature {
+        Nature::File { content } => content.as_ref(),
+        _ => None,
+    });
+    let stdin = match &captured.stdin {
+        Stdin::File(name) => name.as_ref(),
+        _ => None,
+    };
+    names.chain(stdin)
 }
 
 /// The command of an execution, for people.
@@ -257,7 +286,7 @@ fn is_running(record: &Path) -> bool {
     // The next program in the same process has the next number.
     let number = parts.next().and_then(|part| part.parse::<u32>().ok());
     let next = format!("{process}.{}.{RUNNING}", number.unwrap_or(0) + 1);
-    let program = captured::read(record).map(|captured| captured.program);
+    let program = read(record).map(|captured| captured.program);
     // A capture without a program was only just begun.
     !record.with_file_name(next).exists() && program.is_ok_and(|program| is_program(&now, &program))
 }

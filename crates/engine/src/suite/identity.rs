@@ -18,9 +18,8 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use nearmiss_abi::capture::{PathNature, StdinNature};
+use nearmiss_capture::{Captured, CapturedPath, Nature, Stdin};
 
-use super::captured::{Captured, CapturedPath};
 use super::digest::Digest;
 use super::programs::ProgramFacts;
 
@@ -75,77 +74,91 @@ pub fn digest(
     for argument in &captured.arguments {
         digest.add(&names.plain(argument.as_bytes()));
     }
-    for (name, value) in variables(captured, program) {
-        digest.add(name.as_bytes());
-        digest.add(&names.plain(value.as_bytes()));
+    for variable in variables(captured, program) {
+        digest.add(&names.plain(variable));
     }
     digest.number(u64::from(captured.umask));
     add_stdin(&mut digest, captured, content);
-    let mut rows: Vec<Vec<u8>> = Vec::new();
+    let mut rows: Vec<String> = Vec::new();
     for path in &captured.paths {
-        if path.nature != PathNature::Absent {
+        if path.nature != Nature::Absent {
             rows.push(row(path, &mut names, content));
         }
     }
     // Threads and forked children use paths in any order.
     rows.sort();
     for row in rows {
-        digest.add(&row);
+        digest.add(row.as_bytes());
     }
     digest.name()
 }
 
 /// The variables that may mean something, in order.
-fn variables<'a>(captured: &'a Captured, program: &ProgramFacts) -> Vec<(&'a OsStr, &'a OsStr)> {
-    let matters = |name: &OsStr| {
-        let is_one_of = |list: &[&str]| list.iter().any(|known| name == *known);
-        let bytes = name.as_bytes();
+fn variables<'a>(captured: &'a Captured, program: &ProgramFacts) -> Vec<&'a [u8]> {
+    let matters = |variable: &&[u8]| {
+        let name = variable.split(|byte| *byte == b'=').next().unwrap_or(b"");
+        let is_one_of = |list: &[&str]| list.iter().any(|known| name == known.as_bytes());
+        let mut prefixes = OF_LIBC_PREFIXES.iter();
         !is_one_of(&MEANINGLESS)
             && (is_one_of(&OF_LIBC)
-                || OF_LIBC_PREFIXES
-                    .iter()
-                    .any(|prefix| bytes.starts_with(prefix.as_bytes()))
-                || program.mentions(bytes)
+                || prefixes.any(|prefix| name.starts_with(prefix.as_bytes()))
+                || program.mentions(name)
                 || program.has_libraries && !is_one_of(&OF_MAKE))
     };
     let all = captured.environment.iter();
-    let mut variables: Vec<(&OsStr, &OsStr)> = all
-        .map(|(name, value)| (name.as_os_str(), value.as_os_str()))
-        .filter(|(name, _)| matters(name))
+    let mut variables: Vec<&[u8]> = all
+        .map(|variable| variable.as_bytes())
+        .filter(matters)
         .collect();
-    variables.sort();
+    variables.sort_unstable();
     variables
 }
 
 fn add_stdin(digest: &mut Digest, captured: &Captured, content: &impl Fn(&OsStr) -> String) {
-    digest.number(captured.stdin.nature as u64);
-    match (captured.stdin.nature, &captured.stdin.content) {
-        (StdinNature::File, Some(name)) => digest.add(content(name).as_bytes()),
-        _ => digest.add(&captured.stdin.data),
-    }
+    let (nature, bytes) = match &captured.stdin {
+        Stdin::Closed => (0, Vec::new()),
+        Stdin::Null => (1, Vec::new()),
+        Stdin::File(name) => {
+            let content = name.as_ref().map(|name| content(name));
+            (2, content.unwrap_or_default().into_bytes())
+        }
+        Stdin::Pipe(data) => (3, data.clone()),
+        Stdin::Terminal(data) => (4, data.clone()),
+        Stdin::Other(data) => (5, data.clone()),
+    };
+    digest.number(nature);
+    digest.add(&bytes);
 }
 
-/// A path and what was there, as bytes.
-fn row(path: &CapturedPath, names: &mut Names, content: &impl Fn(&OsStr) -> String) -> Vec<u8> {
+/// A path and what was there, as a name.
+fn row(path: &CapturedPath, names: &mut Names, content: &impl Fn(&OsStr) -> String) -> String {
     let mut digest = Digest::new();
     digest.add(&names.plain(path.path.as_os_str().as_bytes()));
-    digest.number(path.nature as u64);
     digest.number(u64::from(path.mode));
-    if path.nature == PathNature::File {
-        digest.number(path.size);
+    match &path.nature {
+        Nature::Absent => digest.number(0),
+        Nature::File { content: name } => {
+            digest.number(1);
+            digest.number(path.size);
+            let content = name.as_ref().map(|name| content(name));
+            digest.add(content.unwrap_or_default().as_bytes());
+        }
+        Nature::Directory { entries } => {
+            digest.number(2);
+            for entry in entries.iter().flatten() {
+                digest.number(u64::from(entry.kind));
+                digest.add(entry.name.as_bytes());
+            }
+        }
+        Nature::Link(target) => {
+            digest.number(3);
+            digest.add(&names.plain(target.as_os_str().as_bytes()));
+        }
+        Nature::Pipe => digest.number(4),
+        Nature::Socket => digest.number(5),
+        Nature::Device => digest.number(6),
     }
-    let content = path.content.as_ref().map(|name| content(name));
-    digest.add(content.unwrap_or_default().as_bytes());
-    if let Some(target) = &path.target {
-        digest.add(&names.plain(target.as_os_str().as_bytes()));
-    }
-    let mut entries: Vec<_> = path.entries.iter().flatten().collect();
-    entries.sort();
-    for (kind, name) in entries {
-        digest.number(u64::from(*kind));
-        digest.add(name.as_bytes());
-    }
-    digest.name().into_bytes()
+    digest.name()
 }
 
 /// Makes names alike that only say where an execution took place.
@@ -238,7 +251,7 @@ fn extension(name: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::captured::testing::captured;
+    use crate::suite::testing::{captured, file, row};
 
     fn facts(words: &[&str]) -> ProgramFacts {
         let mut content = b"\0".to_vec();
@@ -257,14 +270,6 @@ mod tests {
         digest(captured, &facts(&["KNOWN"]), Path::new("/suite"), &named)
     }
 
-    fn file(path: &str, content: &str) -> CapturedPath {
-        CapturedPath {
-            content: Some(content.into()),
-            size: 3,
-            ..CapturedPath::new(path, PathNature::File)
-        }
-    }
-
     #[test]
     fn what_counts() {
         let base = captured("/suite", &["prog", "x"]);
@@ -274,11 +279,11 @@ mod tests {
             |test| test.arguments[1] = "y".into(),
             |test| test.program = "/suite/other".into(),
             |test| test.umask = 0o77,
-            |test| test.environment.push(("KNOWN".into(), "1".into())),
-            |test| test.environment.push(("LC_ALL".into(), "C".into())),
-            |test| test.stdin.data = b"text".to_vec(),
-            |test| test.paths.push(file("/suite/in", "abc")),
-            |test| test.paths.push(file("/suite/in", "abd")),
+            |test| test.environment.push("KNOWN=1".into()),
+            |test| test.environment.push("LC_ALL=C".into()),
+            |test| test.stdin = Stdin::Pipe(b"text".to_vec()),
+            |test| test.paths.push(row("/suite/in", file("abc"))),
+            |test| test.paths.push(row("/suite/in", file("abd"))),
         ];
         let mut names = vec![name(&base)];
         for change in changes {
@@ -295,15 +300,15 @@ mod tests {
         let base = captured("/suite", &["prog", "x"]);
         type Change = fn(&mut Captured);
         let changes: [Change; 6] = [
-            |test| test.environment.push(("SHLVL".into(), "7".into())),
-            |test| test.environment.push(("PWD".into(), "/suite".into())),
-            |test| test.environment.push(("TEST_NAME".into(), "cut-7".into())),
-            |test| test.environment.push(("MAKEFLAGS".into(), "-j3,4".into())),
+            |test| test.environment.push("SHLVL=7".into()),
+            |test| test.environment.push("PWD=/suite".into()),
+            |test| test.environment.push("TEST_NAME=cut-7".into()),
+            |test| test.environment.push("MAKEFLAGS=-j3,4".into()),
             |test| {
-                let absent = CapturedPath::new("/suite/none", PathNature::Absent);
+                let absent = row("/suite/none", Nature::Absent);
                 test.paths.push(absent);
             },
-            |test| test.process = 99,
+            |test| test.pid = 99,
         ];
         for (index, change) in changes.into_iter().enumerate() {
             let mut changed = base.clone();
@@ -317,10 +322,10 @@ mod tests {
         let facts = facts(&["libmine.so.1"]);
         let base = captured("/suite", &["prog"]);
         let mut changed = base.clone();
-        changed.environment.push(("DEBUG".into(), "1".into()));
+        changed.environment.push("DEBUG=1".into());
         let name = |test: &Captured| digest(test, &facts, Path::new("/suite"), &named);
         assert_ne!(name(&changed), name(&base));
-        changed.environment[0].0 = "MAKELEVEL".into();
+        changed.environment[0] = "MAKELEVEL=1".into();
         assert_eq!(name(&changed), name(&base));
     }
 
@@ -329,16 +334,15 @@ mod tests {
         let test = |directory: &str| {
             let input = format!("{directory}/in");
             let mut test = captured(directory, &["prog", &input, "--sep=:"]);
-            test.environment
-                .push(("KNOWN".into(), input.clone().into()));
-            test.paths.push(file(&input, "abc"));
+            test.environment.push(format!("KNOWN={input}").into());
+            test.paths.push(row(&input, file("abc")));
             test
         };
         let first = name(&test("/suite/gt-cut.Ab12"));
         assert_eq!(first, name(&test("/suite/gt-cut.Xy98")));
         assert_eq!(first, name(&test("/tmp/x.7")));
         let mut other = test("/suite/gt-cut.Ab12");
-        other.paths[0].content = Some("other".into());
+        other.paths[0].nature = file("other");
         assert_ne!(first, name(&other));
     }
 

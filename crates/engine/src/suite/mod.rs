@@ -3,9 +3,7 @@
 //! | module | what it does |
 //! | --- | --- |
 //! | [`command`] | runs the suite's command, as the user would |
-//! | [`meeting`] | tells the programs that it starts to capture |
 //! | [`collector`] | watches what they leave while the suite runs, and keeps what is new |
-//! | [`captured`] | reads what one process left |
 //! | [`identity`] | which executions are the same |
 //! | [`programs`] | the programs they are of |
 //! | [`contents`] | the files they read |
@@ -15,18 +13,18 @@
 //! | [`shelf`] | where tests are kept between two commands |
 //! | [`skipped`] | what is not looked at, and why |
 
-mod captured;
 mod case;
 mod collector;
 mod command;
 mod contents;
 mod digest;
 mod identity;
-mod meeting;
 mod programs;
 mod sample;
 mod shelf;
 mod skipped;
+#[cfg(test)]
+mod testing;
 mod world;
 
 use std::fs;
@@ -34,7 +32,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nearmiss_abi::capture::{DEFAULT_FILE, DEFAULT_FILES, OPTION_FILE, OPTION_FILES};
+use nearmiss_abi::capture::{DEFAULT_FILE, DEFAULT_FILES};
+use nearmiss_capture::Meeting;
 use nearmiss_results::{Sample, Suite};
 
 use crate::campaign::Campaign;
@@ -46,7 +45,6 @@ use crate::{Config, Output, SuiteTarget};
 use case::{NoCase, Workshop};
 use collector::{Collector, command_line};
 use command::Finished;
-use meeting::MeetingPlace;
 use programs::Programs;
 use shelf::Shelf;
 use skipped::Reason;
@@ -69,7 +67,12 @@ pub fn collect(
 ) -> Result<Collected, EngineError> {
     let captures = Captures::new(campaign)?;
     tally.enter(Phase::Recording);
-    let meeting = MeetingPlace::open(&captures.0, &options(target.disk))?;
+    // With a small budget there is no room for files of the usual size either.
+    let (file, files) = (
+        DEFAULT_FILE.min(target.disk),
+        DEFAULT_FILES.min(target.disk),
+    );
+    let meeting = Meeting::open(&captures.0, file, files).map_err(EngineError::MeetingPlace)?;
     let programs = Programs::new(campaign.root().join("programs"), &target.directory);
     let mut collector = Collector::new(&captures.0, programs, target, &meeting, tally);
     let output = campaign.root().join("suite.out");
@@ -91,14 +94,6 @@ pub fn collect(
     Ok(collected)
 }
 
-/// What programs are told by the meeting place. With a small budget there is no room for files
-/// of the usual size either.
-fn options(disk: u64) -> String {
-    let file = DEFAULT_FILE.min(disk);
-    let files = DEFAULT_FILES.min(disk);
-    format!("{OPTION_FILE}={file},{OPTION_FILES}={files}")
-}
-
 /// The directory that programs capture into, as long as the suite runs.
 #[derive(Debug)]
 struct Captures(PathBuf);
@@ -108,8 +103,7 @@ impl Captures {
         let captures = Captures(campaign.root().join("captures"));
         // What a nearmiss that was killed left.
         captures.remove();
-        let files = captures.0.join(nearmiss_abi::capture::FILES);
-        fs::create_dir_all(files).map_err(|error| campaign.failed(error))?;
+        fs::create_dir_all(&captures.0).map_err(|error| campaign.failed(error))?;
         Ok(captures)
     }
 
@@ -174,7 +168,7 @@ fn sort(
             Ok(test) => tests.push(test),
             Err(NoCase::Failed(error)) => return Err(failed(error)),
             Err(NoCase::Skipped(reason)) => {
-                let command = || match captured::read(&candidate.record) {
+                let command = || match collector::read(&candidate.record) {
                     Ok(captured) => command_line(&captured.arguments),
                     Err(_) => String::new(),
                 };

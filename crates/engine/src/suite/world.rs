@@ -10,24 +10,26 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
-use nearmiss_abi::capture::{Loss, PathNature};
+use nearmiss_capture::{Captured, CapturedPath, Loss, Nature as Was};
 use nearmiss_sandbox::{Nature, Thing};
-
-use super::captured::{Captured, CapturedPath};
 
 /// The world of a test, parents before children. `content` says where a content lies.
 pub fn build(captured: &Captured, content: impl Fn(&OsStr) -> PathBuf) -> Vec<Thing> {
     let mut world = World {
         things: BTreeMap::new(),
     };
-    let rows = captured.paths.iter().filter(|row| !is_kernel(&row.path));
+    // Capsules are JSON, which has no words for names that are no text.
+    let is_text = |row: &&CapturedPath| row.path.to_str().is_some();
+    let rows = captured.paths.iter().filter(is_text);
+    let rows = rows.filter(|row| !is_kernel(&row.path));
     for row in rows.clone() {
         world.add_row(row, &content);
     }
     let known: BTreeSet<&Path> = rows.clone().map(|row| row.path.as_path()).collect();
     let is_cut = |row: &CapturedPath| {
-        let lost = (Loss::DirectoryTooLarge, row.path.clone());
-        captured.losses.contains(&lost)
+        captured.losses.iter().any(|lost| {
+            lost.loss == Loss::DirectoryTooLarge && lost.path.as_ref() == Some(&row.path)
+        })
     };
     for row in rows.filter(|row| !is_cut(row)) {
         world.add_listing(row, &known);
@@ -42,28 +44,28 @@ pub fn build(captured: &Captured, content: impl Fn(&OsStr) -> PathBuf) -> Vec<Th
 pub fn is_unchanged(row: &CapturedPath) -> bool {
     match fs::symlink_metadata(&row.path) {
         Ok(now) => is_same(row, &now),
-        Err(_) => row.nature == PathNature::Absent,
+        Err(_) => row.nature == Was::Absent,
     }
 }
 
 fn is_same(row: &CapturedPath, now: &Metadata) -> bool {
     let kind = now.file_type();
-    let same_file = || (row.device, row.inode) == (now.dev(), now.ino());
     let same_mode = row.mode & 0o7777 == now.mode() & 0o7777;
     let modified = (now.mtime(), now.mtime_nsec() as u32);
-    match row.nature {
-        PathNature::Absent => false,
-        PathNature::File => {
+    match &row.nature {
+        Was::Absent => false,
+        Was::File { .. } => {
+            let same_file = row.identity == (now.dev(), now.ino());
             let same_content = row.size == now.size() && row.modified == modified;
-            kind.is_file() && same_file() && same_content && same_mode
+            kind.is_file() && same_file && same_content && same_mode
         }
-        PathNature::Directory => kind.is_dir() && same_mode,
-        PathNature::Link => {
-            kind.is_symlink() && fs::read_link(&row.path).ok().as_ref() == row.target.as_ref()
+        Was::Directory { .. } => kind.is_dir() && same_mode,
+        Was::Link(target) => {
+            kind.is_symlink() && fs::read_link(&row.path).is_ok_and(|now| now == *target)
         }
-        PathNature::Pipe => kind.is_fifo() && same_mode,
+        Was::Pipe => kind.is_fifo() && same_mode,
         // Nobody can bring them back.
-        PathNature::Socket | PathNature::Device => true,
+        Was::Socket | Was::Device => true,
     }
 }
 
@@ -93,35 +95,38 @@ impl World {
         if is_unchanged(row) {
             return;
         }
-        let nature = match row.nature {
-            PathNature::Absent => Nature::Absent,
-            PathNature::File => Nature::File {
-                content: match &row.content {
+        let nature = match &row.nature {
+            Was::Absent => Nature::Absent,
+            Was::File { content: name } => Nature::File {
+                content: match name {
                     Some(name) => Some(content(name)),
                     None => file_of_size(&row.path, row.size),
                 },
                 size: row.size,
             },
-            PathNature::Directory => Nature::Directory,
-            PathNature::Link => Nature::Link(row.target.clone().unwrap_or_default()),
-            PathNature::Pipe => Nature::Pipe,
-            PathNature::Socket | PathNature::Device => return,
+            Was::Directory { .. } => Nature::Directory,
+            Was::Link(target) => Nature::Link(target.clone()),
+            Was::Pipe => Nature::Pipe,
+            Was::Socket | Was::Device => return,
         };
         self.add(&row.path, nature, row.mode & 0o7777, row.modified);
     }
 
     /// Makes a listed directory have its old entries; `known` paths speak for themselves.
     fn add_listing(&mut self, row: &CapturedPath, known: &BTreeSet<&Path>) {
-        let Some(entries) = &row.entries else {
+        let Was::Directory {
+            entries: Some(entries),
+        } = &row.nature
+        else {
             return;
         };
         let now = fs::read_dir(&row.path).into_iter().flatten().flatten();
         let now: BTreeSet<OsString> = now.map(|entry| entry.file_name()).collect();
-        let then: BTreeSet<&OsString> = entries.iter().map(|(_, name)| name).collect();
-        for (kind, name) in entries {
-            let path = row.path.join(name);
-            if !now.contains(name) && !known.contains(path.as_path()) {
-                self.add_placeholder(&path, *kind, row.modified);
+        let then: BTreeSet<&OsString> = entries.iter().map(|entry| &entry.name).collect();
+        for entry in entries {
+            let path = row.path.join(&entry.name);
+            if !now.contains(&entry.name) && !known.contains(path.as_path()) {
+                self.add_placeholder(&path, entry.kind, row.modified);
             }
         }
         for name in now.iter().filter(|name| !then.contains(name)) {
@@ -197,7 +202,8 @@ fn file_of_size(path: &Path, size: u64) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::captured::testing::{captured, row_of};
+    use crate::suite::testing::{captured, file, row_of};
+    use nearmiss_capture::Entry;
 
     /// A directory in which a test took place, and its capsule.
     struct Place {
@@ -265,7 +271,7 @@ mod tests {
         for name in ["d/e/in", "link", "out", "asked"] {
             place.uses(name);
         }
-        place.test.paths[0].content = Some("c1".into());
+        place.test.paths[0].nature = file("c1");
         fs::remove_dir_all(place.path("d")).unwrap();
         fs::remove_file(place.path("link")).unwrap();
         fs::remove_file(place.path("asked")).unwrap();
@@ -285,7 +291,7 @@ mod tests {
             fs::remove_file(place.path(name)).unwrap();
             fs::write(place.path(name), "TEXT").unwrap();
         }
-        place.test.paths[0].content = Some("c1".into());
+        place.test.paths[0].nature = file("c1");
         let asked = place.path("asked");
         assert_eq!(
             place.world(),
@@ -301,10 +307,15 @@ mod tests {
         fs::write(place.path("d/read"), "x").unwrap();
         place.uses("d");
         place.uses("d/read");
-        place.test.paths[1].content = Some("c1".into());
+        place.test.paths[1].nature = file("c1");
         let entries = [(8, "old"), (8, "read"), (4, "sub"), (10, "l")];
-        let entries = entries.map(|(kind, name)| (kind, name.into()));
-        place.test.paths[0].entries = Some(entries.to_vec());
+        let entries = entries.map(|(kind, name)| Entry {
+            name: name.into(),
+            kind,
+        });
+        place.test.paths[0].nature = Was::Directory {
+            entries: Some(entries.to_vec()),
+        };
         fs::remove_file(place.path("d/read")).unwrap();
         fs::write(place.path("d/new"), "").unwrap();
         assert_eq!(
@@ -339,7 +350,7 @@ mod tests {
     fn what_the_kernel_makes_is_left_to_it() {
         let mut place = Place::new();
         place.uses("/proc/self/stat");
-        place.test.paths[0].inode = 1;
+        place.test.paths[0].identity = (1, 1);
         assert_eq!(place.world(), "");
     }
 }

@@ -31,16 +31,17 @@ impl Meeting {
     fn open_in(place: &Path, captures: &Path, file: u64, files: u64) -> io::Result<Meeting> {
         fs::create_dir_all(captures.join(FILES))?;
         let process = std::process::id();
-        let meeting = Meeting {
-            file: place.join(format!("{process}-{}", start_of(process)?)),
-            captures: captures.to_path_buf(),
-        };
+        let name = format!("{process}-{}", start_of(process)?);
         // Another nearmiss may remove the directory, empty as it is, before our file is in it.
         const ATTEMPTS: usize = 10;
         let mut attempt = 1;
         loop {
             make_place(place, user()?)?;
             remove_stale(place);
+            let meeting = Meeting {
+                file: place.join(&name),
+                captures: captures.to_path_buf(),
+            };
             match meeting.limit(file, files) {
                 Err(error) if error.kind() == ErrorKind::NotFound && attempt < ATTEMPTS => {
                     attempt += 1;

@@ -3,14 +3,28 @@
 //! ```text
 //!  .nearmiss/
 //!    lock                 held while a nearmiss works here
-//!    report.json          the findings of the last run
-//!    runs/1/              the recorded run that they are of
+//!    report.json          what the last command found
+//!    inputs/NM-1/         the input of a finding: capsule.json and its files
+//!    twins/               the sanitizer twins of programs
+//!
+//!    runs/1/              the program that `run` recorded
 //!      capsule.json         the program, its arguments, environment, directory and inputs
 //!      stdin, stdout        what it was fed, what it said (if that was not to be seen)
+//!      files/NAME           contents of files that it changed or removed
 //!      traces/PID.trace     what it recorded
-//!      inputs/NM-1/         a new input: capsule.json and its files
-//!    twins/               the sanitizer twins of programs
+//!
+//!    tests/T1/            an execution of the suite of `test`; the same execution keeps its number
+//!      test.json            what it is recognised by
+//!      capsule.json, stdin, files/NAME
+//!    programs/            copies of programs that lay in temporary directories
+//!    captures/            what the suite's programs leave, as long as it runs
+//!    suite.out            what the suite printed (if that was not to be seen)
+//!
+//!    run/, test/          what is known of the paths of each: see [`Kind`]
 //! ```
+//!
+//! `run` and `test` do not touch each other's executions and results; report and inputs are those
+//! of the command that came last.
 //!
 //! Files appear by being renamed, so a kill at any moment leaves whole files only. A run gets a
 //! directory of its own; the one before it is removed when its report has been replaced.
@@ -87,6 +101,7 @@ impl Campaign {
             let path = runs.join((last + 1).to_string());
             fs::create_dir(&path)?;
             fs::create_dir(path.join("traces"))?;
+            fs::create_dir(path.join("captures"))?;
             fs::create_dir(path.join("inputs"))?;
             Ok(path)
         };
@@ -224,6 +239,11 @@ impl RunDirectory {
     /// A file or directory in it.
     pub fn join(&self, name: &str) -> PathBuf {
         self.path.join(name)
+    }
+
+    /// Where the run is captured; gone when it has been read.
+    pub fn captures(&self) -> PathBuf {
+        self.join("captures")
     }
 
     /// Where the run is recorded.

@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Instant;
 
+use nearmiss_abi::capture::CAPTURE;
 use nearmiss_abi::environment;
 use nearmiss_sandbox::Stdin;
 
@@ -15,7 +16,7 @@ use crate::campaign::{Campaign, RunDirectory};
 use crate::capsule::{Capsule, Origin};
 use crate::error::EngineError;
 use crate::test_case::TestCase;
-use crate::{Config, Output, Target};
+use crate::{Config, Output, Target, suite};
 
 /// Runs the program once and keeps all that is needed to run it again.
 pub fn record(
@@ -31,7 +32,7 @@ pub fn record(
         // What a person types cannot be fed again.
         channels.retain(|letter| letter != 'i');
     }
-    let capsule = Capsule {
+    let mut capsule = Capsule {
         program: target.program,
         arguments: target.arguments,
         environment: without_our_variables(target.environment),
@@ -55,18 +56,26 @@ pub fn record(
     let start = Instant::now();
     let child = start_child(&capsule, stdin, config.output, run)
         .map_err(|error| EngineError::Start(capsule.program.clone(), error))?;
-    let trace = run.traces().join(format!("{}.trace", child.id()));
+    let process = child.id();
+    let trace = run.traces().join(format!("{process}.trace"));
     let status = finish(child, &capsule)
         .map_err(|error| EngineError::Start(capsule.program.clone(), error))?;
+    let seconds = start.elapsed().as_secs_f64();
     if !trace.exists() {
         return Err(EngineError::NoTrace(capsule.program));
     }
+    capsule.world = suite::world_of(&run.captures(), process, &run.join("files"))
+        .and_then(|world| fs::remove_dir_all(run.captures()).map(|()| world))
+        .map_err(|error| campaign.failed(error))?;
+    capsule
+        .write(&run.join(""))
+        .map_err(|error| campaign.failed(error))?;
     Ok(TestCase {
         id: String::new(),
         capsule,
         executions: 1,
         ended: describe(status),
-        seconds: start.elapsed().as_secs_f64(),
+        seconds,
         trace: Some(trace),
     })
 }
@@ -138,6 +147,7 @@ pub(crate) fn without_our_variables(
         environment::RECORD,
         environment::OPTIONS,
         environment::REPLAY,
+        CAPTURE,
     ];
     let keep = |name: &std::ffi::OsString| !ours.iter().any(|known| name == *known);
     variables
@@ -163,6 +173,8 @@ fn start_child(
                 .map(|(name, value)| (name, value)),
         )
         .envs(capsule.recording(&run.traces(), Origin::Recorded))
+        // A program may change or remove what it reads.
+        .env(CAPTURE, run.captures())
         .current_dir(&capsule.directory);
     if let Some(name) = capsule.arguments.first() {
         command.arg0(name);

@@ -113,16 +113,8 @@ impl Workshop<'_> {
             channels.retain(|letter| letter != 'i');
         }
         let world = world::build(captured, |name| place.content(name));
-        for thing in &world {
-            if let nearmiss_sandbox::Nature::File {
-                content: Some(content),
-                ..
-            } = &thing.nature
-                && content.starts_with(&place.directory)
-                && let Some(name) = content.file_name()
-            {
-                place.keep_content(&self.contents.path(name), name)?;
-            }
+        for name in world::contents(&world, &place.files()) {
+            place.keep_content(&self.contents.path(name), name)?;
         }
         Ok(Capsule {
             program: program.to_path_buf(),

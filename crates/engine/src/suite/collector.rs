@@ -48,7 +48,8 @@ pub struct Candidate {
 /// What was captured so far.
 #[derive(Debug)]
 pub struct Collector<'a> {
-    captures: PathBuf,
+    /// Where programs capture into.
+    pub captures: PathBuf,
     target: &'a SuiteTarget,
     tally: &'a Tally,
     meeting: &'a Meeting,
@@ -286,12 +287,77 @@ fn is_running(record: &Path) -> bool {
     // The next program in the same process has the next number.
     let number = parts.next().and_then(|part| part.parse::<u32>().ok());
     let next = format!("{process}.{}.{RUNNING}", number.unwrap_or(0) + 1);
-    let program = read(record).map(|captured| captured.program);
-    // A capture without a program was only just begun.
-    !record.with_file_name(next).exists() && program.is_ok_and(|program| is_program(&now, &program))
+    let is_same_program = match read(record) {
+        Ok(captured) => is_program(&now, &captured.program),
+        // It has only just begun to write.
+        Err(_) => true,
+    };
+    is_same_program && !record.with_file_name(next).exists()
 }
 
 fn is_program(now: &Path, program: &Path) -> bool {
     let now = now.to_string_lossy();
     Path::new(now.trim_end_matches(" (deleted)")) == program
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A record of this process: `Start`, `Program`, and `End` if so wanted.
+    fn record(directory: &Path, name: &str, program: &Path, ended: bool) -> PathBuf {
+        let mut bytes = Vec::new();
+        let mut add = |kind: RecordKind, payload: &[u8]| {
+            bytes.extend((kind as u32).to_le_bytes());
+            bytes.extend((payload.len() as u32).to_le_bytes());
+            bytes.extend(payload);
+        };
+        let version = nearmiss_abi::capture::CAPTURE_VERSION;
+        let start = [version, 1, 1, 0o22].map(u32::to_le_bytes).concat();
+        add(RecordKind::Start, &start);
+        add(RecordKind::Program, program.as_os_str().as_encoded_bytes());
+        add(RecordKind::Directory, b"/");
+        if ended {
+            add(RecordKind::End, &0i32.to_le_bytes());
+        }
+        let path = directory.join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    #[test]
+    fn captures_end_with_their_process_or_its_program() {
+        let directory = tempfile::tempdir().unwrap();
+        let me = std::process::id();
+        let this = std::env::current_exe().unwrap();
+        let named = |name: &str, program: &Path, ended| {
+            has_ended(&record(directory.path(), name, program, ended))
+        };
+        let mine = format!("{me}.capsule");
+        assert!(named(&mine, &this, true), "it says so");
+        assert!(!named(&mine, &this, false), "it runs");
+        assert!(
+            named(&mine, Path::new("/bin/other"), false),
+            "it runs another program"
+        );
+        assert!(named("4194305.capsule", &this, false), "nobody runs");
+        let empty = directory.path().join(&mine);
+        fs::write(&empty, "").unwrap();
+        assert!(!has_ended(&empty), "it has only just begun");
+        record(directory.path(), &format!("{me}.1.capsule"), &this, false);
+        assert!(named(&mine, &this, false), "it runs the program anew");
+    }
+
+    #[test]
+    fn captures_of_other_versions_are_told_apart() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = record(directory.path(), "1.capsule", Path::new("/p"), true);
+        assert_eq!(read(&path).unwrap().program, Path::new("/p"));
+        let mut bytes = fs::read(&path).unwrap();
+        bytes[8] = 99;
+        fs::write(&path, &bytes).unwrap();
+        assert_eq!(read(&path).unwrap_err(), Reason::Version);
+        fs::write(&path, "").unwrap();
+        assert_eq!(read(&path).unwrap_err(), Reason::Unreadable);
+    }
 }

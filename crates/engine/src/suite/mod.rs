@@ -32,9 +32,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use nearmiss_abi::capture::{DEFAULT_FILE, DEFAULT_FILES};
+use nearmiss_abi::capture::{DEFAULT_FILE, DEFAULT_FILES, FILES};
 use nearmiss_capture::Meeting;
 use nearmiss_results::{Sample, Suite};
+use nearmiss_sandbox::Thing;
 
 use crate::campaign::Campaign;
 use crate::error::EngineError;
@@ -94,6 +95,20 @@ pub fn collect(
     Ok(collected)
 }
 
+/// The world of a single process, from what it captured; what it needs is moved into `files`. A
+/// process that left nothing has the disk as its world.
+pub fn world_of(captures: &Path, process: u32, files: &Path) -> io::Result<Vec<Thing>> {
+    let Ok(captured) = collector::read(&captures.join(format!("{process}.capsule"))) else {
+        return Ok(Vec::new());
+    };
+    let world = world::build(&captured, |name| files.join(name));
+    fs::create_dir_all(files)?;
+    for name in world::contents(&world, files) {
+        fs::rename(captures.join(FILES).join(name), files.join(name))?;
+    }
+    Ok(world)
+}
+
 /// The directory that programs capture into, as long as the suite runs.
 #[derive(Debug)]
 struct Captures(PathBuf);
@@ -128,14 +143,15 @@ fn run(
     let name = PathBuf::from(target.command.first().cloned().unwrap_or_default());
     let failed = |error: io::Error| EngineError::Start(name.clone(), error);
     let running = command::start(target, output).map_err(failed)?;
-    let suite = running.process();
+    let (suite, captures) = (running.process(), collector.captures.clone());
     let ended = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let watching = scope.spawn(|| collector.watch(&ended, suite));
         let finished = running.wait(target);
         ended.store(true, Ordering::Release);
         let watched = watching.join().expect("no thread panics");
-        watched.and(finished).map_err(failed)
+        watched.map_err(|error| EngineError::Campaign(captures, error))?;
+        finished.map_err(failed)
     })
 }
 

@@ -134,7 +134,7 @@ impl Place {
     /// Removes what an earlier suite captured here, and nothing else.
     fn clear(&self) -> io::Result<()> {
         fs::create_dir_all(&self.directory)?;
-        let files = self.directory.join("files");
+        let files = self.files();
         if files.exists() {
             fs::remove_dir_all(&files)?;
         }
@@ -144,15 +144,20 @@ impl Place {
         }
     }
 
+    /// Where contents lie.
+    pub fn files(&self) -> PathBuf {
+        self.directory.join("files")
+    }
+
     /// Where a content lies, if it is kept.
     pub fn content(&self, name: &OsStr) -> PathBuf {
-        self.directory.join("files").join(name)
+        self.files().join(name)
     }
 
     /// Keeps a content, which other tests may have too.
     pub fn keep_content(&self, source: &Path, name: &OsStr) -> io::Result<()> {
         let kept = self.content(name);
-        fs::create_dir_all(self.directory.join("files"))?;
+        fs::create_dir_all(self.files())?;
         if !kept.exists() && fs::hard_link(source, &kept).is_err() {
             // Not every file system has hard links.
             fs::copy(source, &kept)?;

@@ -40,6 +40,17 @@ pub fn build(captured: &Captured, content: impl Fn(&OsStr) -> PathBuf) -> Vec<Th
     world.things.into_values().collect()
 }
 
+/// The names of contents in this directory that a world needs, each once.
+pub fn contents<'a>(world: &'a [Thing], directory: &Path) -> BTreeSet<&'a OsStr> {
+    let content = |thing: &'a Thing| match &thing.nature {
+        Nature::File { content, .. } => content.as_ref(),
+        _ => None,
+    };
+    let contents = world.iter().filter_map(content);
+    let contents = contents.filter(|content| content.parent() == Some(directory));
+    contents.filter_map(|content| content.file_name()).collect()
+}
+
 /// Whether what was at a path is there still.
 pub fn is_unchanged(row: &CapturedPath) -> bool {
     match fs::symlink_metadata(&row.path) {

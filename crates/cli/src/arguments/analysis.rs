@@ -86,9 +86,9 @@ pub struct InputArguments {
     /// Longest that an argument, a line or a file may become; 0: lengths stay as they are
     #[arg(long, default_value_t = environment::DEFAULT_LENGTH, value_name = "BYTES")]
     pub length: u64,
-    /// Bytes of each input that are looked at
-    #[arg(long, default_value_t = environment::DEFAULT_INPUT, value_name = "BYTES")]
-    pub input: u64,
+    /// Bytes of each input that are looked at [default: 65536 for run, 4096 for test]
+    #[arg(long, value_name = "BYTES")]
+    pub input: Option<u64>,
     /// Elements that an access with a symbolic index may be about; beyond, the index is fixed
     #[arg(long, default_value_t = environment::DEFAULT_ELEMENTS, value_name = "N")]
     pub elements: u64,

@@ -15,6 +15,7 @@ use crate::{FOUND, NOTHING, environment, signals};
 const DEFAULTS: Defaults = Defaults {
     time: Duration::from_secs(60),
     distance: Some(2),
+    input: nearmiss_abi::environment::DEFAULT_INPUT,
 };
 
 /// Runs a program and reports what was found.

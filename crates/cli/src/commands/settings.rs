@@ -16,6 +16,8 @@ pub struct Defaults {
     pub time: Duration,
     /// The largest distance.
     pub distance: Option<u32>,
+    /// Bytes of each input that are looked at.
+    pub input: u64,
 }
 
 /// What the engine is to do.
@@ -40,7 +42,7 @@ pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Conf
             length: inputs.length,
             elements: inputs.elements,
             updates: inputs.updates,
-            input: inputs.input,
+            input: inputs.input.unwrap_or(defaults.input),
         },
         output: match (arguments.format, &arguments.output) {
             (Format::Json, None) => Output::Kept,
@@ -70,9 +72,10 @@ pub fn limits(config: &Config) -> String {
         jobs => format!("{jobs} jobs"),
     };
     format!(
-        "{}, {distance}{runs}, {jobs}, {} for a question",
+        "{}, {distance}{runs}, {jobs}, {} for a question, {} bytes of each input",
         time(config.time),
-        time(config.question_time)
+        time(config.question_time),
+        config.options.input
     )
 }
 

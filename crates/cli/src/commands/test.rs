@@ -12,10 +12,12 @@ use crate::commands::settings::{self, Defaults};
 use crate::display::{Display, Mode};
 use crate::{FOUND, NOTHING, environment, output, signals};
 
-/// A suite is left alone: time is the only limit.
+/// A suite is left alone: time is the only limit, but for large inputs. What a compressor does with
+/// its first kilobytes it does with the others too, and its own paths would take all the time.
 const DEFAULTS: Defaults = Defaults {
     time: Duration::from_secs(600),
     distance: None,
+    input: 4 << 10,
 };
 
 /// Runs a suite, looks around every execution in it and reports what was found.

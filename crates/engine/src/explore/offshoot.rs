@@ -37,6 +37,15 @@ pub struct Sprout {
     pub depth: u32,
 }
 
+/// Where a path is new.
+#[derive(Clone, Copy, Debug)]
+struct Branching {
+    /// Behind this fork, by its number among the forks of the path.
+    fork: usize,
+    /// How many forks that is from the divergence point, itself included.
+    depth: u32,
+}
+
 /// A path that runs can sprout from.
 pub struct Stem<'p> {
     pub capsule: Arc<Capsule>,
@@ -146,6 +155,10 @@ impl Unit<'_, '_> {
         };
         let nodes = nodes(&traced.path, &ground.subject.file);
         let as_predicted = nodes.get(sprout.fork + 1) == Some(&sprout.node);
+        let fork = match as_predicted {
+            true => sprout.fork,
+            false => self.first_new_fork(&nodes),
+        };
         let is_new = self.explorer.known.add_all(nodes.iter().copied());
         {
             let exploration = &mut locked(&self.explorer.figures).exploration;
@@ -161,13 +174,24 @@ impl Unit<'_, '_> {
         }
         bench.tally.paths.add(1);
         slot.state.paths += 1;
-        let settled = self.look_at(slot, ground, &capsule, &mut traced, &sprout)?;
+        let branching = Branching {
+            fork,
+            depth: sprout.depth,
+        };
+        let settled = self.look_at(slot, ground, &capsule, &mut traced, branching)?;
         let stem = Stem {
             capsule,
             path: &traced.path,
             nodes: &nodes,
         };
-        Ok(Some(self.branch_out(&stem, settled, &sprout, directory)))
+        Ok(Some(branch_out(&stem, settled, branching, directory)))
+    }
+
+    /// The fork behind which a path is one that no run has taken.
+    fn first_new_fork(&self, nodes: &[Node]) -> usize {
+        let is_new = |node: &Node| !self.explorer.known.has(*node);
+        let first = nodes.iter().position(is_new).unwrap_or(nodes.len());
+        first.saturating_sub(1)
     }
 
     /// A new directory for a new path.
@@ -195,15 +219,15 @@ impl Unit<'_, '_> {
         ground: &Ground,
         capsule: &Capsule,
         traced: &mut Traced,
-        sprout: &Sprout,
+        branching: Branching,
     ) -> Result<Vec<Settled>, EngineError> {
         let bench = self.explorer.bench;
-        let first = event_of_fork(&traced.path, sprout.fork);
+        let first = event_of_fork(&traced.path, branching.fork);
         let task = Task {
             checks_from: Some(first.saturating_add(1)),
             forks: Forks::First {
                 from: first.saturating_add(1),
-                feasible: ground.bound.saturating_sub(sprout.depth),
+                feasible: ground.bound.saturating_sub(branching.depth),
             },
         };
         let (config, tally) = (bench.config, bench.tally);
@@ -233,24 +257,23 @@ impl Unit<'_, '_> {
         count_forks(&mut figures.exploration, &analysis.forks);
         Ok(analysis.forks)
     }
+}
 
-    /// The runs that go other ways from a new path, and what is remembered of it.
-    pub(super) fn branch_out(
-        &self,
-        stem: &Stem,
-        settled: Vec<Settled>,
-        sprout: &Sprout,
-        directory: PathBuf,
-    ) -> (Offshoot, Vec<Sprout>) {
-        let mut offshoot = Offshoot {
-            directory,
-            depth: sprout.depth,
-            asked: sprout.fork + 1,
-            feasible: 0,
-        };
-        let sprouts = offshoot.take_in(stem, settled);
-        (offshoot, sprouts)
-    }
+/// The runs that go other ways from a new path, and what is remembered of it.
+fn branch_out(
+    stem: &Stem,
+    settled: Vec<Settled>,
+    branching: Branching,
+    directory: PathBuf,
+) -> (Offshoot, Vec<Sprout>) {
+    let mut offshoot = Offshoot {
+        directory,
+        depth: branching.depth,
+        asked: branching.fork + 1,
+        feasible: 0,
+    };
+    let sprouts = offshoot.take_in(stem, settled);
+    (offshoot, sprouts)
 }
 
 impl Offshoot {

@@ -177,7 +177,8 @@ impl<'a> Hunt<'a> {
         }
     }
 
-    /// The nearest candidate that is confirmed; if none is, the nearest that was predicted.
+    /// The nearest candidate that is confirmed; if none is, the nearest that was predicted, if it is
+    /// on the test's own path.
     fn best(
         &mut self,
         replayer: &Replayer,
@@ -210,7 +211,8 @@ impl<'a> Hunt<'a> {
                 invented.forget();
             }
         }
-        Ok(first)
+        // Beyond the recorded path there are thousands of predictions: only what was seen is told.
+        Ok(first.filter(|_| self.case.is_own()))
     }
 
     /// How candidates are tried: those whose input grows in two ways.

@@ -94,8 +94,9 @@ fn message(kind: Kind, site: &SiteKind) -> String {
 /// What a complaint is about and its innermost place in the program's own sources, named as the
 /// site map does.
 pub fn of_complaint(sites: &Sites, complaint: &Complaint) -> Option<(Kind, Place)> {
-    let in_unit = |place: &Place, unit: &Unit| -> Option<(Kind, Place)> {
-        let is_it = |file: &String| same_file(file, &place.file);
+    type IsSame = fn(&str, &str) -> bool;
+    let in_unit = |place: &Place, unit: &Unit, is_same: IsSame| -> Option<(Kind, Place)> {
+        let is_it = |file: &String| is_same(file, &place.file);
         let file = unit.files.iter().position(is_it)?;
         let mut found = Place {
             file: unit.files[file].clone(),
@@ -116,7 +117,12 @@ pub fn of_complaint(sites: &Sites, complaint: &Complaint) -> Option<(Kind, Place
         }
         Some((kind, found))
     };
-    let in_program = |place| sites.units().find_map(|unit| in_unit(place, unit));
+    // A program may have a `string.c` of its own beside the models': its very name comes first.
+    let names: [IsSame; 2] = [|one, other| one == other, same_file];
+    let in_program = |place| {
+        let with = |is_same| sites.units().find_map(|unit| in_unit(place, unit, is_same));
+        names.into_iter().find_map(with)
+    };
     complaint.places.iter().find_map(in_program)
 }
 

@@ -204,7 +204,8 @@ impl<'a> Explorer<'a> {
             findings: (locked(&self.defects).len() - findings) as u64,
             seconds: start.elapsed().as_secs_f64(),
         });
-        if finished == slots.len() as u64 && exploration.distances.len() as u32 == distance + 1 {
+        let is_next = exploration.finished == distance.checked_sub(1);
+        if finished == slots.len() as u64 && is_next {
             exploration.finished = Some(distance);
         }
         Ok(())

@@ -45,7 +45,8 @@ impl Unit<'_, '_> {
         self.explorer.known.add_all(nodes);
         slot.standing = Standing::Active;
         let units = self.explorer.bench.work.units();
-        if let Some(state) = State::load(&units, traced.digest) {
+        let kept = State::load(&units, traced.digest);
+        if let Some(state) = kept.filter(|state| !state.summary.stopped) {
             return self.take_up(slot, state);
         }
         slot.state = State {

@@ -14,10 +14,16 @@
 /* Where libc will go on inside a group of short options ("-abc"); NULL: at the next argument. */
 static const char *rest_of_group;
 
+/* The byte without its label. */
+static char recorded(const char *byte)
+{
+    return (char)__nm_recorded((size_t)(unsigned char)*byte);
+}
+
 /* A branch that says that the byte is what it is. Returns it without a label. */
 static char pin(const char *byte)
 {
-    char now = (char)__nm_recorded((size_t)(unsigned char)*byte);
+    char now = recorded(byte);
     if (*byte == now)
         return now;
     return 0;
@@ -30,14 +36,40 @@ static void pin_name(const char *name)
         ;
 }
 
-/* A short option: its letter, and whether the argument goes on behind it. */
-static bool pin_letter(const char *letter)
+/* Which of the option letters this is, counted from 1 in their order; 0: none of them. */
+static unsigned number_of(const char *letter, const char *options)
 {
-    if (pin(letter) == 'W')
-        pin_name(letter + 1); /* may stand for a long option */
+    unsigned char numbers[256] = {0}, count = 0;
+    for (const char *option = options; *option != 0; option++)
+        if (*option != ':' && *option != ';' && *option != '-' && *option != '+')
+            numbers[(unsigned char)*option] = ++count;
+    return numbers[(unsigned char)*letter];
+}
+
+#define WAY(n) case n: return n;
+#define WAYS(n) WAY(n) WAY(n + 1) WAY(n + 2) WAY(n + 3) WAY(n + 4) WAY(n + 5) WAY(n + 6) WAY(n + 7)
+
+/* One branch with a way for each option: every other one is one step away from this path. */
+static unsigned choose(unsigned number)
+{
+    switch (number) {
+        WAYS(1) WAYS(9) WAYS(17) WAYS(25) WAYS(33) WAYS(41) WAYS(49) WAYS(57)
+    default:
+        return 0;
+    }
+}
+
+/* A short option: its letter, and whether the argument goes on behind it. */
+static bool pin_letter(const char *letter, const char *options)
+{
+    bool goes_on = false;
     if (letter[1] != 0)
-        return true;
-    return false;
+        goes_on = true;
+    unsigned number = choose(number_of(letter, options));
+    char now = number == 0 ? pin(letter) : recorded(letter);
+    if (now == 'W')
+        pin_name(letter + 1); /* may stand for a long option */
+    return goes_on;
 }
 
 static bool stops_at_first(const char *short_options, bool is_posix)
@@ -57,7 +89,7 @@ static int look(int count, char *const *arguments, const char *options, struct m
     if (optind == 0)
         rest_of_group = NULL;
     if (rest_of_group != NULL) {
-        pin_letter(rest_of_group);
+        pin_letter(rest_of_group, options);
         return first;
     }
     bool stops = *options == '-' || stops_at_first(options, manner.is_posix);
@@ -73,7 +105,7 @@ static int look(int count, char *const *arguments, const char *options, struct m
         else if (manner.has_names && manner.names_after_one_dash)
             pin_name(argument + 1);
         else
-            pin_letter(argument + 1);
+            pin_letter(argument + 1, options);
         return i;
     }
     return count;

@@ -31,9 +31,9 @@ pub fn finish_suite(suite: &mut Suite, slots: &[Slot]) {
     }
 }
 
-/// Whether a test ended differently when it was run again.
+/// Whether a test that ended by itself ended differently when it was run again.
 fn ended_otherwise(slot: &Slot) -> bool {
-    !slot.test.ended.is_empty()
+    slot.test.ended.starts_with("exit")
         && !slot.state.ended.is_empty()
         && slot.test.ended != slot.state.ended
 }

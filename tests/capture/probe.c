@@ -236,6 +236,12 @@ int main(int count, char **arguments)
     }
     if (is(what, "close-all"))
         return close_all();
+    if (is(what, "count-descriptors")) {
+        int count = 0;
+        while (open("in", O_RDONLY) >= 0)
+            count++;
+        printf("%d\n", count);
+    }
     if (is(what, "bad"))
         use_bad_paths();
     return 0;

@@ -5,11 +5,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use nearmiss_abi::environment;
-use nearmiss_sandbox::{Limits, Replacement, Spec, Stdin, Thing};
+use nearmiss_abi::environment as names;
+use nearmiss_sandbox::{Limits, Replacement, Spec, Stdin, Thing, words};
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::write_atomically;
+use crate::environment::Environment;
 
 /// What a run is made of.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -17,9 +18,10 @@ pub struct Capsule {
     /// The program's file.
     pub program: PathBuf,
     /// Its arguments, with its name first.
+    #[serde(with = "words::list")]
     pub arguments: Vec<OsString>,
     /// Its environment.
-    pub environment: Vec<(OsString, OsString)>,
+    pub environment: Environment,
     /// Where it runs.
     pub directory: PathBuf,
     /// Its standard input.
@@ -34,7 +36,7 @@ pub struct Capsule {
     pub world: Vec<Thing>,
     /// Files with another content than on the disk and in `world`.
     pub files: Vec<Replacement>,
-    /// The contents of named channels: see [`environment::REPLAY`].
+    /// The contents of named channels: see [`names::REPLAY`].
     pub named: Option<PathBuf>,
     /// Letters of the channels that are inputs.
     pub channels: String,
@@ -59,10 +61,10 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Options {
         Options {
-            length: environment::DEFAULT_LENGTH,
-            elements: environment::DEFAULT_ELEMENTS,
-            updates: environment::DEFAULT_UPDATES,
-            input: environment::DEFAULT_INPUT,
+            length: names::DEFAULT_LENGTH,
+            elements: names::DEFAULT_ELEMENTS,
+            updates: names::DEFAULT_UPDATES,
+            input: names::DEFAULT_INPUT,
         }
     }
 }
@@ -84,7 +86,7 @@ pub enum Origin {
 impl Capsule {
     /// Keeps it in a file that nobody else can read: the environment may have secrets.
     pub fn write(&self, directory: &Path) -> io::Result<()> {
-        let text = serde_json::to_string_pretty(self)?;
+        let text = serde_json::to_string(self)?;
         let path = directory.join("capsule.json");
         write_atomically(&path, text.as_bytes())?;
         fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600))
@@ -98,9 +100,9 @@ impl Capsule {
 
     /// How it is run in a sandbox, by its program or by the program's twin.
     pub fn spec(&self, program: &Path, variables: &[(&str, OsString)], limits: &Limits) -> Spec {
-        let mut environment = self.environment.clone();
+        let mut environment = self.environment.to_vec();
         if let Some(named) = &self.named {
-            environment.push((environment::REPLAY.into(), named.clone().into()));
+            environment.push((names::REPLAY.into(), named.clone().into()));
         }
         for (name, value) in variables {
             environment.retain(|(known, _)| known != name);
@@ -123,8 +125,8 @@ impl Capsule {
     /// The variables that make an instrumented program record into a directory.
     pub fn recording(&self, directory: &Path, origin: Origin) -> Vec<(&'static str, OsString)> {
         vec![
-            (environment::RECORD, directory.into()),
-            (environment::OPTIONS, self.option_words(origin).into()),
+            (names::RECORD, directory.into()),
+            (names::OPTIONS, self.option_words(origin).into()),
         ]
     }
 
@@ -135,25 +137,25 @@ impl Capsule {
             updates,
             input,
         } = self.options;
-        let mut words = format!("{}={}", environment::OPTION_CHANNELS, self.channels);
+        let mut words = format!("{}={}", names::OPTION_CHANNELS, self.channels);
         let mut add = |name: &str, value: u64| words.push_str(&format!(",{name}={value}"));
-        add(environment::OPTION_LENGTH, length);
-        add(environment::OPTION_ELEMENTS, elements);
-        add(environment::OPTION_UPDATES, updates);
-        add(environment::OPTION_INPUT, input);
+        add(names::OPTION_LENGTH, length);
+        add(names::OPTION_ELEMENTS, elements);
+        add(names::OPTION_UPDATES, updates);
+        add(names::OPTION_INPUT, input);
         if origin == Origin::Invented {
             add(
-                environment::OPTION_ALLOCATION,
-                environment::DEFAULT_ALLOCATION,
+                names::OPTION_ALLOCATION,
+                names::DEFAULT_ALLOCATION,
             );
             // An invented input may make a program run for as long as it is let.
-            add(environment::OPTION_EVENTS, INVENTED_EVENTS);
-            add(environment::OPTION_TERMS, INVENTED_TERMS);
+            add(names::OPTION_EVENTS, INVENTED_EVENTS);
+            add(names::OPTION_TERMS, INVENTED_TERMS);
         }
         if let Stdin::Pipe(path) = &self.stdin
             && let Ok(metadata) = fs::metadata(path)
         {
-            add(environment::OPTION_STDIN, metadata.len());
+            add(names::OPTION_STDIN, metadata.len());
         }
         words
     }
@@ -193,7 +195,7 @@ mod tests {
         let capsule = Capsule {
             program: "/bin/prog".into(),
             arguments: Vec::new(),
-            environment: Vec::new(),
+            environment: Environment::default(),
             directory: "/".into(),
             stdin: Stdin::Pipe(stdin),
             terminal: false,

@@ -139,6 +139,8 @@ impl Found {
             }
             *file = kept;
         }
+        // It must be possible to replay it when the tests are others.
+        moved.capsule.environment = moved.capsule.environment.inline();
         moved.capsule.write(&unfinished)?;
         if directory.exists() {
             fs::remove_dir_all(directory)?;

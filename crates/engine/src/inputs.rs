@@ -40,7 +40,8 @@ pub fn write(
                 capsule.files.push(replacement);
             }
             ChannelKind::Environment if changed => {
-                set_variable(&mut capsule.environment, &channel.name, content);
+                let word = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
+                capsule.environment.set(word(&channel.name), word(content));
             }
             ChannelKind::Named => named.extend(named_row(&channel.name, channel.index, content)),
             ChannelKind::Pipe => named.extend(named_row(PIPE, channel.index, content)),
@@ -161,17 +162,6 @@ fn is_plenty(kind: ChannelKind) -> bool {
 fn set_argument(arguments: &mut [OsString], index: u32, content: &[u8]) {
     if let Some(argument) = arguments.get_mut(index as usize) {
         *argument = OsString::from_vec(content.to_vec());
-    }
-}
-
-fn set_variable(environment: &mut Vec<(OsString, OsString)>, name: &[u8], content: &[u8]) {
-    let value = OsString::from_vec(content.to_vec());
-    match environment
-        .iter_mut()
-        .find(|(known, _)| known.as_bytes() == name)
-    {
-        Some((_, known)) => *known = value,
-        None => environment.push((OsString::from_vec(name.to_vec()), value)),
     }
 }
 

@@ -191,7 +191,7 @@ mod tests {
         Capsule {
             program: "/bin/prog".into(),
             arguments: vec!["prog".into(), "16".into(), "x".into()],
-            environment: vec![("HOME".into(), "/root".into())],
+            environment: vec![("HOME".into(), "/root".into())].into(),
             directory: "/".into(),
             stdin: Stdin::Pipe("/old".into()),
             terminal: false,
@@ -244,7 +244,7 @@ mod tests {
             b"abab\nc\n"
         );
         assert_eq!(
-            invented.capsule.environment,
+            invented.capsule.environment[..],
             [("HOME".into(), OsString::new())]
         );
         assert_eq!(

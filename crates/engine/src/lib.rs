@@ -25,6 +25,7 @@ pub mod capsule;
 pub mod complaint;
 pub mod confirm;
 mod defects;
+mod environment;
 mod error;
 mod explore;
 mod figures;

@@ -35,7 +35,7 @@ pub fn record(
     let mut capsule = Capsule {
         program: target.program,
         arguments: target.arguments,
-        environment: without_our_variables(target.environment),
+        environment: without_our_variables(target.environment).into(),
         directory: target.directory,
         terminal: stdin.is_terminal(),
         stdin: match &stdin {

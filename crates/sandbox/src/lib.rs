@@ -36,6 +36,7 @@ mod spec;
 mod stage;
 mod sys;
 mod watch;
+pub mod words;
 mod world;
 
 use std::ffi::OsString;

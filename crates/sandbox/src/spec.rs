@@ -7,14 +7,18 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use crate::words;
+
 /// A program and its world.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Spec {
     /// The program's file.
     pub program: PathBuf,
     /// Its arguments, with its name first.
+    #[serde(with = "words::list")]
     pub arguments: Vec<OsString>,
     /// Its whole environment.
+    #[serde(with = "words::pairs")]
     pub environment: Vec<(OsString, OsString)>,
     /// Where it runs.
     pub directory: PathBuf,

@@ -17,6 +17,7 @@ use super::skipped::Reason;
 use super::world;
 use crate::Config;
 use crate::capsule::Capsule;
+use crate::environment::Environment;
 use crate::test_case::TestCase;
 
 /// Why there is no test case.
@@ -62,7 +63,8 @@ impl Workshop<'_> {
             .map(|argument| argument.display().to_string())
             .collect();
         let place = shelf.place(&candidate.digest, &command)?;
-        let capsule = self.capsule(&captured, &program, &place)?;
+        let environment = self.environment(&captured, shelf)?;
+        let capsule = self.capsule(&captured, &program, &place, environment)?;
         capsule.write(&place.directory)?;
         Ok(TestCase {
             id: place.id,
@@ -104,7 +106,13 @@ impl Workshop<'_> {
         }
     }
 
-    fn capsule(&self, captured: &Captured, program: &Path, place: &Place) -> io::Result<Capsule> {
+    fn capsule(
+        &self,
+        captured: &Captured,
+        program: &Path,
+        place: &Place,
+        environment: Environment,
+    ) -> io::Result<Capsule> {
         let is_terminal = matches!(captured.stdin, Fed::Terminal(_));
         let mut channels = self.config.channels.clone();
         let stdin = self.stdin(captured, place)?;
@@ -119,7 +127,7 @@ impl Workshop<'_> {
         Ok(Capsule {
             program: program.to_path_buf(),
             arguments: captured.arguments.clone(),
-            environment: variables(captured),
+            environment,
             directory: captured.directory.clone(),
             stdin,
             terminal: is_terminal,
@@ -130,6 +138,11 @@ impl Workshop<'_> {
             channels,
             options: self.config.options.clone(),
         })
+    }
+
+    /// The environment, shared with the tests that have the same.
+    fn environment(&self, captured: &Captured, shelf: &mut Shelf) -> io::Result<Environment> {
+        shelf.share(variables(captured).into())
     }
 
     fn stdin(&self, captured: &Captured, place: &Place) -> io::Result<Stdin> {

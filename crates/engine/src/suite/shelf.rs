@@ -6,6 +6,7 @@
 //!  tests/T1/stdin           what it was fed, if that was no file
 //!  tests/T1/files/NAME      contents of files that are not on the disk any more; tests that
 //!                           read the same content share it (hard links)
+//!  tests/environments/…     their environments, each once
 //! ```
 //!
 //! A test that the suite runs again keeps its number and its directory.
@@ -19,6 +20,10 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::write_atomically;
+use crate::environment::Environment;
+
+/// Where environments are kept.
+const ENVIRONMENTS: &str = "environments";
 
 /// What a test is recognised by.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -37,6 +42,8 @@ pub struct Shelf {
     unseen: HashMap<String, Vec<u64>>,
     seen: HashSet<u64>,
     last: u64,
+    /// Environments of tests, by the files that they are kept in.
+    environments: HashMap<PathBuf, Environment>,
 }
 
 impl Shelf {
@@ -48,6 +55,7 @@ impl Shelf {
             unseen: HashMap::new(),
             seen: HashSet::new(),
             last: 0,
+            environments: HashMap::new(),
         };
         let mut numbers = shelf.numbers()?;
         numbers.sort_unstable();
@@ -104,6 +112,15 @@ impl Shelf {
         Ok(place)
     }
 
+    /// An environment as the tests have it that were given the same.
+    pub fn share(&mut self, mut environment: Environment) -> io::Result<Environment> {
+        environment.keep_in(&self.root.join(ENVIRONMENTS))?;
+        let Some(file) = environment.file().map(Path::to_path_buf) else {
+            return Ok(environment);
+        };
+        Ok(self.environments.entry(file).or_insert(environment).clone())
+    }
+
     /// A test was seen but is not looked at this time: it keeps its number.
     pub fn keep(&mut self, digest: &str) {
         let known = self.unseen.get_mut(digest).filter(|list| !list.is_empty());
@@ -115,6 +132,15 @@ impl Shelf {
         for number in self.numbers()? {
             if !self.seen.contains(&number) {
                 fs::remove_dir_all(self.directory(number))?;
+            }
+        }
+        let Ok(environments) = fs::read_dir(self.root.join(ENVIRONMENTS)) else {
+            return Ok(());
+        };
+        for entry in environments {
+            let path = entry?.path();
+            if !self.environments.contains_key(&path) {
+                fs::remove_file(path)?;
             }
         }
         Ok(())

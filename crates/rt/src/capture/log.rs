@@ -1,7 +1,8 @@
 //! The log of a captured process: records, each written as one piece to the end of the file.
 //!
 //! Descriptors belong to the program: it may close ours and open a file of its own under the
-//! same number. So each write first makes sure that the descriptor is still the log.
+//! same number. So each write first makes sure that the descriptor is still the log. A program
+//! with few descriptors may count them: there the log is open only while it is written.
 
 use nearmiss_abi::capture::{Loss, RecordKind};
 
@@ -27,6 +28,8 @@ pub struct Log {
     waiting: [u8; ROOM],
     used: usize,
     broken: bool,
+    /// Descriptors are few: none is kept.
+    closes: bool,
 }
 
 impl Log {
@@ -41,6 +44,7 @@ impl Log {
             waiting: [0; ROOM],
             used: 0,
             broken: false,
+            closes: false,
         }
     }
 
@@ -61,7 +65,11 @@ impl Log {
             let how = open::WRONLY | open::CREAT | open::EXCL | open::APPEND | open::CLOEXEC;
             // SAFETY: a text ends with a zero.
             match unsafe { system::open(self.path.as_ptr(), how, 0o600) } {
-                Ok(fd) => return self.adopt(fd),
+                Ok(fd) => {
+                    let adopted = self.adopt(fd);
+                    self.let_go();
+                    return adopted;
+                }
                 Err(EEXIST) => continue,
                 Err(_) => return false,
             }
@@ -77,6 +85,7 @@ impl Log {
             system::close(low);
         }
         self.fd = high.unwrap_or(low);
+        self.closes = high.is_none();
         let Ok(details) = kernel::details(self.fd) else {
             return false;
         };
@@ -86,6 +95,14 @@ impl Log {
         }
         (self.device, self.inode) = (details.device(), details.inode());
         true
+    }
+
+    /// Gives the descriptor back where they are few.
+    fn let_go(&mut self) {
+        if self.closes && self.fd >= 0 {
+            system::close(self.fd);
+            self.fd = -1;
+        }
     }
 
     /// Whether this is the process that made the log, not a child of it.
@@ -163,6 +180,7 @@ impl Log {
         // SAFETY: pieces are made of slices.
         let written = unsafe { kernel::write(self.fd, pieces) };
         self.broken = written != Ok(size);
+        self.let_go();
     }
 
     fn is_writable(&mut self, more: u64) -> bool {

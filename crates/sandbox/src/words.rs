@@ -1,0 +1,99 @@
+//! Words of a command line or an environment in JSON: text where they are text, else their bytes.
+//! (Serde's own form is a list of numbers, five times as long; environments of test suites have
+//! hundreds of kilobytes.)
+
+use std::ffi::{OsStr, OsString};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Written<'a> {
+    Text(&'a str),
+    Bytes(&'a [u8]),
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Read {
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+fn write(word: &OsStr) -> Written<'_> {
+    match word.to_str() {
+        Some(text) => Written::Text(text),
+        None => Written::Bytes(word.as_bytes()),
+    }
+}
+
+fn read(word: Read) -> OsString {
+    match word {
+        Read::Text(text) => text.into(),
+        Read::Bytes(bytes) => OsString::from_vec(bytes),
+    }
+}
+
+/// A list of words.
+pub mod list {
+    use super::*;
+
+    /// For serde.
+    pub fn serialize<S: Serializer>(words: &[OsString], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(words.iter().map(|word| write(word)))
+    }
+
+    /// For serde.
+    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<OsString>, D::Error> {
+        let words = Vec::<Read>::deserialize(from)?;
+        Ok(words.into_iter().map(read).collect())
+    }
+}
+
+/// A list of pairs of words.
+pub mod pairs {
+    use super::*;
+
+    /// For serde.
+    pub fn serialize<S: Serializer>(
+        pairs: &[(OsString, OsString)],
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        to.collect_seq(pairs.iter().map(|(one, other)| (write(one), write(other))))
+    }
+
+    /// For serde.
+    pub fn deserialize<'d, D: Deserializer<'d>>(
+        from: D,
+    ) -> Result<Vec<(OsString, OsString)>, D::Error> {
+        let pairs = Vec::<(Read, Read)>::deserialize(from)?;
+        let read_both = |(one, other)| (read(one), read(other));
+        Ok(pairs.into_iter().map(read_both).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, PartialEq, Serialize, Deserialize)]
+    struct Sample {
+        #[serde(with = "list")]
+        words: Vec<OsString>,
+        #[serde(with = "pairs")]
+        pairs: Vec<(OsString, OsString)>,
+    }
+
+    #[test]
+    fn words_come_back_as_they_were() {
+        let odd = OsString::from_vec(vec![b'a', 0xff, b'"']);
+        let sample = Sample {
+            words: vec!["plain".into(), "\"\u{7f}é\n".into(), odd.clone()],
+            pairs: vec![("NAME".into(), odd), ("EMPTY".into(), "".into())],
+        };
+        let text = serde_json::to_string(&sample).unwrap();
+        assert!(text.contains(r#"["plain","#) && text.contains("[97,255,34]"));
+        assert_eq!(serde_json::from_str::<Sample>(&text).unwrap(), sample);
+    }
+}

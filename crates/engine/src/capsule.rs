@@ -144,10 +144,7 @@ impl Capsule {
         add(names::OPTION_UPDATES, updates);
         add(names::OPTION_INPUT, input);
         if origin == Origin::Invented {
-            add(
-                names::OPTION_ALLOCATION,
-                names::DEFAULT_ALLOCATION,
-            );
+            add(names::OPTION_ALLOCATION, names::DEFAULT_ALLOCATION);
             // An invented input may make a program run for as long as it is let.
             add(names::OPTION_EVENTS, INVENTED_EVENTS);
             add(names::OPTION_TERMS, INVENTED_TERMS);

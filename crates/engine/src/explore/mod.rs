@@ -24,6 +24,7 @@ mod state;
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -180,7 +181,7 @@ impl<'a> Explorer<'a> {
         let end = self.end_of(distance);
         for _ in 0..ROUNDS {
             let is_open = |number: &usize| !locked(&slots[*number]).is_finished(distance);
-            let open: Vec<usize> = (0..slots.len()).filter(is_open).collect();
+            let open: Vec<usize> = in_turn(slots).into_iter().filter(is_open).collect();
             if open.is_empty() || self.bench.is_over(end) {
                 break;
             }
@@ -286,6 +287,22 @@ impl<'a> Explorer<'a> {
         }
         Ok(())
     }
+}
+
+/// The numbers of the tests in the order in which they are looked at: of each program one, then of
+/// each another, so that all programs have their turn where time is short.
+fn in_turn(slots: &[Mutex<Slot>]) -> Vec<usize> {
+    let mut turns: HashMap<PathBuf, usize> = HashMap::new();
+    let mut order: Vec<(usize, usize)> = Vec::new();
+    for (number, slot) in slots.iter().enumerate() {
+        let turn = turns
+            .entry(locked(slot).test.capsule.program.clone())
+            .or_default();
+        order.push((*turn, number));
+        *turn += 1;
+    }
+    order.sort_unstable();
+    order.into_iter().map(|(_, number)| number).collect()
 }
 
 /// One test at one distance.

@@ -43,6 +43,9 @@ impl Unit<'_, '_> {
         let Some(mut territory) = self.territory(slot, &subject) else {
             return Ok(());
         };
+        if slot.anyway.is_none() && !self.is_over() {
+            self.judge_own(slot, &subject, &territory.traced, None)?;
+        }
         let first = slot.state.finished.map_or(1, |done| done + 1);
         for distance in first..=self.distance {
             if !self.explore_at(distance, slot, &subject, &mut territory)? {

@@ -243,7 +243,8 @@ impl Unit<'_, '_> {
             path: &traced.path,
             distance: self.distance,
         };
-        let known = (slot.anyway.as_slice(), slot.state.found.as_slice());
+        let anyway = slot.anyway.as_deref().unwrap_or_default();
+        let known = (anyway, slot.state.found.as_slice());
         let lab = (self.lab, ground.subject);
         let mut hunt = Hunt::new(lab, case, limits, known, self.deadline);
         hunt.tell_own(&complaints.unwrap_or_default())?;

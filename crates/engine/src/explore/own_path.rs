@@ -118,35 +118,13 @@ impl Unit<'_, '_> {
         let sites = &subject.program.sites;
         let (config, tally) = (bench.config, bench.tally);
         let analysis = analyse(&mut traced.path, sites, config, &Task::CHECKS, end, tally);
-        let limits = limits(config, traced.time);
-        let explores = config.distance != Some(0);
         let can_fail = !analysis.places.is_empty() || !analysis.probes.is_empty();
+        let (mut divergences, mut confirmed_guesses) = (0, 0);
         if can_fail {
             self.need_sandbox(&analysis)?;
+            (divergences, confirmed_guesses) =
+                self.judge_own(slot, subject, traced, Some(&analysis))?;
         }
-        if (can_fail || explores) && !self.is_over() {
-            let complaints = self.lab.try_twin(subject, &slot.test.capsule, &limits);
-            slot.anyway = complaints.unwrap_or_default();
-        }
-        let case = Case {
-            test: &slot.test,
-            own: &traced.path.channels,
-            capsule: &slot.test.capsule,
-            path: &traced.path,
-            distance: 0,
-        };
-        let known = (slot.anyway.as_slice(), &[][..]);
-        let mut hunt = Hunt::new((self.lab, subject), case, limits, known, self.deadline);
-        hunt.confirm(&analysis)?;
-        hunt.tell_own(&slot.anyway)?;
-        let Hunt {
-            found,
-            divergences,
-            confirmed_guesses,
-            ..
-        } = hunt;
-        self.explorer.add(&found)?;
-        slot.state.found = found;
         let mut summary = summarise(&traced.path, subject, &analysis, divergences);
         summary.checks.undecided -= confirmed_guesses;
         summary.checks.failing += confirmed_guesses;
@@ -156,6 +134,45 @@ impl Unit<'_, '_> {
         let mut figures = locked(&self.explorer.figures);
         figures.statistics.merge(&analysis.statistics);
         Ok(())
+    }
+
+    /// Replays what can fail on the test's own path, and asks the twin about the test's own input:
+    /// memory errors on data that is not input are seen by nobody else. Gives the runs that left
+    /// the predicted path, and the guesses that came true.
+    ///
+    /// Without an analysis this is for later: at distance 0 the twin is asked only where something
+    /// can fail, because building the twins of a hundred programs takes its time.
+    pub(super) fn judge_own(
+        &self,
+        slot: &mut Slot,
+        subject: &Subject,
+        traced: &Traced,
+        analysis: Option<&Analysis>,
+    ) -> Result<(u64, u64), EngineError> {
+        let limits = limits(self.explorer.bench.config, traced.time);
+        if slot.anyway.is_none() {
+            let complaints = self.lab.try_twin(subject, &slot.test.capsule, &limits);
+            slot.anyway = Some(complaints.unwrap_or_default());
+        }
+        let case = Case {
+            test: &slot.test,
+            own: &traced.path.channels,
+            capsule: &slot.test.capsule,
+            path: &traced.path,
+            distance: 0,
+        };
+        let anyway = slot.anyway.as_deref().unwrap_or_default();
+        let known = (anyway, slot.state.found.as_slice());
+        let mut hunt = Hunt::new((self.lab, subject), case, limits, known, self.deadline);
+        if let Some(analysis) = analysis {
+            hunt.confirm(analysis)?;
+        }
+        hunt.tell_own(anyway)?;
+        let counts = (hunt.divergences, hunt.confirmed_guesses);
+        let found = std::mem::take(&mut hunt.found);
+        self.explorer.add(&found)?;
+        slot.state.found.extend(found);
+        Ok(counts)
     }
 
     /// Makes sure that invented inputs can be run, before the first one is.

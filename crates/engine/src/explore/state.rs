@@ -28,8 +28,8 @@ pub struct Slot {
     pub state: State,
     /// Why its neighbours cannot be explored, if so.
     pub stuck: Option<String>,
-    /// What the twin says about its own input.
-    pub anyway: Vec<Complaint>,
+    /// What the twin says about its own input, once that was asked.
+    pub anyway: Option<Vec<Complaint>>,
     /// What is known of it for now.
     pub(super) memory: Memory,
 }
@@ -142,7 +142,7 @@ impl Slot {
             standing: Standing::Waiting,
             state: State::default(),
             stuck: None,
-            anyway: Vec::new(),
+            anyway: None,
             memory: Memory::default(),
         }
     }

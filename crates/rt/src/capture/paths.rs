@@ -67,6 +67,19 @@ impl Table {
         }
     }
 
+    /// Whether a path has a row.
+    fn knows(&self, path: &[u8]) -> bool {
+        let hash = hash(path) & !FLAGS;
+        let mut index = (hash >> 20) as usize % MOST_PATHS;
+        while let Some(&row) = self.rows.get(index).filter(|row| **row != 0) {
+            if row & !FLAGS == hash {
+                return row & KNOWN != 0;
+            }
+            index = (index + 1) % MOST_PATHS;
+        }
+        false
+    }
+
     /// The place of a path, old or new; `None` if there is no room.
     fn place(&mut self, path: &[u8]) -> Option<&mut u64> {
         let hash = hash(path) & !FLAGS;
@@ -148,9 +161,35 @@ impl Capture {
         }
     }
 
+    /// Writes the row of the path in `self.path` as [`Capture::note_one`] does. What is not there
+    /// may be going to be made: then it matters whether the directory for it is there.
+    fn note_path(&mut self, how: Use, found: Result<Details, Errno>) -> bool {
+        let follows = self.note_one(how, found);
+        if matches!(found, Err(ENOENT)) {
+            self.note_directories_above();
+        }
+        follows
+    }
+
+    /// Rows of the directories above `self.path`, up to the first that is there.
+    fn note_directories_above(&mut self) {
+        loop {
+            let size = absolute::parent_size(self.path.text());
+            self.path.shorten(size);
+            if size == 0 || self.paths.knows(self.path.text()) {
+                return;
+            }
+            let found = kernel::details_at(crate::files::AT_FDCWD, self.path.as_ptr());
+            self.note_one(Use::Name, found);
+            if found.is_ok() {
+                return;
+            }
+        }
+    }
+
     /// Writes the row of the path in `self.path`, unless it has one that is good enough.
     /// Whether it is a link that the program follows.
-    fn note_path(&mut self, how: Use, found: Result<Details, Errno>) -> bool {
+    fn note_one(&mut self, how: Use, found: Result<Details, Errno>) -> bool {
         let path = self.path.text();
         if is_system(path) || is_below(path, self.directory.text()) {
             return false;

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use nearmiss_sandbox::{Ended, Exceeded, Limits};
 use nearmiss_sites::Sites;
+use nearmiss_solve::{Backend, Stack};
 use nearmiss_trace::RawTrace;
 
 use crate::Config;
@@ -31,6 +32,8 @@ pub struct Bench<'a> {
     pub work: Work,
     /// Who is told.
     pub tally: &'a Tally,
+    /// Who answers questions about paths.
+    pub stack: Stack,
     /// The number of the next directory for an input.
     directories: AtomicU64,
 }
@@ -48,6 +51,7 @@ impl<'a> Bench<'a> {
             campaign,
             work: campaign.work(kind),
             tally,
+            stack: Stack::shared(backend(config)),
             directories: AtomicU64::new(0),
         }
     }
@@ -67,6 +71,15 @@ impl<'a> Bench<'a> {
     pub fn new_directory(&self) -> PathBuf {
         let number = self.directories.fetch_add(1, Ordering::Relaxed);
         self.campaign.inputs().join(format!("new-{number}"))
+    }
+}
+
+fn backend(config: &Config) -> Backend {
+    match &config.solver {
+        Some(command) => Backend::External {
+            command: command.clone(),
+        },
+        None => Backend::default(),
     }
 }
 

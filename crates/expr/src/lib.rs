@@ -7,6 +7,7 @@
 //! | [`terms`] | the arena: every term once, simplified when it is made |
 //! | `simplify` | the rewrite rules, one small function each |
 //! | [`evaluate`] | the value of terms under an assignment of the input bytes |
+//! | [`digest`] | names of terms that hold beyond their arena |
 //! | [`support`] | which input bytes a term depends on |
 //! | [`range`] | which values a term can have, also under the conditions of a path |
 //! | [`lower`] | composite operations as basic ones, for solvers |
@@ -16,6 +17,7 @@
 //! over them: loops use the order of [`TermId`]s (operands are smaller than what is made of
 //! them) or a stack of their own.
 
+pub mod digest;
 pub mod evaluate;
 pub mod lower;
 mod node;
@@ -28,6 +30,7 @@ pub mod terms;
 #[cfg(test)]
 mod testing;
 
+pub use digest::Digests;
 pub use evaluate::{Assignment, Evaluator, Inputs};
 pub use lower::Lowering;
 pub use nearmiss_abi::op::Op;

@@ -57,6 +57,15 @@ struct Fork {
     feasibility: Feasibility,
 }
 
+/// A fork that counts for distances, or may.
+#[derive(Clone, Copy, Debug)]
+struct Counting {
+    /// Its number among the forks.
+    position: usize,
+    /// Whether a sensitive operation follows before the next one of these.
+    leads_to_sensitive: bool,
+}
+
 impl Course {
     /// The forks among these steps. The end of the path is sensitive too: what happens there is
     /// what the test is about.
@@ -113,13 +122,15 @@ impl Course {
     /// those before the deepest sensitive operations first, `most` at most. For each operation
     /// `ahead` more are named than can be needed if all are feasible, since many are not.
     pub fn open(&self, distance: u32, ahead: usize, most: usize) -> Vec<usize> {
+        let counting = self.counting();
         let mut open = Vec::new();
         let mut is_listed = vec![false; self.forks.len()];
-        for last in (0..self.forks.len()).rev() {
-            if !self.forks[last].leads_to_sensitive {
+        for last in (0..counting.len()).rev() {
+            if !counting[last].leads_to_sensitive {
                 continue;
             }
-            self.list_open(last, distance as usize, ahead, &mut is_listed, &mut open);
+            let back = counting[..=last].iter().rev();
+            self.list_open(back, distance as usize, ahead, &mut is_listed, &mut open);
             if open.len() >= most {
                 open.truncate(most);
                 break;
@@ -128,26 +139,42 @@ impl Course {
         open
     }
 
-    /// The open forks that decide which is the `distance`-th feasible one back from `last`.
-    fn list_open(
+    /// The forks that count or may count. The others, of which there may be many between two of
+    /// these, are of no interest but for what they lead to: that is what the last one before leads
+    /// to.
+    fn counting(&self) -> Vec<Counting> {
+        let mut counting: Vec<Counting> = Vec::new();
+        for (position, fork) in self.forks.iter().enumerate() {
+            if matches!(fork.feasibility, Feasibility::Open | Feasibility::Feasible) {
+                counting.push(Counting {
+                    position,
+                    leads_to_sensitive: fork.leads_to_sensitive,
+                });
+            } else if let Some(last) = counting.last_mut() {
+                last.leads_to_sensitive |= fork.leads_to_sensitive;
+            }
+        }
+        counting
+    }
+
+    /// The open forks that decide which is the `distance`-th feasible one on the way back.
+    fn list_open<'c>(
         &self,
-        last: usize,
+        back: impl Iterator<Item = &'c Counting>,
         distance: usize,
         ahead: usize,
         is_listed: &mut [bool],
         open: &mut Vec<usize>,
     ) {
         let (mut feasible, mut seen) = (0, 0);
-        for position in (0..=last).rev() {
-            match self.forks[position].feasibility {
-                Feasibility::Feasible => feasible += 1,
-                Feasibility::Open => {
-                    seen += 1;
-                    if !std::mem::replace(&mut is_listed[position], true) {
-                        open.push(self.forks[position].step);
-                    }
+        for &Counting { position, .. } in back {
+            if self.forks[position].feasibility == Feasibility::Feasible {
+                feasible += 1;
+            } else {
+                seen += 1;
+                if !std::mem::replace(&mut is_listed[position], true) {
+                    open.push(self.forks[position].step);
                 }
-                Feasibility::Infeasible | Feasibility::Unknown => {}
             }
             if feasible >= distance || feasible + seen >= distance + ahead {
                 return;
@@ -160,33 +187,24 @@ impl Course {
     /// no divergence point yet.
     pub fn divergence_points(&self, distance: u32) -> Vec<usize> {
         let mut points = Vec::new();
-        let mut is_listed = vec![false; self.forks.len()];
-        for last in (0..self.forks.len()).rev() {
-            if !self.forks[last].leads_to_sensitive {
-                continue;
+        // Feasible forks since the last open one: the way back ends there.
+        let mut feasible = Vec::new();
+        for fork in &self.forks {
+            match fork.feasibility {
+                Feasibility::Open => feasible.clear(),
+                Feasibility::Feasible => feasible.push(fork.step),
+                Feasibility::Infeasible | Feasibility::Unknown => {}
             }
-            if let Some(position) = self.nth_feasible(last, distance)
-                && !std::mem::replace(&mut is_listed[position], true)
+            let first = feasible.len().checked_sub(distance as usize);
+            if let Some(&step) = first.and_then(|first| feasible.get(first))
+                && fork.leads_to_sensitive
+                && points.last() != Some(&step)
             {
-                points.push(self.forks[position].step);
+                points.push(step);
             }
         }
+        points.reverse();
         points
-    }
-
-    fn nth_feasible(&self, last: usize, distance: u32) -> Option<usize> {
-        let mut feasible = 0;
-        for position in (0..=last).rev() {
-            match self.forks[position].feasibility {
-                Feasibility::Open => return None,
-                Feasibility::Feasible => feasible += 1,
-                Feasibility::Infeasible | Feasibility::Unknown => continue,
-            }
-            if feasible == distance {
-                return Some(position);
-            }
-        }
-        None
     }
 
     /// The largest distance at which there can be divergence points.
@@ -276,5 +294,61 @@ mod tests {
         assert_eq!(path.open(1, 0, 100), []);
         assert_eq!(path.divergence_points(1), [2]);
         assert_eq!(path.open(2, 0, 100), [1]);
+    }
+
+    /// The definition, word for word: the way back from each operation.
+    fn by_definition(course: &Course, distance: u32) -> Vec<usize> {
+        let mut points = Vec::new();
+        for last in (0..course.forks.len()).rev() {
+            let back = course.forks[..=last].iter().rev();
+            let is_feasible = |fork: &&Fork| fork.feasibility == Feasibility::Feasible;
+            let is_settled = |fork: &&Fork| fork.feasibility != Feasibility::Open;
+            let mut feasible = back.take_while(is_settled).filter(is_feasible);
+            if let Some(fork) = feasible.nth(distance as usize - 1)
+                && course.forks[last].leads_to_sensitive
+                && !points.contains(&fork.step)
+            {
+                points.push(fork.step);
+            }
+        }
+        points
+    }
+
+    #[test]
+    fn divergence_points_are_those_of_the_definition() {
+        let mut seed = 1u32;
+        let mut random = |below: u32| {
+            seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            (seed >> 16) % below
+        };
+        for _ in 0..200 {
+            let text: String = (0..40)
+                .map(|_| ['f', 'f', 's', '.'][random(4) as usize])
+                .collect();
+            let mut path = course(&text);
+            let steps: Vec<usize> = path.feasibilities().map(|(step, _)| step).collect();
+            for step in steps {
+                path.settle(
+                    step,
+                    match random(6) {
+                        0 => Feasibility::Open,
+                        1 => Feasibility::Unknown,
+                        2 | 3 => Feasibility::Infeasible,
+                        _ => Feasibility::Feasible,
+                    },
+                );
+            }
+            for distance in 1..6 {
+                let expected = by_definition(&path, distance);
+                assert_eq!(
+                    path.divergence_points(distance),
+                    expected,
+                    "{text} {distance}"
+                );
+                for step in path.open(distance, 2, 100) {
+                    path.settle(step, Feasibility::Feasible);
+                }
+            }
+        }
     }
 }

@@ -5,6 +5,7 @@
 //! | --- | --- |
 //! | [`question`] | the question, the answer, the [`Solver`] trait |
 //! | [`session`] | the questions about one path, as the engine asks them |
+//! | [`answers`] | what all sessions of a campaign know |
 //! | [`stack`] | how the layers are put together |
 //! | [`slice`](mod@slice) | which conditions of a path matter for a goal |
 //! | [`layers`] | those who answer without solving, and those who watch over the others |
@@ -31,6 +32,7 @@
 //! assert_eq!(model.get(byte), Some(b'6'));
 //! ```
 
+pub mod answers;
 pub mod back;
 mod blast;
 pub mod layers;
@@ -41,6 +43,7 @@ pub mod slice;
 pub mod stack;
 pub mod statistics;
 
+pub use answers::Answers;
 pub use question::{Answer, Layer, Limits, Model, Reason, Solver};
 pub use session::Session;
 pub use slice::Slice;

@@ -95,6 +95,8 @@ pub enum Reason {
 pub enum Layer {
     /// The goal is a constant.
     Constant,
+    /// The same was asked on another path.
+    Known,
     /// The goal's range is.
     Ranges,
     /// An input found earlier, or the recorded one, will do.
@@ -111,8 +113,9 @@ pub enum Layer {
 
 impl Layer {
     /// Every layer, in the order in which they are asked.
-    pub const ALL: [Layer; 7] = [
+    pub const ALL: [Layer; 8] = [
         Layer::Constant,
+        Layer::Known,
         Layer::Ranges,
         Layer::Models,
         Layer::Cores,
@@ -125,6 +128,7 @@ impl Layer {
     pub fn name(self) -> &'static str {
         match self {
             Layer::Constant => "constant",
+            Layer::Known => "known",
             Layer::Ranges => "ranges",
             Layer::Models => "models",
             Layer::Cores => "cores",

@@ -1,11 +1,14 @@
 //! A session: the questions about one path, in the order of the path.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Instant;
 
 use nearmiss_expr::support::Part;
-use nearmiss_expr::{InputByte, Inputs, TermId, Terms};
+use nearmiss_expr::{Evaluator, InputByte, Inputs, TermId, Terms};
 
+use crate::answers::{Answers, Key};
+use crate::layers::satisfies;
 use crate::nearest;
 use crate::question::{Answer, Effort, Layer, Limits, Model, Question, Reply, Solver};
 use crate::slice::{Slice, Slices};
@@ -15,21 +18,43 @@ use crate::statistics::Statistics;
 /// is asked before the rest of it is assumed. All calls are about one arena of terms.
 pub struct Session<'a> {
     recorded: &'a dyn Inputs,
-    slices: Slices,
+    slices: Slices<'a>,
     solver: Box<dyn Solver>,
+    /// What is known from other paths.
+    answers: Option<Arc<Answers>>,
+    evaluator: Evaluator,
     statistics: Statistics,
     /// Some condition is constantly false: the path cannot be taken.
     contradictory: bool,
 }
 
+/// Which answer is wanted: any, or the nearest. An answer to the one is none to the other.
+const ANY: u8 = 0;
+const NEAREST: u8 = 1;
+
 impl<'a> Session<'a> {
-    pub(crate) fn new(solver: Box<dyn Solver>, recorded: &'a dyn Inputs) -> Session<'a> {
+    pub(crate) fn new(
+        solver: Box<dyn Solver>,
+        recorded: &'a dyn Inputs,
+        answers: Option<Arc<Answers>>,
+    ) -> Session<'a> {
         Session {
             recorded,
-            slices: Slices::new(),
+            slices: Slices::new(recorded),
             solver,
+            answers,
+            evaluator: Evaluator::new(),
             statistics: Statistics::default(),
             contradictory: false,
+        }
+    }
+
+    /// A session that knows the same conditions from here on, and goes its own way then.
+    pub(crate) fn fork(&self, solver: Box<dyn Solver>) -> Session<'a> {
+        Session {
+            slices: self.slices.clone(),
+            contradictory: self.contradictory,
+            ..Session::new(solver, self.recorded, self.answers.clone())
         }
     }
 
@@ -44,8 +69,7 @@ impl<'a> Session<'a> {
 
     /// Is there an input that takes the path so far and makes the goal true?
     pub fn ask(&mut self, terms: &mut Terms, goal: TermId, limits: &Limits) -> Answer {
-        let slice = self.slices.slice(terms, goal);
-        self.ask_slice(terms, &slice, goal, &[], limits.effort())
+        self.ask_with(terms, goal, &[], limits)
     }
 
     /// The same, where some bytes shall have certain values.
@@ -56,17 +80,80 @@ impl<'a> Session<'a> {
         fixed: &[(InputByte, u8)],
         limits: &Limits,
     ) -> Answer {
+        let key = self.key(terms, goal, fixed, ANY);
+        if let Some(answer) = self.look_up(terms, key, (goal, fixed), limits) {
+            return answer;
+        }
         let slice = self.slices.slice(terms, goal);
-        self.ask_slice(terms, &slice, goal, fixed, limits.effort())
+        let answer = self.ask_slice(terms, &slice, goal, fixed, limits.effort());
+        self.tell(key, &answer, limits);
+        answer
     }
 
     /// The same, and the answer is as close to the recorded input as can be found: if changing
     /// one byte is enough, one byte; else no changed byte can stay as it was recorded (while
     /// time lasts). The model has only changed bytes.
     pub fn ask_nearest(&mut self, terms: &mut Terms, goal: TermId, limits: &Limits) -> Answer {
+        let key = self.key(terms, goal, &[], NEAREST);
+        if let Some(answer) = self.look_up(terms, key, (goal, &[]), limits) {
+            return answer;
+        }
         let slice = self.slices.slice(terms, goal);
         let goal_bytes = self.slices.bytes(terms, goal);
-        nearest::find(self, terms, &slice, &goal_bytes, goal, limits.effort())
+        let effort = limits.effort();
+        let answer = nearest::find(self, terms, &slice, &goal_bytes, goal, effort);
+        // With more time there might be a nearer one.
+        if Instant::now() < effort.deadline {
+            self.tell(key, &answer, limits);
+        }
+        answer
+    }
+
+    /// The name of a question, if somebody may know its answer.
+    fn key(
+        &mut self,
+        terms: &Terms,
+        goal: TermId,
+        fixed: &[(InputByte, u8)],
+        purpose: u8,
+    ) -> Option<Key> {
+        let is_open = !self.contradictory && terms.as_constant(goal).is_none();
+        (is_open && self.answers.is_some()).then(|| self.slices.key(terms, goal, fixed, purpose))
+    }
+
+    /// What is known from another path. An input is evaluated before it is believed.
+    fn look_up(
+        &mut self,
+        terms: &Terms,
+        key: Option<Key>,
+        (goal, fixed): (TermId, &[(InputByte, u8)]),
+        limits: &Limits,
+    ) -> Option<Answer> {
+        let start = Instant::now();
+        let answer = self.answers.as_ref()?.look_up(key?, limits.time)?;
+        if let Answer::Sat(model) = &answer {
+            let slice = self.slices.slice(terms, goal);
+            let question = Question {
+                path: &slice.conditions,
+                goal,
+                fixed,
+                bytes: &slice.bytes,
+                recorded: self.recorded,
+                effort: limits.effort(),
+            };
+            if !satisfies(&mut self.evaluator, terms, &question, model) {
+                return None;
+            }
+        }
+        let reply = Reply::new(answer, Layer::Known);
+        self.statistics.record(&reply, start.elapsed());
+        Some(reply.answer)
+    }
+
+    fn tell(&self, key: Option<Key>, answer: &Answer, limits: &Limits) {
+        if let (Some(answers), Some(key)) = (&self.answers, key) {
+            answers.tell(key, answer, limits.time);
+        }
     }
 
     /// The part of the path that matters for a goal.

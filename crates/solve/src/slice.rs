@@ -4,11 +4,17 @@
 //! The input bytes are kept in groups (union and find): bytes in one condition are in one
 //! group, and a group knows its conditions. All bytes outside the goal's groups can stay as
 //! they were recorded, which makes the conditions over them true.
+//!
+//! A group also knows the sums of its conditions' digests and of its bytes', so what a question
+//! asks has a name before its slice is made.
 
 use std::collections::{HashMap, HashSet};
 
+use nearmiss_expr::digest::{self, Digests};
 use nearmiss_expr::support::{Part, Parts, Supports};
-use nearmiss_expr::{InputByte, TermId, Terms};
+use nearmiss_expr::{InputByte, Inputs, TermId, Terms};
+
+use crate::answers::Key;
 
 /// A part of a path that can be solved on its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -20,9 +26,13 @@ pub struct Slice {
 }
 
 /// The conditions of a path, grouped as they come.
-#[derive(Default)]
-pub struct Slices {
+#[derive(Clone)]
+pub struct Slices<'a> {
+    recorded: &'a dyn Inputs,
     supports: Supports,
+    digests: Digests,
+    /// The conditions that were added: a loop has the same ones over and over.
+    added: HashSet<TermId>,
     /// The number of each byte that was met.
     numbers: HashMap<InputByte, usize>,
     /// For each number: another one of its group, itself for the first.
@@ -35,17 +45,31 @@ pub struct Slices {
     count: usize,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Group {
     bytes: Vec<InputByte>,
     /// Each with its position in the path.
     conditions: Vec<(usize, TermId)>,
+    /// The sum of the conditions' digests.
+    digest: u128,
+    /// The sum of the bytes' digests, with their recorded values.
+    recorded: u128,
 }
 
-impl Slices {
+impl<'a> Slices<'a> {
     /// No conditions yet.
-    pub fn new() -> Slices {
-        Slices::default()
+    pub fn new(recorded: &'a dyn Inputs) -> Slices<'a> {
+        Slices {
+            recorded,
+            supports: Supports::new(),
+            digests: Digests::default(),
+            added: HashSet::new(),
+            numbers: HashMap::new(),
+            parents: Vec::new(),
+            groups: Vec::new(),
+            joined: HashMap::new(),
+            count: 0,
+        }
     }
 
     /// The input bytes that a term depends on.
@@ -77,12 +101,43 @@ impl Slices {
 
     /// Adds a condition; one without input bytes belongs to no slice.
     pub fn add(&mut self, terms: &Terms, condition: TermId) {
+        if !self.added.insert(condition) {
+            return;
+        }
         let set = self.supports.of(terms, condition);
         if let Some(first) = self.join(Part::whole(set)) {
             let first = self.find(first);
             let entry = (self.count, condition);
-            self.groups[first].conditions.push(entry);
+            let digest = self.digests.of(terms, condition);
+            let group = &mut self.groups[first];
+            group.conditions.push(entry);
+            group.digest = group.digest.wrapping_add(digest);
             self.count += 1;
+        }
+    }
+
+    /// What is asked when a goal is, with some bytes fixed. `purpose` sets questions apart that
+    /// are not of one kind.
+    pub fn key(
+        &mut self,
+        terms: &Terms,
+        goal: TermId,
+        fixed: &[(InputByte, u8)],
+        purpose: u8,
+    ) -> Key {
+        let (mut path, mut recorded) = (0u128, 0u128);
+        for first in self.groups_of(terms, goal) {
+            path = path.wrapping_add(self.groups[first].digest);
+            recorded = recorded.wrapping_add(self.groups[first].recorded);
+        }
+        let goal = self.digests.of(terms, goal);
+        let question = digest::of_numbers(&[path, goal, purpose.into()]);
+        let with_byte = |all, &(byte, value): &(InputByte, u8)| {
+            digest::absorb(digest::absorb(all, digest::of_byte(byte)), value.into())
+        };
+        Key {
+            question: fixed.iter().fold(question, with_byte),
+            recorded,
         }
     }
 
@@ -164,9 +219,11 @@ impl Slices {
         let number = *self.numbers.entry(byte).or_insert(next);
         if number == next {
             self.parents.push(next);
+            let value = self.recorded.byte(byte);
             self.groups.push(Group {
                 bytes: vec![byte],
-                conditions: Vec::new(),
+                recorded: digest::of_numbers(&[digest::of_byte(byte), value.into()]),
+                ..Group::default()
             });
         }
         number
@@ -192,8 +249,11 @@ impl Slices {
         let (large, small) = if a_is_larger { (a, b) } else { (b, a) };
         self.parents[small] = large;
         let moved = std::mem::take(&mut self.groups[small]);
-        self.groups[large].bytes.extend(moved.bytes);
-        self.groups[large].conditions.extend(moved.conditions);
+        let group = &mut self.groups[large];
+        group.bytes.extend(moved.bytes);
+        group.conditions.extend(moved.conditions);
+        group.digest = group.digest.wrapping_add(moved.digest);
+        group.recorded = group.recorded.wrapping_add(moved.recorded);
     }
 }
 
@@ -213,7 +273,8 @@ mod tests {
     #[test]
     fn a_slice_follows_shared_bytes() {
         let mut terms = Terms::new();
-        let mut slices = Slices::new();
+        let recorded = |_: InputByte| 0;
+        let mut slices = Slices::new(&recorded);
         let inputs: Vec<TermId> = (0..6).map(|offset| input(&mut terms, offset)).collect();
         let mut below = |a: usize, b: usize| terms.binary(Op::Ult, inputs[a], inputs[b]);
         let (first, second, third) = (below(0, 1), below(2, 3), below(1, 2));
@@ -231,5 +292,37 @@ mod tests {
         let byte = |offset| InputByte { channel: 0, offset };
         let related = slices.related(&terms, goal, &[byte(3), byte(5), byte(4), byte(9)]);
         assert_eq!(related, [true, false, true, false]);
+    }
+
+    #[test]
+    fn a_key_says_what_is_asked_not_on_which_path() {
+        let recorded = |byte: InputByte| byte.offset as u8;
+        let other = |byte: InputByte| byte.offset as u8 + u8::from(byte.offset == 1);
+        let mut terms = Terms::new();
+        let inputs: Vec<TermId> = (0..6).map(|offset| input(&mut terms, offset)).collect();
+        let mut below = |a: usize, b: usize| terms.binary(Op::Ult, inputs[a], inputs[b]);
+        let (first, second, elsewhere) = (below(0, 1), below(1, 2), below(3, 4));
+        let (goal, loud) = (below(0, 2), below(0, 5));
+        let key = |recorded, conditions: &[TermId], goal, fixed: &[(InputByte, u8)]| {
+            let mut slices = Slices::new(recorded);
+            for &condition in conditions {
+                slices.add(&terms, condition);
+            }
+            slices.key(&terms, goal, fixed, 0)
+        };
+        let asked = key(&recorded, &[first, second], goal, &[]);
+        let same = key(&recorded, &[second, elsewhere, first, second], goal, &[]);
+        assert_eq!(asked, same);
+        let differs = |other: Key| assert_ne!(asked.question, other.question);
+        differs(key(&recorded, &[first], goal, &[]));
+        differs(key(&recorded, &[first, second], loud, &[]));
+        let byte = InputByte {
+            channel: 0,
+            offset: 1,
+        };
+        differs(key(&recorded, &[first, second], goal, &[(byte, 0)]));
+        let recorded_otherwise = key(&other, &[first, second], goal, &[]);
+        assert_eq!(asked.question, recorded_otherwise.question);
+        assert_ne!(asked.recorded, recorded_otherwise.recorded);
     }
 }

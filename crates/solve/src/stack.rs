@@ -1,7 +1,10 @@
 //! How the layers are put together.
 
+use std::sync::Arc;
+
 use nearmiss_expr::Inputs;
 
+use crate::answers::Answers;
 use crate::back::{BitBlaster, BitwuzlaSolver, External};
 use crate::layers::{
     Checked, ConstantGoals, Differential, Escalate, Instances, RangeBounds, RecentModels, Share,
@@ -38,6 +41,8 @@ pub struct Stack {
     pub layered: bool,
     /// How long the bit-blaster may try before Bitwuzla does.
     pub share: Share,
+    /// What sessions of this stack know from each other.
+    pub answers: Option<Arc<Answers>>,
 }
 
 impl Default for Stack {
@@ -56,6 +61,15 @@ impl Stack {
                 conflicts: 20_000,
                 part: 4,
             },
+            answers: None,
+        }
+    }
+
+    /// The same, and sessions know what others have answered.
+    pub fn shared(backend: Backend) -> Stack {
+        Stack {
+            answers: Some(Arc::default()),
+            ..Stack::new(backend)
         }
     }
 
@@ -69,7 +83,12 @@ impl Stack {
 
     /// A session for the path of one recorded run.
     pub fn session<'a>(&self, recorded: &'a dyn Inputs) -> Session<'a> {
-        Session::new(self.assemble(), recorded)
+        Session::new(self.assemble(), recorded, self.answers.clone())
+    }
+
+    /// A session that knows what another one does, and goes its own way from here on.
+    pub fn fork<'a>(&self, session: &Session<'a>) -> Session<'a> {
+        session.fork(self.assemble())
     }
 
     /// The whole of it, from the back to the front.

@@ -137,11 +137,6 @@ fn read_file(file: &File, offset: u64, size: u64) -> io::Result<Vec<u8>> {
 
 fn read(read_at: &ReadAt) -> Result<RawTrace, ReadError> {
     let header = read_header(&read_at(0, HEADER_SIZE as u64)?)?;
-    let notes = read_at(NOTES_OFFSET as u64, (CHANNELS_OFFSET - NOTES_OFFSET) as u64)?;
-    let channels = read_at(
-        CHANNELS_OFFSET as u64,
-        (REGIONS_OFFSET - CHANNELS_OFFSET) as u64,
-    )?;
     let region = |offset: u64, count: u64, size: usize| {
         read_at(offset, count.min(MAX_RECORDS) * size as u64)
     };
@@ -153,20 +148,42 @@ fn read(read_at: &ReadAt) -> Result<RawTrace, ReadError> {
         SNAPSHOT_SIZE,
     )?;
     Ok(RawTrace {
-        notes: records(&notes, size_of::<NoteRow>(), note)
-            .take(NOTE_ROWS)
-            .filter(|row| row.kind != 0)
-            .collect(),
-        channels: records(&channels, size_of::<ChannelRow>(), channel)
-            .take(CHANNEL_ROWS)
-            .take_while(|row| row.kind != 0)
-            .collect(),
+        notes: read_table(read_at, NOTES_OFFSET, NOTE_ROWS, note, |row| row.kind != 0)?,
+        channels: read_table(read_at, CHANNELS_OFFSET, CHANNEL_ROWS, channel, |row| {
+            row.kind != 0
+        })?,
         terms: records(&terms, TERM_SIZE, term).collect(),
         events: records(&events, EVENT_SIZE, event).collect(),
         snapshots: records(&snapshots, SNAPSHOT_SIZE, snapshot).collect(),
         blob: read_at(header.blob_offset, header.blob_size.min(MAX_BLOB))?,
         header,
     })
+}
+
+/// Rows of a table that are read at once.
+const ROWS_AT_ONCE: usize = 64;
+
+/// The rows of a table up to the first that is not used. Tables are large and hold little: no
+/// more of one is read than is needed to see that.
+fn read_table<T>(
+    read_at: &ReadAt,
+    offset: usize,
+    rows: usize,
+    decode: fn(Fields<'_>) -> T,
+    is_used: fn(&T) -> bool,
+) -> Result<Vec<T>, ReadError> {
+    let size = size_of::<T>();
+    let mut used = Vec::new();
+    for first in (0..rows).step_by(ROWS_AT_ONCE) {
+        let count = ROWS_AT_ONCE.min(rows - first);
+        let bytes = read_at((offset + first * size) as u64, (count * size) as u64)?;
+        let rows = bytes.chunks_exact(size).map(|row| decode(Fields(row)));
+        used.extend(rows.take_while(is_used));
+        if used.len() < first + count {
+            break;
+        }
+    }
+    Ok(used)
 }
 
 fn read_header(page: &[u8]) -> Result<Header, ReadError> {

@@ -164,11 +164,8 @@ impl Walk<'_> {
 
     /// Asks again without what was fixed.
     fn guess(&mut self, goal: TermId, site: SiteId) -> Option<Model> {
-        if !self.fixed {
-            return None;
-        }
         let limits = self.limits();
-        match self.loose.ask_nearest(self.terms, goal, &limits) {
+        match self.loose.as_mut()?.ask_nearest(self.terms, goal, &limits) {
             Answer::Sat(changes) => Some(changes),
             Answer::Unsat => None,
             Answer::Unknown(_) => {

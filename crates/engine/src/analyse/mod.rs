@@ -20,7 +20,7 @@ use nearmiss_expr::support::Part;
 use nearmiss_expr::{Inputs, TermId, Terms};
 use nearmiss_results::Checks;
 use nearmiss_sites::Sites;
-use nearmiss_solve::{Backend, Model, Session, Stack, Statistics};
+use nearmiss_solve::{Model, Session, Stack, Statistics};
 use nearmiss_trace::{Channel, Event, Path, Recorded};
 
 use crate::Config;
@@ -118,6 +118,7 @@ pub fn analyse(
     path: &mut Path,
     sites: &Sites,
     config: &Config,
+    stack: &Stack,
     task: &Task,
     deadline: Instant,
     tally: &Tally,
@@ -129,11 +130,10 @@ pub fn analyse(
         ..
     } = path;
     let recorded = Recorded(channels);
-    let stack = Stack::new(backend(config));
     let mut walk = Walk {
         session: stack.session(&recorded),
-        loose: stack.session(&recorded),
-        fixed: false,
+        loose: None,
+        stack,
         lengths: Lengths::new(terms, channels, config.options.length),
         alphabet: Alphabet::new(channels),
         mentioned: Default::default(),
@@ -200,21 +200,12 @@ impl Told {
     }
 }
 
-fn backend(config: &Config) -> Backend {
-    match &config.solver {
-        Some(command) => Backend::External {
-            command: command.clone(),
-        },
-        None => Backend::default(),
-    }
-}
-
 struct Walk<'a> {
     session: Session<'a>,
-    /// Knows all conditions but those that only say that something was fixed.
-    loose: Session<'a>,
-    /// Whether anything was fixed so far, so that the two sessions differ.
-    fixed: bool,
+    /// Knows all conditions but those that only say that something was fixed; there is none
+    /// until something is.
+    loose: Option<Session<'a>>,
+    stack: &'a Stack,
     lengths: Lengths,
     alphabet: Alphabet,
     /// Sets of bytes that lengths and alphabet were told of: those that do not bind lengths, and
@@ -259,11 +250,20 @@ impl Walk<'_> {
         let Some(condition) = event.condition else {
             return;
         };
-        self.session.assume(self.terms, condition);
         if event.kind == EventKind::Fixed {
-            self.fixed = true;
+            let (stack, session) = (self.stack, &self.session);
+            self.loose.get_or_insert_with(|| stack.fork(session));
+            self.session.assume(self.terms, condition);
         } else {
-            self.loose.assume(self.terms, condition);
+            self.assume(condition);
+        }
+    }
+
+    /// Tells both sessions what holds.
+    fn assume(&mut self, fact: TermId) {
+        self.session.assume(self.terms, fact);
+        if let Some(loose) = &mut self.loose {
+            loose.assume(self.terms, fact);
         }
     }
 
@@ -276,8 +276,7 @@ impl Walk<'_> {
             self.lengths.mention(byte, binds);
             let recorded = self.recorded.byte(byte);
             if let Some(fact) = self.alphabet.learn(self.terms, byte, recorded) {
-                self.session.assume(self.terms, fact);
-                self.loose.assume(self.terms, fact);
+                self.assume(fact);
             }
         }
     }
@@ -303,7 +302,9 @@ impl Walk<'_> {
         let mut probes: Vec<Candidate> = self.probes.into_values().flatten().collect();
         probes.sort_by_key(|one| one.event);
         let mut statistics = self.session.statistics().clone();
-        statistics.merge(self.loose.statistics());
+        if let Some(loose) = &self.loose {
+            statistics.merge(loose.statistics());
+        }
         Analysis {
             places,
             probes,

@@ -30,7 +30,9 @@ impl Walk<'_> {
         let loose = &mut self.loose;
         let mut assume = |session: &mut Session, terms: &mut Terms, fact| {
             session.assume(terms, fact);
-            loose.assume(terms, fact);
+            if let Some(loose) = loose {
+                loose.assume(terms, fact);
+            }
         };
         self.lengths
             .related(&mut self.session, self.terms, goal, &mut assume)

@@ -89,6 +89,7 @@ fn look_at(trace: TraceBuilder) -> (Analysis, Vec<Channel>) {
         &mut path,
         &sites,
         &config(),
+        &Stack::default(),
         &Task::CHECKS,
         deadline,
         &tally,

@@ -148,6 +148,7 @@ impl Unit<'_, '_> {
             &mut territory.traced.path,
             &subject.program.sites,
             bench.config,
+            &bench.stack,
             &task,
             self.deadline,
             bench.tally,
@@ -236,7 +237,15 @@ impl Unit<'_, '_> {
                 },
             };
             let (path, deadline) = (&mut traced.path, self.deadline);
-            let analysis = analyse(path, sites, bench.config, &task, deadline, bench.tally);
+            let analysis = analyse(
+                path,
+                sites,
+                bench.config,
+                &bench.stack,
+                &task,
+                deadline,
+                bench.tally,
+            );
             count_forks(
                 &mut locked(&self.explorer.figures).exploration,
                 &analysis.forks,

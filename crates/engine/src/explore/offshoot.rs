@@ -233,7 +233,7 @@ impl Unit<'_, '_> {
         let (config, tally) = (bench.config, bench.tally);
         let sites = &ground.subject.program.sites;
         let (path, deadline) = (&mut traced.path, self.deadline);
-        let analysis = analyse(path, sites, config, &task, deadline, tally);
+        let analysis = analyse(path, sites, config, &bench.stack, &task, deadline, tally);
         let limits = tight_limits(config, traced.time);
         let complaints = self.lab.try_twin(ground.subject, capsule, &limits);
         let case = Case {

@@ -117,7 +117,15 @@ impl Unit<'_, '_> {
         let end = self.deadline - left / 4;
         let sites = &subject.program.sites;
         let (config, tally) = (bench.config, bench.tally);
-        let analysis = analyse(&mut traced.path, sites, config, &Task::CHECKS, end, tally);
+        let analysis = analyse(
+            &mut traced.path,
+            sites,
+            config,
+            &bench.stack,
+            &Task::CHECKS,
+            end,
+            tally,
+        );
         let can_fail = !analysis.places.is_empty() || !analysis.probes.is_empty();
         let (mut divergences, mut confirmed_guesses) = (0, 0);
         if can_fail {

@@ -23,7 +23,7 @@ use nearmiss_expr::{Evaluator, Inputs, Terms};
 use crate::question::{Model, Question};
 
 /// Whether a model is an answer to a question, by evaluation.
-fn satisfies(
+pub(crate) fn satisfies(
     evaluator: &mut Evaluator,
     terms: &Terms,
     question: &Question<'_>,

@@ -61,6 +61,16 @@ impl Defects {
         Ok(is_new)
     }
 
+    /// A test that takes the path of another leads to the same defects.
+    pub fn share(&mut self, first: &str, other: &str) {
+        for defect in &mut self.all {
+            if defect.tests.contains(first) {
+                defect.tests.insert(other.to_string());
+                defect.finding.tests = defect.tests.len() as u64;
+            }
+        }
+    }
+
     /// The findings.
     pub fn findings(&self) -> Vec<Finding> {
         self.all

@@ -130,12 +130,19 @@ impl<'a> Explorer<'a> {
         } = std::mem::take(&mut *locked(&self.figures));
         exploration.ended = ended.into();
         exploration.runs = self.bench.tally.runs.get();
+        let slots: Vec<Slot> = slots
+            .into_iter()
+            .map(|slot| slot.into_inner().expect("no thread panics"))
+            .collect();
+        let mut defects = locked(&self.defects);
+        for slot in &slots {
+            if let Standing::SamePath(first) = slot.standing {
+                defects.share(&slots[first].test.id, &slot.test.id);
+            }
+        }
         Ok(Explored {
-            slots: slots
-                .into_iter()
-                .map(|slot| slot.into_inner().expect("no thread panics"))
-                .collect(),
-            findings: locked(&self.defects).findings(),
+            findings: defects.findings(),
+            slots,
             exploration,
             statistics,
         })

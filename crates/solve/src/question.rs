@@ -14,6 +14,8 @@ use nearmiss_expr::{InputByte, Inputs, TermId, Terms};
 pub struct Question<'a> {
     /// One-bit terms that hold; the recorded input makes them true.
     pub path: &'a [TermId],
+    /// How many of them, from the first on, were in an earlier question to the same solver.
+    pub asked: usize,
     /// A one-bit term that shall hold too.
     pub goal: TermId,
     /// Bytes that shall have a certain value, for this question only.

@@ -52,7 +52,7 @@ impl<'a> Session<'a> {
     /// A session that knows the same conditions from here on, and goes its own way then.
     pub(crate) fn fork(&self, solver: Box<dyn Solver>) -> Session<'a> {
         Session {
-            slices: self.slices.clone(),
+            slices: self.slices.unasked(),
             contradictory: self.contradictory,
             ..Session::new(solver, self.recorded, self.answers.clone())
         }
@@ -84,8 +84,7 @@ impl<'a> Session<'a> {
         if let Some(answer) = self.look_up(terms, key, (goal, fixed), limits) {
             return answer;
         }
-        let slice = self.slices.slice(terms, goal);
-        let answer = self.ask_slice(terms, &slice, goal, fixed, limits.effort());
+        let answer = self.ask_group(terms, goal, fixed, limits.effort());
         self.tell(key, &answer, limits);
         answer
     }
@@ -132,12 +131,14 @@ impl<'a> Session<'a> {
         let start = Instant::now();
         let answer = self.answers.as_ref()?.look_up(key?, limits.time)?;
         if let Answer::Sat(model) = &answer {
-            let slice = self.slices.slice(terms, goal);
+            let sliced = self.slices.sliced(terms, goal);
+            let slice = self.slices.view(&sliced);
             let question = Question {
-                path: &slice.conditions,
+                path: slice.conditions,
+                asked: 0,
                 goal,
                 fixed,
-                bytes: &slice.bytes,
+                bytes: slice.bytes,
                 recorded: self.recorded,
                 effort: limits.effort(),
             };
@@ -187,6 +188,38 @@ impl<'a> Session<'a> {
         self.recorded
     }
 
+    /// Asks about the slice of a goal where it lies.
+    fn ask_group(
+        &mut self,
+        terms: &mut Terms,
+        goal: TermId,
+        fixed: &[(InputByte, u8)],
+        effort: Effort,
+    ) -> Answer {
+        let start = Instant::now();
+        let reply = self.without_solver(terms, goal).unwrap_or_else(|| {
+            let sliced = self.slices.sliced(terms, goal);
+            let slice = self.slices.view(&sliced);
+            let question = Question {
+                path: slice.conditions,
+                asked: slice.asked,
+                goal,
+                fixed,
+                bytes: slice.bytes,
+                recorded: self.recorded,
+                effort,
+            };
+            let reply = self.solver.solve(terms, &question);
+            // Nobody looks at the conditions where the goal is constantly false.
+            if terms.as_constant(goal).is_none() {
+                self.slices.was_asked(&sliced);
+            }
+            reply
+        });
+        self.statistics.record(&reply, start.elapsed());
+        reply.answer
+    }
+
     pub(crate) fn ask_slice(
         &mut self,
         terms: &mut Terms,
@@ -196,22 +229,29 @@ impl<'a> Session<'a> {
         effort: Effort,
     ) -> Answer {
         let start = Instant::now();
-        let question = Question {
-            path: &slice.conditions,
-            goal,
-            fixed,
-            bytes: &slice.bytes,
-            recorded: self.recorded,
-            effort,
-        };
-        let reply = if self.contradictory {
-            Reply::new(Answer::Unsat, Layer::Constant)
-        } else if terms.as_constant(goal) == Some(1) {
-            Reply::new(Answer::Sat(Model::new()), Layer::Constant)
-        } else {
+        let reply = self.without_solver(terms, goal).unwrap_or_else(|| {
+            let question = Question {
+                path: &slice.conditions,
+                asked: 0,
+                goal,
+                fixed,
+                bytes: &slice.bytes,
+                recorded: self.recorded,
+                effort,
+            };
             self.solver.solve(terms, &question)
-        };
+        });
         self.statistics.record(&reply, start.elapsed());
         reply.answer
+    }
+
+    /// What no solver is needed for.
+    fn without_solver(&self, terms: &Terms, goal: TermId) -> Option<Reply> {
+        let answer = match (self.contradictory, terms.as_constant(goal)) {
+            (true, _) => Answer::Unsat,
+            (false, Some(1)) => Answer::Sat(Model::new()),
+            _ => return None,
+        };
+        Some(Reply::new(answer, Layer::Constant))
     }
 }

@@ -45,11 +45,32 @@ pub struct Slices<'a> {
     count: usize,
 }
 
+/// A slice that need not be copied where it is one group.
+pub(crate) enum Sliced {
+    Group(usize),
+    Several(Slice),
+}
+
+/// What a question needs of a slice.
+pub(crate) struct View<'s> {
+    /// The conditions, in the order of the path.
+    pub conditions: &'s [TermId],
+    /// The input bytes of conditions and goal, in ascending order.
+    pub bytes: &'s [InputByte],
+    /// How many of the conditions, from the first on, were in a question before.
+    pub asked: usize,
+}
+
 #[derive(Clone, Default)]
 struct Group {
     bytes: Vec<InputByte>,
-    /// Each with its position in the path.
-    conditions: Vec<(usize, TermId)>,
+    conditions: Vec<TermId>,
+    /// The position of each condition in the path.
+    positions: Vec<usize>,
+    /// Whether all of this is in order.
+    is_sorted: bool,
+    /// How many conditions, from the first on, were in a question.
+    asked: usize,
     /// The sum of the conditions' digests.
     digest: u128,
     /// The sum of the bytes' digests, with their recorded values.
@@ -107,10 +128,10 @@ impl<'a> Slices<'a> {
         let set = self.supports.of(terms, condition);
         if let Some(first) = self.join(Part::whole(set)) {
             let first = self.find(first);
-            let entry = (self.count, condition);
             let digest = self.digests.of(terms, condition);
             let group = &mut self.groups[first];
-            group.conditions.push(entry);
+            group.conditions.push(condition);
+            group.positions.push(self.count);
             group.digest = group.digest.wrapping_add(digest);
             self.count += 1;
         }
@@ -143,26 +164,71 @@ impl<'a> Slices<'a> {
 
     /// The conditions that matter for a goal.
     pub fn slice(&mut self, terms: &Terms, goal: TermId) -> Slice {
+        match self.sliced(terms, goal) {
+            Sliced::Several(slice) => slice,
+            one => {
+                let view = self.view(&one);
+                Slice {
+                    conditions: view.conditions.to_vec(),
+                    bytes: view.bytes.to_vec(),
+                }
+            }
+        }
+    }
+
+    /// The same, without a copy where that is possible. On a long path most questions are about
+    /// one large group.
+    pub(crate) fn sliced(&mut self, terms: &Terms, goal: TermId) -> Sliced {
         let firsts = self.groups_of(terms, goal);
-        for &first in &firsts {
-            // Mostly in order already: a stable sort takes no time then.
-            self.groups[first].bytes.sort();
-            self.groups[first].conditions.sort();
+        if let [first] = firsts.as_slice() {
+            self.groups[*first].sort();
+            return Sliced::Group(*first);
         }
         let groups = || firsts.iter().map(|&first| &self.groups[first]);
         let mut bytes: Vec<_> = groups().flat_map(|group| &group.bytes).copied().collect();
-        let mut conditions: Vec<_> = groups()
-            .flat_map(|group| &group.conditions)
-            .copied()
-            .collect();
-        if firsts.len() > 1 {
-            bytes.sort();
-            conditions.sort();
-        }
-        Slice {
+        let mut conditions: Vec<_> = groups().flat_map(Group::entries).collect();
+        bytes.sort();
+        conditions.sort();
+        Sliced::Several(Slice {
             conditions: conditions.into_iter().map(|(_, term)| term).collect(),
             bytes,
+        })
+    }
+
+    /// A slice as it was made last; nothing was added since.
+    pub(crate) fn view<'s>(&'s self, sliced: &'s Sliced) -> View<'s> {
+        match sliced {
+            Sliced::Group(first) => {
+                let group = &self.groups[*first];
+                View {
+                    conditions: &group.conditions,
+                    bytes: &group.bytes,
+                    asked: group.asked,
+                }
+            }
+            Sliced::Several(slice) => View {
+                conditions: &slice.conditions,
+                bytes: &slice.bytes,
+                asked: 0,
+            },
         }
+    }
+
+    /// All conditions of a slice were in a question now.
+    pub(crate) fn was_asked(&mut self, sliced: &Sliced) {
+        if let Sliced::Group(first) = sliced {
+            let group = &mut self.groups[*first];
+            group.asked = group.conditions.len();
+        }
+    }
+
+    /// The same conditions for a solver that was asked nothing yet.
+    pub(crate) fn unasked(&self) -> Slices<'a> {
+        let mut slices = self.clone();
+        for group in &mut slices.groups {
+            group.asked = 0;
+        }
+        slices
     }
 
     /// The groups of a goal's bytes, in ascending order.
@@ -222,6 +288,7 @@ impl<'a> Slices<'a> {
             let value = self.recorded.byte(byte);
             self.groups.push(Group {
                 bytes: vec![byte],
+                is_sorted: true,
                 recorded: digest::of_numbers(&[digest::of_byte(byte), value.into()]),
                 ..Group::default()
             });
@@ -252,8 +319,31 @@ impl<'a> Slices<'a> {
         let group = &mut self.groups[large];
         group.bytes.extend(moved.bytes);
         group.conditions.extend(moved.conditions);
+        group.positions.extend(moved.positions);
+        group.is_sorted = false;
+        group.asked = 0;
         group.digest = group.digest.wrapping_add(moved.digest);
         group.recorded = group.recorded.wrapping_add(moved.recorded);
+    }
+}
+
+impl Group {
+    /// The conditions, each with its position in the path.
+    fn entries(&self) -> impl Iterator<Item = (usize, TermId)> + '_ {
+        let positions = self.positions.iter().copied();
+        positions.zip(self.conditions.iter().copied())
+    }
+
+    /// Brings bytes and conditions in order. Conditions that are added later come behind.
+    fn sort(&mut self) {
+        if std::mem::replace(&mut self.is_sorted, true) {
+            return;
+        }
+        self.bytes.sort();
+        let mut entries: Vec<(usize, TermId)> = self.entries().collect();
+        // Two pieces that are in order each: a stable sort only merges them.
+        entries.sort();
+        (self.positions, self.conditions) = entries.into_iter().unzip();
     }
 }
 

@@ -46,6 +46,7 @@ fn recorded(_: InputByte) -> u8 {
 fn question<'a>(path: &'a [TermId], goal: TermId, bytes: &'a [InputByte]) -> Question<'a> {
     Question {
         path,
+        asked: 0,
         goal,
         fixed: &[],
         bytes,

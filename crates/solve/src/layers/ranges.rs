@@ -25,7 +25,7 @@ impl RangeBounds {
 
 impl Solver for RangeBounds {
     fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
-        for &condition in question.path {
+        for &condition in &question.path[question.asked..] {
             if !self.told.knows(condition) {
                 self.told.mark(condition);
                 self.ranges.assume(terms, condition, true);

@@ -10,7 +10,7 @@ use nearmiss_search::{Course, Node, Step, depth_bound};
 use nearmiss_trace::{Channel, Event};
 
 use super::offshoot::{Ground, Stem, count_forks, event_of_fork};
-use super::state::{Fork, Slot};
+use super::state::{Fork, Progress, Slot};
 use super::{Unit, is_fork, locked, nodes};
 use crate::analyse::{Forks, Task, analyse};
 use crate::capsule::{Capsule, Origin};
@@ -46,15 +46,25 @@ impl Unit<'_, '_> {
         if slot.anyway.is_none() && !self.is_over() {
             self.judge_own(slot, &subject, &territory.traced, None)?;
         }
-        let first = slot.state.finished.map_or(1, |done| done + 1);
+        let first = slot.state.progress.finished.map_or(1, |done| done + 1);
         for distance in first..=self.distance {
+            let before = slot.state.progress.clone();
             if !self.explore_at(distance, slot, &subject, &mut territory)? {
-                return Ok(());
+                return self.save_as_of(slot, before);
             }
-            slot.state.finished = Some(distance);
+            slot.state.progress.finished = Some(distance);
         }
-        slot.state.farthest = territory.course.farthest();
+        slot.state.progress.farthest = territory.course.farthest();
         self.save(slot)
+    }
+
+    /// Keeps what an unfinished unit found, but not how far it came: whoever goes on from the disk
+    /// does the unit again.
+    fn save_as_of(&self, slot: &mut Slot, before: Progress) -> Result<(), EngineError> {
+        let now = std::mem::replace(&mut slot.state.progress, before);
+        let saved = self.save(slot);
+        slot.state.progress = now;
+        saved
     }
 
     /// Records the test's path once more. `None` if it takes another path now: then nothing can
@@ -79,7 +89,7 @@ impl Unit<'_, '_> {
             return None;
         }
         let mut course = Course::new(traced.path.events.iter().map(step));
-        for (event, fork) in &slot.state.forks {
+        for (event, fork) in &slot.state.progress.forks {
             course.settle(*event, (*fork).into());
         }
         Some(Territory {
@@ -105,6 +115,7 @@ impl Unit<'_, '_> {
             let ground = Ground {
                 subject,
                 own: &own,
+                distance,
                 bound: depth_bound(distance),
             };
             for point in territory.course.divergence_points(distance) {
@@ -133,7 +144,8 @@ impl Unit<'_, '_> {
         // Inputs that go another way are not kept between two calls of nearmiss.
         let forgotten = territory.course.divergence_points(distance);
         let forgotten = forgotten.into_iter().filter(|point| {
-            !slot.memory.flips.contains_key(point) && !slot.state.subtrees.contains_key(point)
+            !slot.memory.flips.contains_key(point)
+                && !slot.state.progress.subtrees.contains_key(point)
         });
         let these: BTreeSet<usize> = open.iter().copied().chain(forgotten).collect();
         if these.is_empty() {
@@ -163,7 +175,7 @@ impl Unit<'_, '_> {
                 (false, false) => Fork::Unknown,
             };
             territory.course.settle(settled.event, fork.into());
-            slot.state.forks.insert(settled.event, fork);
+            slot.state.progress.forks.insert(settled.event, fork);
             slot.memory.flips.insert(settled.event, settled.flips);
         }
         open.len()
@@ -178,7 +190,7 @@ impl Unit<'_, '_> {
         ground: &Ground,
         territory: &Territory,
     ) -> Result<bool, EngineError> {
-        let subtree = slot.state.subtrees.entry(point).or_default();
+        let subtree = slot.state.progress.subtrees.entry(point).or_default();
         if subtree.bound >= ground.bound {
             return Ok(true);
         }
@@ -198,7 +210,7 @@ impl Unit<'_, '_> {
         }
         let is_done = self.grow(slot, ground, point, pending)?;
         if is_done {
-            let subtree = slot.state.subtrees.entry(point).or_default();
+            let subtree = slot.state.progress.subtrees.entry(point).or_default();
             subtree.bound = ground.bound;
         }
         Ok(is_done)
@@ -213,7 +225,7 @@ impl Unit<'_, '_> {
     ) -> Result<VecDeque<super::offshoot::Sprout>, EngineError> {
         let bench = self.explorer.bench;
         let mut pending = VecDeque::new();
-        let subtree = slot.state.subtrees.entry(point).or_default();
+        let subtree = slot.state.progress.subtrees.entry(point).or_default();
         for offshoot in &mut subtree.offshoots {
             let reached = offshoot.depth + offshoot.feasible;
             if reached >= ground.bound {

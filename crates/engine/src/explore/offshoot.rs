@@ -59,6 +59,8 @@ pub struct Ground<'g> {
     pub subject: &'g Subject,
     /// The test's own input.
     pub own: &'g [Channel],
+    /// The distance that is explored.
+    pub distance: u32,
     /// How deep is explored from a divergence point.
     pub bound: u32,
 }
@@ -124,9 +126,9 @@ impl Unit<'_, '_> {
             if !self.explorer.known.add(sprout.node) {
                 continue;
             }
-            slot.state.sent.push(sprout.node.0);
+            slot.state.progress.sent.push(sprout.node.0);
             if let Some((offshoot, more)) = self.run_sprout(slot, ground, sprout)? {
-                let subtree = slot.state.subtrees.entry(point).or_default();
+                let subtree = slot.state.progress.subtrees.entry(point).or_default();
                 subtree.offshoots.push(offshoot);
                 pending.extend(more);
             }
@@ -160,15 +162,16 @@ impl Unit<'_, '_> {
             false => self.first_new_fork(&nodes),
         };
         let is_new = self.explorer.known.add_all(nodes.iter().copied());
+        // What does not end is not looked at: where it was killed says nothing.
+        let is_looked_at = (is_new || as_predicted) && traced.exceeded.is_none();
         {
             let exploration = &mut locked(&self.explorer.figures).exploration;
             exploration.divergences += u64::from(!as_predicted);
             exploration.unended += u64::from(traced.exceeded.is_some());
             exploration.known += u64::from(!is_new && !as_predicted);
-            exploration.paths += u64::from(is_new || as_predicted);
+            exploration.paths += u64::from(is_looked_at);
         }
-        // What does not end is not looked at: where it was killed says nothing.
-        if !is_new && !as_predicted || traced.exceeded.is_some() {
+        if !is_looked_at {
             let _ = fs::remove_dir_all(&directory);
             return Ok(None);
         }
@@ -196,7 +199,7 @@ impl Unit<'_, '_> {
 
     /// A new directory for a new path.
     fn path_directory(&self, slot: &Slot) -> PathBuf {
-        let number = slot.state.sent.len();
+        let number = slot.state.progress.sent.len();
         let paths = self.explorer.bench.work.paths(slot.state.digest);
         paths.join(number.to_string())
     }
@@ -241,7 +244,7 @@ impl Unit<'_, '_> {
             own: ground.own,
             capsule,
             path: &traced.path,
-            distance: self.distance,
+            distance: ground.distance,
         };
         let anyway = slot.anyway.as_deref().unwrap_or_default();
         let known = (anyway, slot.state.found.as_slice());

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use nearmiss_search::Node;
 use nearmiss_trace::RawTrace;
 
-use super::state::{Slot, Standing, State};
+use super::state::{Progress, Slot, Standing, State};
 use super::{Unit, locked, nodes, sameness};
 use crate::analyse::{Analysis, Task, analyse};
 use crate::capsule::Origin;
@@ -54,7 +54,10 @@ impl Unit<'_, '_> {
             digest: traced.digest,
             ended: traced.ended.clone(),
             recorded_seconds: traced.time.as_secs_f64(),
-            farthest: u32::MAX,
+            progress: Progress {
+                farthest: u32::MAX,
+                ..Progress::default()
+            },
             ..State::default()
         };
         let start = Instant::now();
@@ -91,7 +94,7 @@ impl Unit<'_, '_> {
 
     /// Goes on where an earlier call stopped.
     fn take_up(&self, slot: &mut Slot, state: State) -> Result<(), EngineError> {
-        let sent = state.sent.iter().map(|node| Node(*node));
+        let sent = state.progress.sent.iter().map(|node| Node(*node));
         self.explorer.known.add_all(sent);
         // What was found stays found only if it still fails: the program may be another one, even
         // if this path of it is not.
@@ -138,7 +141,7 @@ impl Unit<'_, '_> {
         summary.checks.failing += confirmed_guesses;
         slot.state.summary = summary;
         slot.state.places = places(subject, &analysis);
-        slot.state.finished = (!analysis.stopped).then_some(0);
+        slot.state.progress.finished = (!analysis.stopped).then_some(0);
         let mut figures = locked(&self.explorer.figures);
         figures.statistics.merge(&analysis.statistics);
         Ok(())

@@ -54,10 +54,8 @@ pub struct State {
     pub(super) end: u64,
     /// A name for all that it recorded.
     pub(super) digest: u64,
-    /// The distance up to which it is explored.
-    pub finished: Option<u32>,
-    /// The largest distance at which it has divergence points.
-    pub(super) farthest: u32,
+    /// How far it is explored.
+    pub(super) progress: Progress,
     /// What was looked at on its own path, and what was lost.
     pub summary: Summary,
     /// Places (file and line) where checks were met on its own path.
@@ -74,12 +72,21 @@ pub struct State {
     pub paths: u64,
     /// What was found from it.
     pub found: Vec<Found>,
+}
+
+/// How far a test is explored: as of the end of a unit, so that what is kept is whole.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+pub(super) struct Progress {
+    /// The distance up to which it is explored.
+    pub finished: Option<u32>,
+    /// The largest distance at which it has divergence points.
+    pub farthest: u32,
     /// What is known of its forks, by event.
-    pub(super) forks: BTreeMap<usize, Fork>,
+    pub forks: BTreeMap<usize, Fork>,
     /// What was explored, by the event of the divergence point.
-    pub(super) subtrees: BTreeMap<usize, Subtree>,
+    pub subtrees: BTreeMap<usize, Subtree>,
     /// The nodes of the execution tree that runs were sent to.
-    pub(super) sent: Vec<u64>,
+    pub sent: Vec<u64>,
 }
 
 /// What is known of a fork.
@@ -104,7 +111,7 @@ impl From<Fork> for Feasibility {
 }
 
 /// What was explored from one divergence point.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Subtree {
     /// How many forks deep.
     pub(super) bound: u32,
@@ -162,7 +169,11 @@ impl Slot {
         match self.standing {
             Standing::Waiting => false,
             Standing::Active if distance > 0 && self.stuck.is_some() => true,
-            Standing::Active => self.state.finished.is_some_and(|done| done >= distance),
+            Standing::Active => self
+                .state
+                .progress
+                .finished
+                .is_some_and(|done| done >= distance),
             Standing::SamePath(_) | Standing::Skipped(_) => true,
         }
     }
@@ -172,7 +183,9 @@ impl Slot {
         match self.standing {
             Standing::Waiting => false,
             Standing::Active if self.stuck.is_some() => true,
-            Standing::Active => self.is_finished(distance) && self.state.farthest <= distance,
+            Standing::Active => {
+                self.is_finished(distance) && self.state.progress.farthest <= distance
+            }
             Standing::SamePath(_) | Standing::Skipped(_) => true,
         }
     }

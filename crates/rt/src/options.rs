@@ -4,6 +4,8 @@ use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::environment as names;
 use nearmiss_abi::term::LABEL_BITS;
 
+use crate::text::parse_number;
+
 /// What and how much is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -133,19 +135,6 @@ const fn parse_channels(letters: &[u8]) -> u16 {
         index += 1;
     }
     channels
-}
-
-fn parse_number(text: &[u8]) -> Option<u64> {
-    if text.is_empty() {
-        return None;
-    }
-    text.iter().try_fold(0u64, |number, &byte| {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        number.checked_mul(10)?.checked_add(digit as u64)
-    })
 }
 
 #[cfg(test)]

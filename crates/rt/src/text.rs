@@ -86,6 +86,20 @@ impl<const N: usize> Text<N> {
     }
 }
 
+/// A number in decimal digits.
+pub fn parse_number(text: &[u8]) -> Option<u64> {
+    if text.is_empty() {
+        return None;
+    }
+    text.iter().try_fold(0u64, |number, &byte| {
+        let digit = byte.wrapping_sub(b'0');
+        if digit > 9 {
+            return None;
+        }
+        number.checked_mul(10)?.checked_add(u64::from(digit))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -4,9 +4,9 @@ use core::sync::atomic::Ordering;
 
 use nearmiss_abi::capture::{CAPTURE_VERSION, OPTION_FILE, OPTION_FILES, RecordKind};
 
-use super::meeting::parse_number;
 use super::{ACTIVE, Capture, Limits, kernel, with};
 use crate::system;
+use crate::text::parse_number;
 
 /// Where to capture to, and how much.
 pub struct Request<'a> {

@@ -5,7 +5,7 @@ use nearmiss_abi::capture::MEETING_PREFIX;
 use super::kernel::{self, kind, open};
 use crate::models::real;
 use crate::system;
-use crate::text::Text;
+use crate::text::{Text, parse_number};
 
 /// How many ancestors are asked.
 const MOST_ANCESTORS: u32 = 256;
@@ -129,20 +129,6 @@ impl Ancestor {
             start: parse_number(field(22)?)?,
         })
     }
-}
-
-/// A number in decimal digits.
-pub fn parse_number(text: &[u8]) -> Option<u64> {
-    if text.is_empty() {
-        return None;
-    }
-    text.iter().try_fold(0u64, |number, &byte| {
-        let digit = byte.wrapping_sub(b'0');
-        if digit > 9 {
-            return None;
-        }
-        number.checked_mul(10)?.checked_add(u64::from(digit))
-    })
 }
 
 #[cfg(test)]

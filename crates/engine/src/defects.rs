@@ -24,9 +24,11 @@ pub struct Found {
 }
 
 /// The defects of a campaign, in the order in which they were found.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Defects {
     all: Vec<Defect>,
+    /// How they are replayed; the number follows.
+    replay: String,
 }
 
 #[derive(Debug)]
@@ -35,7 +37,22 @@ struct Defect {
     tests: BTreeSet<String>,
 }
 
+/// Where campaigns are kept if nobody says otherwise.
+const USUAL_DIRECTORY: &str = ".nearmiss";
+
 impl Defects {
+    /// None yet; the campaign is in this directory, as the user named it.
+    pub fn new(directory: &Path) -> Defects {
+        let replay = match directory == Path::new(USUAL_DIRECTORY) {
+            true => "nearmiss replay".to_string(),
+            false => format!("nearmiss replay --dir {}", directory.display()),
+        };
+        Defects {
+            all: Vec::new(),
+            replay,
+        }
+    }
+
     /// Adds a failure that a test leads to. Its input is kept in `inputs` if it is the first of
     /// its defect, or nearer to its test than the one before. Says whether the defect is new.
     pub fn add(&mut self, found: &Found, inputs: &Path) -> io::Result<bool> {
@@ -48,17 +65,27 @@ impl Defects {
         let position = known.unwrap_or(self.all.len());
         let id = format!("NM-{}", position + 1);
         if is_new {
+            let finding = self.keep(found, &id, inputs)?;
             self.all.push(Defect {
-                finding: keep(found, &id, inputs)?,
+                finding,
                 tests: BTreeSet::new(),
             });
         } else if size(&found.finding) < size(&self.all[position].finding) {
-            self.all[position].finding = keep(found, &id, inputs)?;
+            self.all[position].finding = self.keep(found, &id, inputs)?;
         }
         let defect = &mut self.all[position];
         defect.tests.insert(test);
         defect.finding.tests = defect.tests.len() as u64;
         Ok(is_new)
+    }
+
+    /// Copies the input of a failure to where findings are kept; gives it its number.
+    fn keep(&self, found: &Found, id: &str, inputs: &Path) -> io::Result<Finding> {
+        let campaign = inputs.parent().unwrap_or(inputs);
+        let mut finding = found.moved_to(&inputs.join(id), campaign)?.finding;
+        finding.id = id.to_string();
+        finding.replay = format!("{} {id}", self.replay);
+        Ok(finding)
     }
 
     /// A test that takes the path of another leads to the same defects.
@@ -109,15 +136,6 @@ pub fn is_same(known: &Finding, new: &Finding) -> bool {
         && known.column == new.column
         && known.status != new.status;
     place(known) == place(new) && (same_kind || shadowed)
-}
-
-/// Copies the input of a failure to where findings are kept; gives it its number.
-fn keep(found: &Found, id: &str, inputs: &Path) -> io::Result<Finding> {
-    let campaign = inputs.parent().unwrap_or(inputs);
-    let mut finding = found.moved_to(&inputs.join(id), campaign)?.finding;
-    finding.id = id.to_string();
-    finding.replay = format!("nearmiss replay {id}");
-    Ok(finding)
 }
 
 impl Found {

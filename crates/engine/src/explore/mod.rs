@@ -95,7 +95,7 @@ impl<'a> Explorer<'a> {
             subjects: Subjects::default(),
             known: Known::default(),
             first_there: Mutex::default(),
-            defects: Mutex::default(),
+            defects: Mutex::new(Defects::new(&bench.config.directory)),
             figures: Mutex::default(),
             deadline,
         }

@@ -69,18 +69,31 @@ impl Default for Options {
     }
 }
 
-/// Most events of a run with an invented input that are recorded.
-const INVENTED_EVENTS: u64 = 1 << 18;
-/// Most terms of such a run.
-const INVENTED_TERMS: u64 = 1 << 21;
+/// Most terms that are recorded, for each event that is.
+const TERMS_PER_EVENT: u64 = 8;
 
 /// Whose input a run has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The user's own.
+    /// The user's own, when it is run for the first time.
     Recorded,
+    /// The user's own, run again in the sandbox: one of many.
+    Again,
     /// Nearmiss's: allocations that are too large are not made.
     Invented,
+}
+
+impl Origin {
+    /// Most events that are recorded, if not as many as usual. A path of millions of events takes
+    /// longer to read than all others to decide, and an invented input may make a program run for as
+    /// long as it is let.
+    fn most_events(self) -> Option<u64> {
+        match self {
+            Origin::Recorded => None,
+            Origin::Again => Some(1 << 19),
+            Origin::Invented => Some(1 << 18),
+        }
+    }
 }
 
 impl Capsule {
@@ -145,9 +158,10 @@ impl Capsule {
         add(names::OPTION_INPUT, input);
         if origin == Origin::Invented {
             add(names::OPTION_ALLOCATION, names::DEFAULT_ALLOCATION);
-            // An invented input may make a program run for as long as it is let.
-            add(names::OPTION_EVENTS, INVENTED_EVENTS);
-            add(names::OPTION_TERMS, INVENTED_TERMS);
+        }
+        if let Some(events) = origin.most_events() {
+            add(names::OPTION_EVENTS, events);
+            add(names::OPTION_TERMS, events * TERMS_PER_EVENT);
         }
         if let Stdin::Pipe(path) = &self.stdin
             && let Ok(metadata) = fs::metadata(path)

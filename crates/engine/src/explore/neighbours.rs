@@ -75,7 +75,7 @@ impl Unit<'_, '_> {
         let sites = &subject.program.sites;
         let traced = self
             .lab
-            .trace(&slot.test.capsule, Origin::Recorded, sites, &limits);
+            .trace(&slot.test.capsule, Origin::Again, sites, &limits);
         let traced = match traced {
             Ok(traced) => traced,
             Err(why) => {

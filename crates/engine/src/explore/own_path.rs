@@ -76,9 +76,7 @@ impl Unit<'_, '_> {
         let limits = limits(bench.config, Duration::from_secs_f64(test.seconds));
         let sites = &subject.program.sites;
         let Some(file) = &test.trace else {
-            return Ok(self
-                .lab
-                .trace(&test.capsule, Origin::Recorded, sites, &limits));
+            return Ok(self.lab.trace(&test.capsule, Origin::Again, sites, &limits));
         };
         let raw = RawTrace::open(file).map_err(|error| EngineError::Trace(file.clone(), error))?;
         let stdin = test.capsule.stdin_content();

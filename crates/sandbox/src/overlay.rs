@@ -38,7 +38,10 @@ pub fn home(spec: &Spec) -> Option<&OsString> {
 
 /// The directories that should get an overlay, outer ones first, none beneath another one. The
 /// root cannot have one. A working directory that is gone has one above it.
-pub fn places(spec: &Spec) -> Vec<PathBuf> {
+///
+/// In a user namespace what lies beneath a scratch directory has one of its own: directories in
+/// between that belong to users whom the namespace does not know cannot be copied into a layer.
+pub fn places(spec: &Spec, users: Users) -> Vec<PathBuf> {
     let home = home(spec).map(PathBuf::from);
     let wanted = SCRATCH.iter().map(PathBuf::from).chain(home);
     let is_fit = |path: &PathBuf| path.is_absolute() && path.is_dir();
@@ -52,7 +55,11 @@ pub fn places(spec: &Spec) -> Vec<PathBuf> {
     wanted.sort_by_key(|path| (path.as_os_str().len(), path.clone()));
     let mut places: Vec<PathBuf> = Vec::new();
     for path in wanted {
-        let covers = |root: &PathBuf| path.starts_with(root) && device(&path) == device(root);
+        let covers = |root: &PathBuf| {
+            let reaches = path.starts_with(root) && device(&path) == device(root);
+            let is_enough = path == *root || users == Users::System || !is_scratch(root);
+            reaches && is_enough
+        };
         if !places.iter().any(covers) {
             places.push(path);
         }

@@ -35,7 +35,7 @@ impl Stage {
             world: spec.world.clone(),
             directory: spec.directory.clone(),
             home: overlay::home(spec).cloned(),
-            places: overlay::places(spec),
+            places: overlay::places(spec, users),
             missing: Vec::new(),
         };
         if !spec.world.is_empty() {

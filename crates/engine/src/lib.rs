@@ -2,21 +2,25 @@
 //!
 //! | module | what it does |
 //! | --- | --- |
+//! | `run`, `test` | the commands, from beginning to end |
 //! | [`campaign`] | the directory that holds recorded runs, inputs and findings |
-//! | [`capsule`] | a program with its arguments, directory and inputs: what can be run again |
+//! | [`capsule`], `environment` | a program with its arguments, directory and inputs: what can be run again |
 //! | [`record`] | the user's own run, recorded |
 //! | `suite` | a whole suite: what it runs, captured |
-//! | [`analyse`](mod@analyse) | which checks of the path can fail, and for which input |
+//! | `explore` | all tests, distance by distance: their own paths, then those beside them |
+//! | `lab`, `subject` | runs in the sandbox, counted; the programs they are of |
+//! | [`analyse`](mod@analyse) | one walk over a path: which checks can fail, which forks can go another way |
 //! | [`lengths`] | lengths of inputs: what the path implies, the nearest that will do |
 //! | `alphabet` | what holds of bytes because of where they come from |
-//! | [`resize`](mod@resize) | pieces of input cut or padded |
-//! | [`invent`] | a solver's answer as arguments, standard input and files |
-//! | [`confirm`] | the new input replayed: on the program itself, and on its twin |
-//! | [`complaint`] | what sanitizers, `assert` and the kernel say about a failure |
+//! | [`invent`], [`resize`](mod@resize), `inputs` | a solver's answer as arguments, standard input and files |
+//! | `hunt`, [`confirm`] | the new input replayed: on the program itself, and on its twin |
+//! | `minimise`, `defects` | the nearest input that fails; one finding per defect |
+//! | [`complaint`], `symbolize` | what sanitizers, `assert` and the kernel say about a failure |
 //! | [`spot`] | a site as a place in the source |
+//! | [`tally`], `figures`, `summary` | how far the work has come, and what it came to |
 //!
-//! Nothing here prints or reads the environment: the caller gives a [`Config`] and hears of
-//! progress through a callback.
+//! Nothing here prints or reads the environment: the caller gives a [`Config`], and reads the
+//! [`tally::Tally`] while the work goes on.
 
 mod alphabet;
 pub mod analyse;

@@ -195,12 +195,13 @@ pub fn words(ended: Ended) -> String {
     }
 }
 
-/// What a run may use up: longer than the first one, since it is recorded, but not for ever.
+/// What a run may use up: much longer than the first one, since it is recorded, but not for ever.
+/// Many a program of a suite only ends because nobody reads what it writes.
 pub fn limits(config: &Config, first: Duration) -> Limits {
     limits_within(
         config,
-        first,
-        Duration::from_secs(20)..Duration::from_secs(60),
+        first * 200,
+        Duration::from_secs(5)..Duration::from_secs(60),
     )
 }
 
@@ -208,13 +209,13 @@ pub fn limits(config: &Config, first: Duration) -> Limits {
 pub fn tight_limits(config: &Config, recorded: Duration) -> Limits {
     limits_within(
         config,
-        recorded,
+        recorded * 20,
         Duration::from_secs(2)..Duration::from_secs(10),
     )
 }
 
-fn limits_within(config: &Config, recorded: Duration, range: Range<Duration>) -> Limits {
-    let usual = (recorded * 20).clamp(range.start, range.end);
+fn limits_within(config: &Config, usual: Duration, range: Range<Duration>) -> Limits {
+    let usual = usual.clamp(range.start, range.end);
     let wall = config.run_time.unwrap_or(usual);
     Limits {
         wall,

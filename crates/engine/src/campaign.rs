@@ -16,6 +16,7 @@
 //!    tests/T1/            an execution of the suite of `test`; the same execution keeps its number
 //!      test.json            what it is recognised by
 //!      capsule.json, stdin, files/NAME
+//!    tests/environments/  their environments, each once
 //!    programs/            copies of programs that lay in temporary directories
 //!    captures/            what the suite's programs leave, as long as it runs
 //!    suite.out            what the suite printed (if that was not to be seen)

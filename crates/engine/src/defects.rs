@@ -10,7 +10,7 @@ use nearmiss_results::{Finding, Input, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::capsule::Capsule;
-use crate::complaint::is_memory;
+use crate::complaint::{Complaint, is_memory};
 
 /// A failure with the input that shows it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -123,6 +123,14 @@ fn size(finding: &Finding) -> (bool, u32, u64, u64) {
         finding.changes.iter().map(bytes).sum(),
         finding.lengths.iter().map(resized).sum(),
     )
+}
+
+/// Whether one of these complaints is the failure that a finding tells of.
+pub fn is_shown(finding: &Finding, complaints: &[Complaint]) -> bool {
+    complaints.iter().any(|complaint| {
+        complaint.names(&finding.file, finding.line)
+            && complaint.as_kind(finding.kind) == Some(finding.kind)
+    })
 }
 
 /// Whether two findings are of one defect. Memory errors at one place that show as one are one;

@@ -386,10 +386,7 @@ impl<'a> Hunt<'a> {
     /// Whether the twin fails as a finding says.
     fn fails(&self, replayer: &Replayer, finding: &Finding, capsule: &Capsule) -> bool {
         let complaints = replayer.try_twin(capsule).unwrap_or_default();
-        complaints.iter().any(|complaint| {
-            complaint.names(&finding.file, finding.line)
-                && complaint.as_kind(finding.kind) == Some(finding.kind)
-        })
+        defects::is_shown(finding, &complaints)
     }
 
     /// A finding about which nothing is said yet but the test.

@@ -14,7 +14,6 @@ use super::state::{Fork, Progress, Slot};
 use super::{Unit, is_fork, locked, nodes};
 use crate::analyse::{Forks, Task, analyse};
 use crate::capsule::{Capsule, Origin};
-use crate::defects::Found;
 use crate::error::EngineError;
 use crate::lab::{Traced, limits, tight_limits};
 use crate::subject::Subject;
@@ -271,22 +270,6 @@ impl Unit<'_, '_> {
             pending.extend(offshoot.take_in(&stem, analysis.forks));
         }
         Ok(pending)
-    }
-
-    /// Whether the twin fails on a kept input as it did before.
-    pub(super) fn still_fails(&self, found: &Found) -> bool {
-        let capsule = &found.capsule;
-        let subjects = &self.explorer.subjects;
-        let Ok(subject) = subjects.get(&capsule.program, &capsule.environment) else {
-            return false;
-        };
-        let limits = limits(self.explorer.bench.config, Duration::from_secs(1));
-        let complaints = self.lab.try_twin(&subject, capsule, &limits);
-        let finding = &found.finding;
-        complaints.unwrap_or_default().iter().any(|complaint| {
-            complaint.names(&finding.file, finding.line)
-                && complaint.as_kind(finding.kind) == Some(finding.kind)
-        })
     }
 }
 

@@ -10,9 +10,10 @@ use super::state::{Progress, Slot, Standing, State};
 use super::{Unit, locked, nodes, sameness};
 use crate::analyse::{Analysis, Task, analyse};
 use crate::capsule::Origin;
+use crate::defects::{Found, is_shown};
 use crate::error::EngineError;
 use crate::hunt::{Case, Hunt};
-use crate::lab::{Traced, digest, limits};
+use crate::lab::{Traced, digest, limits, tight_limits};
 use crate::spot;
 use crate::subject::Subject;
 use crate::summary::summarise;
@@ -104,6 +105,18 @@ impl Unit<'_, '_> {
             }
         }
         self.explorer.add(&slot.state.found)
+    }
+
+    /// Whether the twin fails on a kept input as it did before.
+    fn still_fails(&self, found: &Found) -> bool {
+        let capsule = &found.capsule;
+        let subjects = &self.explorer.subjects;
+        let Ok(subject) = subjects.get(&capsule.program, &capsule.environment) else {
+            return false;
+        };
+        let limits = tight_limits(self.explorer.bench.config, Duration::from_secs(1));
+        let complaints = self.lab.try_twin(&subject, capsule, &limits);
+        is_shown(&found.finding, &complaints.unwrap_or_default())
     }
 
     fn check_own(

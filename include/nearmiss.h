@@ -29,6 +29,9 @@ void nearmiss_symbolic(void *start, size_t size, const char *name);
 /* Inputs without this property are of no interest. */
 void nearmiss_assume(bool condition);
 
+/* What a test is to remember of this run: `size` bytes at `start`, under this name. */
+void nearmiss_result(const char *name, const void *start, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -52,7 +52,20 @@ events! {
     /// leads off the path to where programs are seldom tested (an allocation that fails): not
     /// a failure by itself, but worth a run. `aux` as for a check: what is feared there.
     Probe = 7, "probe";
+    /// The harness enters a phase: `aux` is its number (`PHASE_*`), `label` is 0.
+    Mark = 8, "mark";
 }
+
+/// The harness makes the inputs: what is assumed here holds for all of them.
+pub const PHASE_SETUP: u16 = 0;
+/// The precondition decides.
+pub const PHASE_PRECONDITION: u16 = 1;
+/// The function under test runs.
+pub const PHASE_FUNCTION: u16 = 2;
+/// The oracle judges.
+pub const PHASE_ORACLE: u16 = 3;
+/// The harness looks at what the function left.
+pub const PHASE_RESULT: u16 = 4;
 
 /// Bits of an event's flags: which way a branch went, whether a check held.
 pub const TRUTH: u8 = 1;

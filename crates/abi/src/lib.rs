@@ -17,6 +17,7 @@
 //! | [`check`] | the kinds of failure |
 //! | [`hook`] | the functions that instrumented code calls |
 //! | [`model`] | the libc functions that have a model in the runtime |
+//! | [`server`] | how a program that is started once is asked for many runs |
 //! | [`shadow`] | shadow memory and the per-thread words |
 //! | [`environment`] | the environment variables that steer a recording |
 //! | [`capture`] | what a captured process leaves behind so that it can be run again |
@@ -32,6 +33,7 @@ pub mod library;
 pub mod model;
 pub mod note;
 pub mod op;
+pub mod server;
 pub mod shadow;
 pub mod site;
 pub mod term;
@@ -39,4 +41,4 @@ pub mod trace;
 
 /// Changes whenever an object file, a runtime and an engine of different ages would
 /// misunderstand each other. It is part of every section header and of the trace header.
-pub const ABI_VERSION: u32 = 3;
+pub const ABI_VERSION: u32 = 4;

@@ -6,7 +6,9 @@
 
 mod campaign;
 mod finding;
+mod function;
 mod library;
+mod memory;
 mod names;
 mod summary;
 
@@ -14,7 +16,11 @@ pub use campaign::{
     DistanceFigures, Exploration, Missed, ProgramFigures, Sample, Skipped, Suite, TestFigures,
 };
 pub use finding::{Change, Finding, Input, Resized, Status, Test};
+pub use function::{
+    Coverage, Covered, FunctionReport, Infeasible, PathFigures, PathTest, Step, Verdict,
+};
 pub use library::{Library, LibraryFunction};
+pub use memory::{Block, Memory, Role, Value, Variable};
 pub use summary::{Checks, LostCall, Note, Queries, Summary};
 
 use serde::{Deserialize, Serialize};

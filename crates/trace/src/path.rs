@@ -1,7 +1,7 @@
 //! The path of a recorded run: events, each with the condition that it puts on the input.
 
 use nearmiss_abi::check::Kind;
-use nearmiss_abi::event::{Event as RawEvent, EventKind};
+use nearmiss_abi::event::{Event as RawEvent, EventKind, PHASE_FUNCTION};
 use nearmiss_abi::note::{NoteKind, NoteRow};
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::trace::{STATE_EXECUTED, STATE_EXITED};
@@ -80,6 +80,9 @@ pub struct Event {
     pub sensitive: bool,
     /// Why a value was fixed.
     pub reason: Option<NoteKind>,
+    /// In which phase of a harness it happened, one of `nearmiss_abi::event::PHASE_*`; that of the
+    /// function where nobody says.
+    pub phase: u16,
     /// What goes wrong if this check fails, or is feared where this probe leads, if the event
     /// says so and not its site.
     pub failure: Option<Kind>,
@@ -149,7 +152,7 @@ fn usable_events(raw: &RawTrace, verified: &Verified) -> usize {
         let Some(kind) = EventKind::from_code(event.kind) else {
             return false;
         };
-        if kind == EventKind::CheckFailed {
+        if matches!(kind, EventKind::CheckFailed | EventKind::Mark) {
             return true;
         }
         let label = event.label as usize;
@@ -182,9 +185,15 @@ impl Reader<'_> {
         let mut read_events = Vec::with_capacity(events.len());
         // What was done before an event that is not used was done before the next one.
         let mut was_sensitive = false;
+        let mut phase = PHASE_FUNCTION;
         for event in events {
             let event = event.after_sensitive(event.is_sensitive() || was_sensitive);
-            let read = self.event(&event, &imported);
+            if event.kind == EventKind::Mark as u8 {
+                phase = event.aux;
+                was_sensitive = event.is_sensitive();
+                continue;
+            }
+            let read = self.event(&event, phase, &imported);
             self.inconsistent += read.is_none() as u64;
             was_sensitive = read.is_none() && event.is_sensitive();
             read_events.extend(read);
@@ -193,7 +202,7 @@ impl Reader<'_> {
     }
 
     /// `None` for an event that contradicts the recorded input.
-    fn event(&mut self, raw: &RawEvent, imported: &Imported) -> Option<Event> {
+    fn event(&mut self, raw: &RawEvent, phase: u16, imported: &Imported) -> Option<Event> {
         let kind = EventKind::from_code(raw.kind)?;
         let mut event = Event {
             kind,
@@ -204,6 +213,7 @@ impl Reader<'_> {
             switched: None,
             sensitive: raw.is_sensitive(),
             reason: None,
+            phase,
             failure: None,
         };
         match kind {

@@ -1,0 +1,79 @@
+//! The board: how an engine and a program that is started once agree on many runs.
+//!
+//! With [`SERVER`] in its environment a program stops before `main`, maps the board and waits.
+//! For every request it forks a child, which goes on into `main`, and says how the child ended.
+//! The same words are spoken by the runtime of instrumented programs and by `libc/server.c`, for
+//! the sanitizer twin and for programs that count coverage.
+//!
+//! ```text
+//!  engine                                       program
+//!    writes mode, time_limit, input rows
+//!    request += 1, wakes `request`   ───────►   puts the trace back to where it was, forks
+//!                                                 child: reads input rows, writes result rows
+//!    waits for `answer` == `request` ◄───────   status, answer = request, wakes `answer`
+//! ```
+//!
+//! Waiting and waking are futexes on words of the board, which is a file that both map shared.
+//! What a child writes to standard error goes to the board's file name with `.err` behind it,
+//! emptied before each run.
+
+/// The variable that names the board's file.
+pub const SERVER: &str = "NEARMISS_SERVER";
+
+/// "NMBOARD1", little-endian.
+pub const MAGIC: u64 = u64::from_le_bytes(*b"NMBOARD1");
+
+/// The value of [`Board::request`] that ends the program.
+pub const QUIT: u32 = u32::MAX;
+
+/// What a harness does with its inputs: [`Board::mode`].
+pub const MODE_FUNCTION: u32 = 0;
+/// The precondition alone.
+pub const MODE_PRECONDITION: u32 = 1;
+/// The precondition, which is assumed, then the function.
+pub const MODE_BOTH: u32 = 2;
+
+/// The first page of the board. All numbers are little-endian.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Board {
+    /// [`MAGIC`], written by the engine.
+    pub magic: u64,
+    /// [`crate::ABI_VERSION`], written by the engine.
+    pub abi_version: u32,
+    /// Counts requests, from 1; [`QUIT`] ends the program.
+    pub request: u32,
+    /// The request that was answered last. The program writes 0 here when it has mapped the board,
+    /// and [`Board::ready`] 1.
+    pub answer: u32,
+    /// 1 as soon as the program waits for requests.
+    pub ready: u32,
+    /// One of the `MODE_*`.
+    pub mode: u32,
+    /// Milliseconds after which a child is killed.
+    pub time_limit: u32,
+    /// What `waitpid` said of the child.
+    pub status: i32,
+    /// 1: the child was killed because its time was over.
+    pub timed_out: u32,
+    /// Bytes of the input rows, at [`INPUT_OFFSET`]: see [`crate::environment::REPLAY`].
+    pub input_size: u32,
+    /// Bytes of the result rows, at [`RESULT_OFFSET`], of the same form: what the child handed to
+    /// `nearmiss_result`.
+    pub result_size: u32,
+    /// Results that found no room.
+    pub results_lost: u32,
+    /// Zero.
+    pub reserved: u32,
+}
+
+/// Where the input rows start.
+pub const INPUT_OFFSET: usize = 4096;
+/// Room for input rows.
+pub const INPUT_ROOM: usize = 1 << 20;
+/// Where the result rows start.
+pub const RESULT_OFFSET: usize = INPUT_OFFSET + INPUT_ROOM;
+/// Room for result rows.
+pub const RESULT_ROOM: usize = 1 << 20;
+/// Bytes of the board's file.
+pub const BOARD_SIZE: usize = RESULT_OFFSET + RESULT_ROOM;

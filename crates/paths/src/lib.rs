@@ -1,0 +1,78 @@
+//! All paths of one function: `nearmiss explore`.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | [`build`] | from the user's files to the programs that are run: recording, twin, coverage |
+
+pub mod build;
+
+use std::path::PathBuf;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use nearmiss_harness::Request;
+use nearmiss_results::FunctionReport;
+use nearmiss_sandbox::Sandbox;
+
+/// What is wanted, and what may be used up.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// What is built and run.
+    pub build: build::Sources,
+    /// The function, its precondition and oracle, sizes; `None`: the files are a harness of their own,
+    /// with a `main`, or a libFuzzer target.
+    pub request: Option<Request>,
+    /// How the precondition is treated.
+    pub mode: Mode,
+    /// What is to be covered.
+    pub cover: Cover,
+    /// Most iterations of a loop in a row; `None`: as many as there are.
+    pub loops: Option<u32>,
+    /// Most activations of a function at the same time; `None`: as many as there are.
+    pub recursion: Option<u32>,
+    /// The time of the whole exploration, without building.
+    pub time: Duration,
+    /// Most paths.
+    pub paths: Option<u64>,
+    /// The time of one question to the solver.
+    pub question_time: Duration,
+    /// The time of one run.
+    pub run_time: Duration,
+    /// Where runs are made.
+    pub sandbox: Sandbox,
+    /// Where programs, boards and traces are kept while the exploration lasts.
+    pub directory: PathBuf,
+    /// Set from outside to stop early and report what is there.
+    pub stop: &'static AtomicBool,
+}
+
+/// How a precondition is treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Only the declared requirements; the precondition's function is called to count rejected tests.
+    Native,
+    /// Called before the function, its branches explored like any other.
+    Early,
+    /// Explored under the constraints of each partial path of the function.
+    Late,
+    /// Its accepting paths are found first and posted as one condition; the rest is late.
+    Summary,
+    /// Whichever suits.
+    Auto,
+}
+
+/// What is to be covered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cover {
+    /// Every path.
+    Paths,
+    /// Every outcome of every branch.
+    Branches,
+    /// Every condition, shown to matter on its own.
+    Mcdc,
+}
+
+/// Explores.
+pub fn explore(_config: &Config) -> Result<FunctionReport, String> {
+    Err("not built yet".into())
+}

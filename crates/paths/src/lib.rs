@@ -3,8 +3,10 @@
 //! | module | what it does |
 //! | --- | --- |
 //! | [`build`] | from the user's files to the programs that are run: recording, twin, coverage |
+//! | [`progress`] | how far it has come, for whoever watches |
 
 pub mod build;
+pub mod progress;
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -13,6 +15,8 @@ use std::time::Duration;
 use nearmiss_harness::Request;
 use nearmiss_results::FunctionReport;
 use nearmiss_sandbox::Sandbox;
+
+pub use progress::Progress;
 
 /// What is wanted, and what may be used up.
 #[derive(Clone, Debug)]
@@ -72,7 +76,7 @@ pub enum Cover {
     Mcdc,
 }
 
-/// Explores.
-pub fn explore(_config: &Config) -> Result<FunctionReport, String> {
+/// Explores. The error is for the user: what is wrong, and what would help.
+pub fn explore(_config: &Config, _progress: &Progress) -> Result<FunctionReport, String> {
     Err("not built yet".into())
 }

@@ -1,5 +1,6 @@
 //! The arena: every term once, simplified when it is made.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use nearmiss_abi::op::{self, MAX_WIDTH, Op, ResultWidth};
@@ -18,6 +19,8 @@ const MAX_RULE_DEPTH: u32 = 24;
 pub struct Terms {
     store: Store,
     snapshots: Vec<Arc<[u8]>>,
+    /// The number of each of them: equal copies are one.
+    snapshot_ids: HashMap<Arc<[u8]>, SnapshotId>,
     counters: Counters,
     rule_depth: u32,
 }
@@ -35,6 +38,7 @@ impl Terms {
         Terms {
             store: Store::new(),
             snapshots: Vec::new(),
+            snapshot_ids: HashMap::new(),
             counters: Counters::new(),
             rule_depth: 0,
         }
@@ -154,10 +158,15 @@ impl Terms {
         })
     }
 
-    /// Keeps a copy of memory for [`Terms::read`].
+    /// Keeps a copy of memory for [`Terms::read`]; an equal one is kept once.
     pub fn snapshot(&mut self, bytes: impl Into<Arc<[u8]>>) -> SnapshotId {
-        self.snapshots.push(bytes.into());
-        SnapshotId(self.snapshots.len() as u32 - 1)
+        let bytes = bytes.into();
+        let next = SnapshotId(self.snapshots.len() as u32);
+        let id = *self.snapshot_ids.entry(bytes.clone()).or_insert(next);
+        if id == next {
+            self.snapshots.push(bytes);
+        }
+        id
     }
 
     /// A unary operation of the table in [`nearmiss_abi::op`].

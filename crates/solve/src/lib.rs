@@ -12,6 +12,7 @@
 //! | [`back`] | those who solve: our bit-blaster, Bitwuzla, another program |
 //! | `blast` | terms as gates of a SAT instance |
 //! | `nearest` | answers as close to the recorded input as can be |
+//! | `tree` | questions about any set of conditions: all paths of a function |
 //! | [`statistics`] | who answered how many questions, and how long it took |
 //!
 //! ```
@@ -42,6 +43,7 @@ pub mod session;
 pub mod slice;
 pub mod stack;
 pub mod statistics;
+mod tree;
 
 pub use answers::Answers;
 pub use question::{Answer, Layer, Limits, Model, Reason, Solver};
@@ -49,3 +51,4 @@ pub use session::Session;
 pub use slice::Slice;
 pub use stack::{Backend, Stack};
 pub use statistics::Statistics;
+pub use tree::{TreeFigures, TreeSolver};

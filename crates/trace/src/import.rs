@@ -18,10 +18,12 @@ impl Imported {
     }
 }
 
-/// Imports the terms with the `wanted` labels, all of which are usable.
+/// Imports the terms with the `wanted` labels, all of which are usable. `numbers` says what the
+/// terms are to call each channel.
 pub(crate) fn import(
     raw: &RawTrace,
     terms: &mut Terms,
+    numbers: &[u32],
     wanted: impl Iterator<Item = Label>,
 ) -> Imported {
     let needed = needed(raw, wanted);
@@ -30,7 +32,7 @@ pub(crate) fn import(
     for label in (1..needed.len()).filter(|label| needed[*label]) {
         let term = &raw.terms[label];
         let operand = |field: u32| ids[field as usize].expect("operands come first");
-        ids[label] = Some(make(raw, terms, &mut snapshots, term, &operand));
+        ids[label] = Some(make((raw, numbers), terms, &mut snapshots, term, &operand));
     }
     Imported(ids)
 }
@@ -59,7 +61,7 @@ fn needed(raw: &RawTrace, wanted: impl Iterator<Item = Label>) -> Vec<bool> {
 }
 
 fn make(
-    raw: &RawTrace,
+    (raw, numbers): (&RawTrace, &[u32]),
     terms: &mut Terms,
     snapshots: &mut [Option<SnapshotId>],
     term: &Term,
@@ -70,7 +72,7 @@ fn make(
     match op {
         Op::Const => terms.constant(width, term.constant_value()),
         Op::Input => terms.input(InputByte {
-            channel: term.a,
+            channel: numbers[term.a as usize],
             offset: term.b,
         }),
         Op::Concat => terms.concat(operand(term.a), operand(term.b)),

@@ -24,6 +24,6 @@ mod switch;
 mod verify;
 
 pub use channel::{Channel, Piece, Recorded, padding};
-pub use path::{End, Event, Path, State};
+pub use path::{End, Event, Gathered, Gathering, Path, State};
 pub use raw::{RawTrace, ReadError};
 pub use switch::switch_targets;

@@ -5,7 +5,7 @@ use nearmiss_abi::event::{Event as RawEvent, EventKind, PHASE_FUNCTION};
 use nearmiss_abi::note::{NoteKind, NoteRow};
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::trace::{STATE_EXECUTED, STATE_EXITED};
-use nearmiss_expr::{Evaluator, InputByte, TermId, Terms};
+use nearmiss_expr::{Evaluator, InputByte, Inputs, TermId, Terms};
 use nearmiss_sites::Sites;
 
 use crate::channel::{Channel, Recorded, channels, recorded};
@@ -95,6 +95,89 @@ impl Event {
     }
 }
 
+/// Where terms of many runs go: equal terms of different runs are one.
+///
+/// Channels are numbered anew, so that a byte has one number in all runs, in whatever order they
+/// met their inputs.
+pub struct Gathering<'a> {
+    /// The terms of all runs.
+    pub terms: &'a mut Terms,
+    /// Kept from run to run to save its allocations.
+    pub evaluator: &'a mut Evaluator,
+    /// The number of a channel in all runs; different channels have different numbers.
+    pub number: &'a mut dyn FnMut(&Channel) -> u32,
+}
+
+/// A recorded run whose terms were gathered with those of others.
+#[derive(Clone, Debug)]
+pub struct Gathered {
+    /// Where input came from, as this run numbers it.
+    pub channels: Vec<Channel>,
+    /// The number of each of them in all runs.
+    pub numbers: Vec<u32>,
+    /// What happened, in order.
+    pub events: Vec<Event>,
+    /// What was lost while recording.
+    pub notes: Vec<NoteRow>,
+    /// Whether the recording stopped before the process did.
+    pub stopped: bool,
+    /// Where the path ended, if not with the last event.
+    pub end: End,
+    /// Terms and events that contradict the recorded input; none of them is used.
+    pub inconsistent: u64,
+}
+
+impl Gathered {
+    /// The path that a trace tells of; its terms go where those of other runs are.
+    pub fn read(raw: &RawTrace, sites: &Sites, gathering: &mut Gathering<'_>) -> Gathered {
+        let channels = channels(raw, None);
+        let numbers: Vec<u32> = channels.iter().map(&mut *gathering.number).collect();
+        let verified = verify(raw, &channels);
+        let usable = usable_events(raw, &verified);
+        gathering.evaluator.reset();
+        let mut reader = Reader {
+            sites,
+            verified: &verified,
+            recorded: &Renumbered {
+                channels: &channels,
+                numbers: &numbers,
+            },
+            numbers: &numbers,
+            terms: gathering.terms,
+            evaluator: gathering.evaluator,
+            inconsistent: verified.inconsistent,
+        };
+        let events = reader.events(raw, &raw.events[..usable]);
+        Gathered {
+            events,
+            notes: raw.notes.clone(),
+            stopped: raw.header.stopped != 0,
+            end: end(raw, usable),
+            inconsistent: reader.inconsistent,
+            channels,
+            numbers,
+        }
+    }
+}
+
+/// The recorded input under the numbers that channels have in all runs.
+struct Renumbered<'a> {
+    channels: &'a [Channel],
+    numbers: &'a [u32],
+}
+
+impl Inputs for Renumbered<'_> {
+    fn byte(&self, byte: InputByte) -> u8 {
+        let position = self
+            .numbers
+            .iter()
+            .position(|&number| number == byte.channel);
+        let known =
+            position.and_then(|channel| recorded(self.channels, channel as u32, byte.offset));
+        known.unwrap_or(0)
+    }
+}
+
 impl Path {
     /// The path that a trace tells of. `stdin` is what was fed to the program; `None` if that
     /// is unknown.
@@ -102,19 +185,22 @@ impl Path {
         let channels = channels(raw, stdin);
         let verified = verify(raw, &channels);
         let usable = usable_events(raw, &verified);
+        let numbers: Vec<u32> = (0..channels.len() as u32).collect();
+        let mut terms = Terms::new();
         let mut reader = Reader {
             sites,
             verified: &verified,
-            channels: &channels,
-            terms: Terms::new(),
-            evaluator: Evaluator::new(),
+            recorded: &Recorded(&channels),
+            numbers: &numbers,
+            terms: &mut terms,
+            evaluator: &mut Evaluator::new(),
             inconsistent: verified.inconsistent,
         };
         let events = reader.events(raw, &raw.events[..usable]);
         Path {
             program: raw.program().to_vec(),
-            terms: reader.terms,
             inconsistent: reader.inconsistent,
+            terms,
             events,
             notes: raw.notes.clone(),
             state: state(raw),
@@ -168,9 +254,12 @@ fn usable_events(raw: &RawTrace, verified: &Verified) -> usize {
 struct Reader<'a> {
     sites: &'a Sites,
     verified: &'a Verified,
-    channels: &'a [Channel],
-    terms: Terms,
-    evaluator: Evaluator,
+    /// The recorded input, by the numbers that terms have for channels.
+    recorded: &'a dyn Inputs,
+    /// What terms call each channel of the trace.
+    numbers: &'a [u32],
+    terms: &'a mut Terms,
+    evaluator: &'a mut Evaluator,
     inconsistent: u64,
 }
 
@@ -181,7 +270,7 @@ impl Reader<'_> {
             .iter()
             .map(|event| event.label)
             .filter(|label| consistent.get(*label as usize) == Some(&true));
-        let imported = import(raw, &mut self.terms, wanted);
+        let imported = import(raw, self.terms, self.numbers, wanted);
         let mut read_events = Vec::with_capacity(events.len());
         // What was done before an event that is not used was done before the next one.
         let mut was_sensitive = false;
@@ -230,9 +319,9 @@ impl Reader<'_> {
         let (condition, choice) = match kind {
             EventKind::Switch => {
                 event.switched = Some(term);
-                switch::condition(&mut self.terms, self.sites, event.site, term, value)
+                switch::condition(self.terms, self.sites, event.site, term, value)
             }
-            EventKind::Fixed => (switch::equals(&mut self.terms, term, value), value as u64),
+            EventKind::Fixed => (switch::equals(self.terms, term, value), value as u64),
             _ => (self.terms.holds(term, event.truth), event.choice),
         };
         event.condition = Some(condition);
@@ -242,7 +331,6 @@ impl Reader<'_> {
 
     /// Whether a condition is true under the recorded input.
     fn holds(&mut self, condition: TermId) -> bool {
-        self.evaluator
-            .holds(&self.terms, &Recorded(self.channels), condition)
+        self.evaluator.holds(self.terms, self.recorded, condition)
     }
 }

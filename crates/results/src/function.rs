@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Finding, Memory, Note};
+use crate::{Finding, Memory, Note, ReadError};
 
 /// Everything about one function.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -37,6 +37,23 @@ pub struct FunctionReport {
     pub coverage: Option<Coverage>,
     /// What was lost while recording.
     pub notes: Vec<Note>,
+}
+
+impl FunctionReport {
+    /// The JSON form, for people to read too.
+    pub fn to_json(&self) -> String {
+        crate::to_json(self)
+    }
+
+    /// Reads the JSON form.
+    pub fn from_json(text: &str) -> Result<FunctionReport, ReadError> {
+        crate::from_json(text)
+    }
+
+    /// Whether every path (branch, condition) is known to be covered or infeasible.
+    pub fn is_complete(&self) -> bool {
+        self.incomplete.is_empty()
+    }
 }
 
 /// A test: the input, and what the function made of it.

@@ -23,6 +23,7 @@ pub use library::{Library, LibraryFunction};
 pub use memory::{Block, Memory, Role, Value, Variable};
 pub use summary::{Checks, LostCall, Note, Queries, Summary};
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
 /// The version of the JSON form.
@@ -51,23 +52,12 @@ impl Report {
 
     /// The JSON form, for people to read too.
     pub fn to_json(&self) -> String {
-        let mut text = serde_json::to_string_pretty(self).expect("plain data serialises");
-        text.push('\n');
-        text
+        to_json(self)
     }
 
     /// Reads the JSON form.
     pub fn from_json(text: &str) -> Result<Report, ReadError> {
-        #[derive(Deserialize)]
-        struct Versioned {
-            version: u32,
-        }
-        let damaged = |error: serde_json::Error| ReadError::Damaged(error.to_string());
-        let Versioned { version } = serde_json::from_str(text).map_err(damaged)?;
-        if version != VERSION {
-            return Err(ReadError::Version(version));
-        }
-        serde_json::from_str(text).map_err(damaged)
+        from_json(text)
     }
 
     /// The finding with this number.
@@ -76,6 +66,26 @@ impl Report {
             .iter()
             .find(|finding| finding.id.eq_ignore_ascii_case(id))
     }
+}
+
+fn to_json<T: Serialize>(report: &T) -> String {
+    let mut text = serde_json::to_string_pretty(report).expect("plain data serialises");
+    text.push('\n');
+    text
+}
+
+/// Reads a report that says its version, and refuses any other than [`VERSION`].
+fn from_json<T: DeserializeOwned>(text: &str) -> Result<T, ReadError> {
+    #[derive(Deserialize)]
+    struct Versioned {
+        version: u32,
+    }
+    let damaged = |error: serde_json::Error| ReadError::Damaged(error.to_string());
+    let Versioned { version } = serde_json::from_str(text).map_err(damaged)?;
+    if version != VERSION {
+        return Err(ReadError::Version(version));
+    }
+    serde_json::from_str(text).map_err(damaged)
 }
 
 /// Why a report could not be read.

@@ -8,7 +8,8 @@ use serde::{Deserialize, Serialize};
 pub struct Memory {
     /// Parameters in their order, then named globals, then what stubs gave back.
     pub variables: Vec<Variable>,
-    /// What pointers point to. Two pointers to one block are aliases.
+    /// What pointers point to. Two pointers to one block are aliases. What a function leaves begins
+    /// with the blocks that it was given, under the same numbers; behind them is what it made itself.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub blocks: Vec<Block>,
 }
@@ -16,13 +17,14 @@ pub struct Memory {
 /// A parameter, a global, what a stub gave back, or the function's own result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variable {
-    /// Its name in the source.
+    /// Its name in the source; for a stub the name that [`Value::Function`] has.
     pub name: String,
     /// What it is there.
     pub role: Role,
-    /// Its type as C writes it where there is no name: `const struct list *`, `int [4]`.
+    /// Its type as C writes it where there is no name: `const struct list *`, `int [4]`. For a stub
+    /// the function's own: `int (const void *, const void *)`.
     pub ctype: String,
-    /// What it holds.
+    /// What it holds; for a stub an array of what it gives back, call by call.
     pub value: Value,
 }
 
@@ -43,13 +45,16 @@ pub enum Role {
 /// Memory that a pointer points to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Block {
-    /// How the source would call it: `t1`, `list->next`.
+    /// How the source would call it, an expression: `t1`, `list->next`, `result->left`.
     pub name: String,
     /// The type of an element.
     pub element: String,
     /// Whether the function promises not to write it.
     pub constant: bool,
-    /// Its elements; a string is a [`Value::Text`].
+    /// Whether the function has freed it: then the content is what was there before.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub freed: bool,
+    /// Its elements, an array of one if it is one; a string is a [`Value::Text`].
     pub content: Value,
 }
 
@@ -72,7 +77,8 @@ pub enum Value {
         /// The bits.
         bits: u64,
     },
-    /// Members with their names; a union has the member that was chosen.
+    /// Members with their names (empty: an anonymous structure or union); a union has the member
+    /// that was chosen.
     Structure(Vec<(String, Value)>),
     /// Elements.
     Array(Vec<Value>),
@@ -87,6 +93,8 @@ pub enum Value {
         /// Which of its elements.
         index: u64,
     },
+    /// Points to something that is none of the blocks: only in what a function leaves.
+    Elsewhere,
     /// Points to a function.
     Function(String),
     /// What has no better form.

@@ -10,10 +10,14 @@
 //! targets a pointer has. The harness makes that array an input called [`INPUT`] and builds the
 //! arguments from it, without a branch on input data of its own.
 
+mod operand;
+
 use std::fmt;
 use std::path::Path;
 
 use nearmiss_results::Memory;
+
+pub use operand::{Operand, Operands};
 
 /// The name of the channel that holds all inputs of a call.
 pub const INPUT: &str = "input";
@@ -55,6 +59,19 @@ pub struct Rule {
     pub value: String,
 }
 
+impl Rule {
+    /// Reads what follows an option: `t=4`, `p`, `p=no`.
+    pub fn parse(_kind: RuleKind, _text: &str) -> Result<Rule, HarnessError> {
+        Err(HarnessError("not built yet".into()))
+    }
+
+    /// Reads a sizes file: lines `size t = n`, `range n = 0..10`, `string s = 8`, `null p`,
+    /// `alias p = q`; `#` starts a comment. Errors have the line's number.
+    pub fn parse_file(_text: &str) -> Result<Vec<Rule>, HarnessError> {
+        Err(HarnessError("not built yet".into()))
+    }
+}
+
 /// What a rule is about; each is an option of `nearmiss explore`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum RuleKind {
@@ -74,9 +91,25 @@ pub enum RuleKind {
 #[derive(Debug)]
 pub struct Unit {}
 
+/// What clang must be told for an object that [`Unit::read`] is to understand: functions and types
+/// that nobody uses are wanted too.
+pub const PROBE_FLAGS: &[&str] = &[
+    "-g",
+    "-O0",
+    "-w",
+    "-femit-all-decls",
+    "-fno-eliminate-unused-debug-types",
+];
+
 impl Unit {
-    /// Reads an object file that was compiled with `-g`.
+    /// Reads an object file that was compiled with [`PROBE_FLAGS`].
     pub fn read(_object: &[u8]) -> Result<Unit, HarnessError> {
+        Err(HarnessError("not built yet".into()))
+    }
+
+    /// Adds what another object of the program says: a precondition, an oracle or globals may lie
+    /// there.
+    pub fn add(&mut self, _object: &[u8]) -> Result<(), HarnessError> {
         Err(HarnessError("not built yet".into()))
     }
 
@@ -104,6 +137,11 @@ impl Plan {
     /// The function's prototype as C writes it.
     pub fn prototype(&self) -> String {
         String::new()
+    }
+
+    /// What the user should know about choices that were made for lack of a rule.
+    pub fn notes(&self) -> &[String] {
+        &[]
     }
 
     /// An input to begin with: one that keeps to all ranges.

@@ -6,9 +6,12 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod analysis;
+mod explore;
+pub mod rules;
 mod values;
 
 pub use analysis::AnalysisArguments;
+pub use explore::{Cover, ExploreArguments, PreMode, ResultArguments};
 use values::{percent, size};
 
 /// Your tests pass. nearmiss finds the inputs right next to them that fail.
@@ -25,6 +28,7 @@ Example:
   nearmiss run -- ./packet packet.bin    # runs it once, then looks for inputs that fail
   nearmiss replay NM-1 --twin            # shows the first of them under the sanitizers
   nearmiss test -- make check            # the same for every program that a test suite runs
+  nearmiss explore sum.c --function sum  # a test for every path of one function
 
 Exit status: 0 nothing found, 1 failures found, 2 nearmiss could not do its job.";
 
@@ -52,6 +56,9 @@ pub enum Command {
     /// Run a test suite and look for failures next to every execution in it
     #[command(after_help = TEST_HELP)]
     Test(TestArguments),
+    /// Make a test for every path of one function
+    #[command(after_help = explore::HELP)]
+    Explore(Box<ExploreArguments>),
     /// Show the findings of the last run, or one of them
     Show {
         /// The finding: NM-1
@@ -265,6 +272,23 @@ mod tests {
     }
 
     #[test]
+    fn arguments_of_explore() {
+        let line = "nearmiss explore a.c b.o --function f --range n=-3..4 --size t=n --size u=2 \
+                    --pre-mode late --cover mcdc --global g,h -- -Iinclude -lm";
+        let Command::Explore(explore) = command(line) else {
+            panic!("another command");
+        };
+        assert_eq!(explore.files, [PathBuf::from("a.c"), PathBuf::from("b.o")]);
+        assert_eq!(explore.subject.function.as_deref(), Some("f"));
+        assert_eq!(explore.subject.pre_mode, PreMode::Late);
+        assert_eq!(explore.inputs.range[0].value, "-3..4");
+        assert_eq!(explore.inputs.size.len(), 2);
+        assert_eq!(explore.inputs.global, ["g", "h"]);
+        assert_eq!(explore.limits.cover, Cover::Mcdc);
+        assert_eq!(explore.flags, ["-Iinclude", "-lm"]);
+    }
+
+    #[test]
     fn mistakes_are_refused() {
         for line in [
             "nearmiss",
@@ -275,6 +299,12 @@ mod tests {
             "nearmiss test --jobs 0 -- p",
             "nearmiss test --sample 0% -- p",
             "nearmiss test --seed 3 -- p",
+            "nearmiss explore",
+            "nearmiss explore x.c --pre p",
+            "nearmiss explore x.c --function f --framework unity",
+            "nearmiss explore x.c --function f --range n=3..1",
+            "nearmiss explore x.c --function 2f",
+            "nearmiss explore x.c --function f --recursion 0",
         ] {
             let words = line.split(' ').map(OsString::from);
             assert!(CommandLine::try_parse_from(words).is_err(), "{line}");

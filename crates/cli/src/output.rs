@@ -2,11 +2,11 @@
 
 use std::io::{self, Write};
 
-/// Says in one line what is wrong.
+/// Says what is wrong: one line, and perhaps more that explain it.
 pub fn complain(trouble: &str) {
-    let line = nearmiss_report::escape::text(trouble);
+    let lines: Vec<String> = trouble.lines().map(nearmiss_report::escape::text).collect();
     // Nobody could be told that this failed.
-    let _ = writeln!(io::stderr(), "nearmiss: {line}");
+    let _ = writeln!(io::stderr(), "nearmiss: {}", lines.join("\n"));
 }
 
 /// Writes a result to standard output. A reader that has seen enough is no trouble.

@@ -1,4 +1,4 @@
-//! Values of flags: times, sizes, shares, kinds of failure.
+//! Values of flags: times, sizes, shares, kinds of failure, names.
 
 use std::time::Duration;
 
@@ -66,6 +66,15 @@ pub fn kind(name: &str) -> Result<Kind, String> {
     })
 }
 
+/// A name of C.
+pub fn identifier(name: &str) -> Result<String, String> {
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
+    match name.chars().all(is_word) && !name.starts_with(|letter: char| letter.is_ascii_digit()) {
+        true if !name.is_empty() => Ok(name.to_string()),
+        _ => Err("expected a name as C has them".to_string()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +105,16 @@ mod tests {
         assert_eq!(percent("2.5"), Ok(2.5));
         for bad in ["", "%", "0%", "101%", "-3", "nan%"] {
             assert!(percent(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn identifiers() {
+        for good in ["f", "_f2", "größe"] {
+            assert_eq!(identifier(good).as_deref(), Ok(good));
+        }
+        for bad in ["", "2f", "f()", "a.b", "x y"] {
+            assert!(identifier(bad).is_err(), "{bad}");
         }
     }
 }

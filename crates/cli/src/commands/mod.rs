@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod explore;
 pub mod libc;
 pub mod replay;
 pub mod run;
@@ -19,6 +20,7 @@ pub fn carry_out(command: Command) -> Result<u8, String> {
         Command::Cc { .. } => Err("the first word must be cc: nearmiss cc …".into()),
         Command::Run(arguments) => run::run(arguments),
         Command::Test(arguments) => test::test(arguments),
+        Command::Explore(arguments) => explore::explore(&arguments),
         Command::Show { id, campaign } => {
             show::show(id.as_deref(), &campaign.dir).map(|()| NOTHING)
         }

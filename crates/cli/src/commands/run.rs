@@ -8,7 +8,7 @@ use nearmiss_engine::tally::Tally;
 
 use crate::arguments::RunArguments;
 use crate::commands::settings::{self, Defaults};
-use crate::display::{Display, Mode};
+use crate::display::{Display, Mode, campaign};
 use crate::{FOUND, NOTHING, environment, signals};
 
 /// A program that is run by hand: somebody waits for the answer.
@@ -24,7 +24,10 @@ pub fn run(arguments: RunArguments) -> Result<u8, String> {
     let target = target(arguments.command)?;
     signals::install();
     let tally = Arc::new(Tally::default());
-    let display = Display::start(tally.clone(), Mode::choose(arguments.analysis.quiet));
+    let display = Display::start(
+        campaign::Campaign::new(tally.clone()),
+        Mode::choose(arguments.analysis.quiet),
+    );
     let report = nearmiss_engine::run(target, &config, &tally);
     display.finish();
     let report = report.map_err(|error| error.to_string())?;

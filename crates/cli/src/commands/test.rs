@@ -9,7 +9,7 @@ use nearmiss_results::Report;
 
 use crate::arguments::TestArguments;
 use crate::commands::settings::{self, Defaults};
-use crate::display::{Display, Mode};
+use crate::display::{Display, Mode, campaign};
 use crate::{FOUND, NOTHING, environment, output, signals};
 
 /// A suite is left alone: time is the only limit, but for large inputs. What a compressor does with
@@ -41,7 +41,7 @@ pub fn test(arguments: TestArguments) -> Result<u8, String> {
     }
     signals::install();
     let tally = Arc::new(Tally::default());
-    let display = Display::start(tally.clone(), Mode::choose(quiet));
+    let display = Display::start(campaign::Campaign::new(tally.clone()), Mode::choose(quiet));
     let report = nearmiss_engine::test(target, &config, &tally);
     display.finish();
     let report = report.map_err(|error| error.to_string())?;

@@ -1,23 +1,35 @@
-//! How far a campaign has come, while it runs: a thread reads its numbers and shows them on
+//! How far the work has come, while it runs: a thread reads its numbers and shows them on
 //! standard error.
 //!
 //! On a terminal two lines are drawn anew ten times a second and cleared at the end. In a log a
 //! line is written now and then. In CI, or if the user wants silence, nothing is shown.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | [`campaign`] | what is shown of `run` and `test`; `snapshot` and `words` are its parts |
+//! | [`function`] | what is shown of `explore` |
+//! | `speed` | how much happens in a second |
 
+pub mod campaign;
+pub mod function;
 mod snapshot;
+mod speed;
 mod words;
 
 use std::io::{self, IsTerminal, Write};
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::thread::{self, JoinHandle};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use nearmiss_engine::tally::Tally;
+use crate::environment;
 
-use crate::{environment, signals};
-use snapshot::{Snapshot, Speed, Speedometer};
+/// Work that can be watched.
+pub trait Watched: Send + 'static {
+    /// The lines of a live display, none longer than the terminal is wide.
+    fn live(&mut self, width: usize) -> Vec<String>;
+    /// A line for a log, if it is time for one.
+    fn log(&mut self) -> Option<String>;
+}
 
 /// How progress is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,8 +65,8 @@ pub struct Display {
 }
 
 impl Display {
-    /// Shows these numbers from now on.
-    pub fn start(tally: Arc<Tally>, mode: Mode) -> Display {
+    /// Shows this work from now on.
+    pub fn start(mut watched: impl Watched, mode: Mode) -> Display {
         let pause = match mode {
             Mode::Live => Duration::from_millis(100),
             Mode::Log => Duration::from_secs(1),
@@ -62,17 +74,11 @@ impl Display {
         };
         let (sender, receiver) = mpsc::channel();
         let thread = thread::spawn(move || {
-            let start = Instant::now();
-            let mut speedometer = Speedometer::default();
             let mut screen = Screen::default();
-            let mut log = Log::default();
             while receiver.recv_timeout(pause) == Err(RecvTimeoutError::Timeout) {
-                let is_stopping = signals::STOP.load(Ordering::Relaxed);
-                let now = Snapshot::take(&tally, start, is_stopping);
-                let speed = speedometer.measure(&now);
                 write(&match mode {
-                    Mode::Live => screen.draw(words::live(&now, speed, environment::width())),
-                    _ => log.line(&now, speed),
+                    Mode::Live => screen.draw(watched.live(environment::width())),
+                    _ => watched.log().map_or(String::new(), |line| line + "\n"),
                 });
             }
             write(&screen.draw(Vec::new()));
@@ -134,37 +140,39 @@ impl Screen {
     }
 }
 
-/// What was last written to a log.
+/// When a log gets a line.
 #[derive(Debug, Default)]
-struct Log {
-    last: Snapshot,
+struct Pace<News> {
+    last: Duration,
+    news: News,
 }
 
-impl Log {
+impl<News: PartialEq> Pace<News> {
     /// A line this often, whatever happens.
     const SELDOM: Duration = Duration::from_secs(30);
     /// Not more often than this, even if there is news. Short runs thus write nothing.
     const OFTEN: Duration = Duration::from_secs(5);
 
-    /// A line, if it is time for one.
-    fn line(&mut self, now: &Snapshot, speed: Speed) -> String {
-        let is_news = now.distance != self.last.distance || now.findings != self.last.findings;
-        let pause = if is_news { Log::OFTEN } else { Log::SELDOM };
-        if now.elapsed.saturating_sub(self.last.elapsed) < pause {
-            return String::new();
-        }
-        let Some(line) = words::log(now, speed) else {
-            return String::new();
+    /// Whether it is time for a line.
+    fn is_due(&mut self, elapsed: Duration, news: News) -> bool {
+        let pause = match news == self.news {
+            true => Self::SELDOM,
+            false => Self::OFTEN,
         };
-        self.last = now.clone();
-        line + "\n"
+        if elapsed.saturating_sub(self.last) < pause {
+            return false;
+        }
+        *self = Pace {
+            last: elapsed,
+            news,
+        };
+        true
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nearmiss_engine::tally::Phase;
 
     #[test]
     fn silence_where_nobody_looks() {
@@ -186,16 +194,8 @@ mod tests {
 
     #[test]
     fn a_log_has_news_and_signs_of_life() {
-        let mut log = Log::default();
-        let mut at = |seconds, findings| {
-            let now = Snapshot {
-                phase: Phase::Exploring,
-                elapsed: Duration::from_secs(seconds),
-                findings,
-                ..Snapshot::default()
-            };
-            !log.line(&now, Speed::default()).is_empty()
-        };
+        let mut pace = Pace::default();
+        let mut at = |seconds, findings| pace.is_due(Duration::from_secs(seconds), findings);
         assert!(!at(4, 1), "short runs are silent");
         assert!(at(5, 1));
         assert!(!at(9, 2), "news are told together");
@@ -204,9 +204,20 @@ mod tests {
         assert!(at(40, 2));
     }
 
+    struct Nothing;
+
+    impl Watched for Nothing {
+        fn live(&mut self, _width: usize) -> Vec<String> {
+            Vec::new()
+        }
+        fn log(&mut self) -> Option<String> {
+            None
+        }
+    }
+
     #[test]
     fn a_display_ends_when_it_is_told_to() {
-        Display::start(Arc::default(), Mode::Log).finish();
-        drop(Display::start(Arc::default(), Mode::Silent));
+        Display::start(Nothing, Mode::Log).finish();
+        drop(Display::start(Nothing, Mode::Silent));
     }
 }

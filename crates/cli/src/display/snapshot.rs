@@ -1,6 +1,5 @@
-//! What a campaign's numbers were at one moment, and how fast they grow.
+//! What a campaign's numbers were at one moment.
 
-use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
@@ -66,69 +65,9 @@ impl Snapshot {
     }
 }
 
-/// How much happens in a second.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Speed {
-    /// Runs in the sandbox.
-    pub runs: f64,
-    /// Questions to the solver.
-    pub questions: f64,
-}
-
-/// Measures the speed over the last seconds.
-#[derive(Debug, Default)]
-pub struct Speedometer {
-    past: VecDeque<(Duration, u64, u64)>,
-}
-
-/// The time over which speed is measured.
-const WINDOW: Duration = Duration::from_secs(5);
-
-impl Speedometer {
-    /// Looks at the numbers; says how fast they grew of late.
-    pub fn measure(&mut self, now: &Snapshot) -> Speed {
-        self.past.push_back((now.elapsed, now.runs, now.questions));
-        // One that is older than the window stays: a whole window lies between it and now.
-        while self
-            .past
-            .get(1)
-            .is_some_and(|(then, ..)| *then + WINDOW <= now.elapsed)
-        {
-            self.past.pop_front();
-        }
-        let (then, runs, questions) = self.past[0];
-        let seconds = now.elapsed.saturating_sub(then).as_secs_f64();
-        if seconds == 0.0 {
-            return Speed::default();
-        }
-        let per_second = |now: u64, then: u64| now.saturating_sub(then) as f64 / seconds;
-        Speed {
-            runs: per_second(now.runs, runs),
-            questions: per_second(now.questions, questions),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn speed_is_that_of_the_last_seconds() {
-        let mut speedometer = Speedometer::default();
-        let at = |seconds, runs, questions| Snapshot {
-            elapsed: Duration::from_secs(seconds),
-            runs,
-            questions,
-            ..Snapshot::default()
-        };
-        assert_eq!(speedometer.measure(&at(0, 0, 0)), Speed::default());
-        let speed = speedometer.measure(&at(2, 10, 200));
-        assert_eq!((speed.runs, speed.questions), (5.0, 100.0));
-        speedometer.measure(&at(100, 10, 200));
-        let speed = speedometer.measure(&at(105, 60, 200));
-        assert_eq!((speed.runs, speed.questions), (10.0, 0.0));
-    }
 
     #[test]
     fn a_tally_is_read_whole() {

@@ -5,7 +5,8 @@ use std::time::Duration;
 use nearmiss_engine::tally::Phase;
 use nearmiss_report::words::{counted, shortened, time};
 
-use super::snapshot::{Snapshot, Speed};
+use super::snapshot::Snapshot;
+use super::speed::Speed;
 
 /// The lines of a live display, none longer than the terminal is wide; none at all while the
 /// terminal is the suite's.
@@ -71,7 +72,8 @@ fn pace(now: &Snapshot, speed: Speed) -> Vec<String> {
     parts
 }
 
-fn rate(value: f64) -> String {
+/// So much in a second.
+pub fn rate(value: f64) -> String {
     match value < 9.95 && value > 0.0 {
         true => format!("{value:.1}"),
         false => format!("{value:.0}"),
@@ -79,7 +81,7 @@ fn rate(value: f64) -> String {
 }
 
 /// Tenths of a second would only flicker.
-fn whole_seconds(duration: Duration) -> String {
+pub fn whole_seconds(duration: Duration) -> String {
     match duration.as_secs() {
         seconds @ 0..60 => format!("{seconds} s"),
         seconds => time(seconds as f64),
@@ -87,7 +89,7 @@ fn whole_seconds(duration: Duration) -> String {
 }
 
 /// As many parts as fit; at least the first, cut if it must be.
-fn fitting(parts: &[String], width: usize) -> String {
+pub fn fitting(parts: &[String], width: usize) -> String {
     let mut line = String::new();
     for part in parts {
         let longer = match line.is_empty() {

@@ -1,0 +1,91 @@
+//! `nearmiss explore`: a test for every path of one function.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | `settings` | flags → what `paths` is to do |
+//! | `sizes` | the file of `--sizes` |
+//! | `results` | what is told and written |
+
+mod results;
+mod settings;
+mod sizes;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nearmiss_engine::campaign::Campaign;
+use nearmiss_paths::Progress;
+use nearmiss_results::{FunctionReport, Verdict};
+
+use crate::arguments::ExploreArguments;
+use crate::display::{Display, Mode, function};
+use crate::{FOUND, NOTHING, signals};
+
+/// Explores a function, tells what was found and writes the tests.
+pub fn explore(arguments: &ExploreArguments) -> Result<u8, String> {
+    results::refuse_to_overwrite(&arguments.results)?;
+    let directory = directory(arguments);
+    let campaign = Campaign::open(&directory).map_err(|error| error.to_string())?;
+    let config = settings::config(arguments, campaign.root())?;
+    signals::install();
+    let progress = Arc::new(Progress::default());
+    let watched = function::Exploration::new(progress.clone());
+    let display = Display::start(watched, Mode::choose(arguments.quiet));
+    let report = nearmiss_paths::explore(&config, &progress);
+    display.finish();
+    let report = report?;
+    results::keep(&report, campaign.root())?;
+    results::write(&report, &arguments.results)?;
+    results::tell(&report, &arguments.results)?;
+    Ok(status(&report))
+}
+
+/// Everything that is made on the way lies here: a directory for each function, so that the
+/// programs of one are still there when another has been explored.
+fn directory(arguments: &ExploreArguments) -> PathBuf {
+    let subject = match &arguments.subject.function {
+        Some(function) => function.clone(),
+        None => file_stem(&arguments.files[0]),
+    };
+    arguments.campaign.dir.join(format!("explore-{subject}"))
+}
+
+fn file_stem(file: &Path) -> String {
+    let stem = file.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+fn status(report: &FunctionReport) -> u8 {
+    let is_wrong = |verdict: &Verdict| matches!(verdict, Verdict::Fail | Verdict::Failure(_));
+    let has_failed = report.tests.iter().any(|test| is_wrong(&test.verdict));
+    match has_failed || !report.findings.is_empty() {
+        true => FOUND,
+        false => NOTHING,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nearmiss_results::{Memory, PathTest};
+
+    #[test]
+    fn a_rejected_result_is_a_finding() {
+        let report = |verdict: Verdict| FunctionReport {
+            tests: vec![PathTest {
+                number: 1,
+                before: Memory::default(),
+                after: None,
+                rows: Vec::new(),
+                verdict,
+                path: Vec::new(),
+            }],
+            ..FunctionReport::default()
+        };
+        assert_eq!(status(&report(Verdict::Pass)), NOTHING);
+        assert_eq!(status(&report(Verdict::Ended("exit 3".into()))), NOTHING);
+        assert_eq!(status(&report(Verdict::Fail)), FOUND);
+        assert_eq!(status(&report(Verdict::Failure("NM-1".into()))), FOUND);
+        assert_eq!(status(&FunctionReport::default()), NOTHING);
+    }
+}

@@ -1,0 +1,93 @@
+//! Flags of `explore` → what `paths` is to do.
+
+use std::path::Path;
+
+use nearmiss_harness::Request;
+use nearmiss_paths::build::Sources;
+use nearmiss_paths::{Config, Cover, Mode};
+
+use super::sizes;
+use crate::arguments::{self, ExploreArguments, PreMode};
+use crate::{environment, signals};
+
+/// What is to be done, with everything that is made on the way in `directory`.
+pub fn config(arguments: &ExploreArguments, directory: &Path) -> Result<Config, String> {
+    let limits = &arguments.limits;
+    Ok(Config {
+        build: sources(arguments)?,
+        request: request(arguments)?,
+        mode: mode(arguments.subject.pre_mode),
+        cover: cover(limits.cover),
+        loops: limits.loops,
+        recursion: limits.recursion,
+        time: limits.time,
+        paths: limits.max_paths,
+        question_time: limits.query_time,
+        run_time: limits.run_time,
+        sandbox: environment::sandbox(arguments.no_sandbox)?,
+        directory: directory.to_path_buf(),
+        stop: &signals::STOP,
+    })
+}
+
+fn sources(arguments: &ExploreArguments) -> Result<Sources, String> {
+    let files = arguments.files.iter().chain(&arguments.compile_commands);
+    for file in files {
+        // Said here, so that nothing is built before a name that is only mistyped.
+        std::fs::metadata(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    }
+    Ok(Sources {
+        files: arguments.files.clone(),
+        flags: arguments.flags.clone(),
+        compile_commands: arguments.compile_commands.clone(),
+        compiler: environment::compiler_config()?,
+    })
+}
+
+fn request(arguments: &ExploreArguments) -> Result<Option<Request>, String> {
+    let Some(function) = &arguments.subject.function else {
+        return Ok(None);
+    };
+    let (subject, inputs) = (&arguments.subject, &arguments.inputs);
+    let mut request = Request {
+        function: function.clone(),
+        precondition: subject.pre.clone(),
+        oracle: subject.oracle.clone(),
+        depth: inputs.depth,
+        elements: inputs.elements,
+        ..Request::default()
+    };
+    // The file's rules come first: what is said on the command line wins.
+    if let Some(file) = &inputs.sizes {
+        sizes::add(file, &mut request)?;
+    }
+    let kinds = [
+        &inputs.size,
+        &inputs.string,
+        &inputs.range,
+        &inputs.null,
+        &inputs.alias,
+    ];
+    request.rules.extend(kinds.into_iter().flatten().cloned());
+    request.globals.extend(inputs.global.iter().cloned());
+    (request.requirements).extend(subject.require.iter().cloned());
+    Ok(Some(request))
+}
+
+fn mode(mode: PreMode) -> Mode {
+    match mode {
+        PreMode::Auto => Mode::Auto,
+        PreMode::Late => Mode::Late,
+        PreMode::Early => Mode::Early,
+        PreMode::Summary => Mode::Summary,
+        PreMode::Native => Mode::Native,
+    }
+}
+
+fn cover(cover: arguments::Cover) -> Cover {
+    match cover {
+        arguments::Cover::Paths => Cover::Paths,
+        arguments::Cover::Branches => Cover::Branches,
+        arguments::Cover::Mcdc => Cover::Mcdc,
+    }
+}

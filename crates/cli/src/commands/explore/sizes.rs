@@ -1,0 +1,121 @@
+//! The file of `--sizes`: rules about inputs, one a line, in the words of the flags.
+//!
+//! ```text
+//!  # sizes of everything in merge.c
+//!  range n1=0..3
+//!  [merge]                          from here on only for this function
+//!  size t1=n1
+//!  require n1 <= n2
+//!  global table_of_prices
+//! ```
+
+use std::fs;
+use std::path::Path;
+
+use nearmiss_harness::Request;
+
+use crate::arguments::rules;
+
+/// Adds the rules of a file that are about the request's function.
+pub fn add(file: &Path, request: &mut Request) -> Result<(), String> {
+    let name = file.display();
+    let text = fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
+    let function = request.function.clone();
+    let lines = text.lines().enumerate().filter(for_function(&function));
+    for (index, line) in lines {
+        add_line(line.trim(), request)
+            .map_err(|trouble| format!("{name}:{}: {trouble}", index + 1))?;
+    }
+    Ok(())
+}
+
+/// Whether a line is a rule for this function: lines are looked at in their order.
+fn for_function(function: &str) -> impl FnMut(&(usize, &str)) -> bool {
+    let mut is_ours = true;
+    move |(_, line)| {
+        let line = line.trim();
+        let section = line
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'));
+        if let Some(section) = section {
+            is_ours = section.trim() == function;
+        }
+        is_ours && section.is_none() && !line.is_empty() && !line.starts_with('#')
+    }
+}
+
+fn add_line(line: &str, request: &mut Request) -> Result<(), String> {
+    let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+    let rest = rest.trim();
+    if rest.is_empty() {
+        return Err(format!("expected a rule, such as size t=n; found: {line}"));
+    }
+    match word {
+        "require" => request.requirements.push(rest.to_string()),
+        "global" => request.globals.push(rest.to_string()),
+        _ => {
+            let known = rules::WORDS.iter().find(|(name, _)| *name == word);
+            let (_, kind) = known.ok_or_else(|| {
+                let words = rules::WORDS.map(|(name, _)| name).join(", ");
+                format!("expected one of {words}, require, global; found: {word}")
+            })?;
+            request.rules.push(rules::rule(*kind, rest)?);
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nearmiss_harness::RuleKind;
+
+    fn request(text: &str) -> Result<Request, String> {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("sizes");
+        fs::write(&file, text).unwrap();
+        let mut request = Request {
+            function: "merge".into(),
+            ..Request::default()
+        };
+        let added = add(&file, &mut request);
+        added.map(|()| request).map_err(|trouble| {
+            let name = trouble.rfind("sizes:").unwrap();
+            trouble[name..].to_string()
+        })
+    }
+
+    #[test]
+    fn rules_for_all_and_for_one_function() {
+        let made = request(
+            "# a comment\n\
+             range n=0..3\n\n\
+             [other]\nsize t=9\n\
+             [ merge ]\n  size t = n  \nrequire n > 0 && t[0] == 1\nglobal limit\n",
+        );
+        let made = made.unwrap();
+        let kinds: Vec<RuleKind> = made.rules.iter().map(|rule| rule.kind).collect();
+        assert_eq!(kinds, [RuleKind::Range, RuleKind::Size]);
+        assert_eq!(made.rules[1].value, "n");
+        assert_eq!(made.requirements, ["n > 0 && t[0] == 1"]);
+        assert_eq!(made.globals, ["limit"]);
+    }
+
+    #[test]
+    fn mistakes_are_named_with_their_line() {
+        for (text, expected) in [
+            ("\nsizes t=3\n", "sizes:2: expected one of size, string,"),
+            (
+                "range n=5\nsize\n",
+                "sizes:2: expected a rule, such as size t=n",
+            ),
+            (
+                "range n=a..b\n",
+                "sizes:1: expected an integer and its values",
+            ),
+        ] {
+            let trouble = request(text).unwrap_err();
+            assert!(trouble.starts_with(expected), "{trouble}");
+        }
+    }
+}

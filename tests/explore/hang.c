@@ -1,0 +1,11 @@
+//@ command = "nearmiss explore hang.c --function wait_for --run-time 200ms"
+//@ paths = 2
+// One path does not end; it is one, all the same.
+int wait_for(int event)
+{
+    volatile int stuck = 1;
+    if (event == 3)
+        while (stuck)
+            ;
+    return event;
+}

@@ -1,0 +1,9 @@
+//@ command = "nearmiss explore null_forgotten.c --function sign --null number"
+//@ paths = 3
+// The path that fails is one, too.
+int sign(const int *number)
+{
+    if (*number < 0) //~ error[null-dereference]
+        return -1;
+    return 1;
+}

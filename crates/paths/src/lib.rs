@@ -6,7 +6,13 @@
 //! | [`progress`] | how far it has come, for whoever watches |
 
 pub mod build;
+mod explorer;
+mod input;
+mod lab;
+mod precondition;
 pub mod progress;
+mod walk;
+mod ways;
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;

@@ -1,0 +1,302 @@
+//! Depth first over the execution tree: every partial path is decided once.
+//!
+//! A run is walked from its beginning. At each event that could have gone another way, that way is
+//! a *partial path*: the conditions before it and the one that leads there. Those that nobody has
+//! met before wait on a stack, the deepest on top; each is given to the precondition, which finds an
+//! admissible input or says that there is none. An input is run, and walked in turn.
+//!
+//! Nodes of the tree are hashes ([`Trail`]); a way that was decided once, by being taken, by being
+//! put on the stack, is never decided again. So no path is run twice, but for three reasons that are
+//! counted: values that had to be fixed (other values may lead along the same path), an early
+//! precondition (its own paths multiply those of the function), and an oracle whose ways are
+//! explored behind the function.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use std::time::Instant;
+
+use nearmiss_abi::site::SiteId;
+use nearmiss_expr::TermId;
+use nearmiss_search::Node;
+use nearmiss_trace::Event;
+
+use crate::input::Input;
+use crate::lab::{Lab, Recorded};
+use crate::precondition::{Admitted, Precondition};
+use crate::walk::{Fork, Purpose};
+
+/// What is explored, and how far.
+pub struct Explorer<'a> {
+    /// Where runs are made and questions are asked.
+    pub lab: &'a mut Lab,
+    /// Which inputs are admissible.
+    pub precondition: Precondition,
+    /// One of `nearmiss_abi::server::MODE_*`.
+    pub mode: u32,
+    /// What was found out.
+    pub tree: Tree,
+    stack: Vec<Pending>,
+    /// Ways that were taken, or put on the stack.
+    pub(crate) decided: HashSet<Node>,
+    /// The ends of paths of the function.
+    ends: HashMap<Node, usize>,
+    /// The values that were met where one was fixed.
+    pub(crate) fixed: HashMap<Node, Vec<TermId>>,
+    /// How many ways of the oracle were put on the stack, by the function's path.
+    pub(crate) oracle_ways: HashMap<Node, usize>,
+    /// Checks that are known to fail: asking about them again brings nothing.
+    failing: HashSet<SiteId>,
+}
+
+/// What became of the partial paths.
+#[derive(Debug, Default)]
+pub struct Tree {
+    /// Runs of the function.
+    pub runs: u64,
+    /// Runs along a path that was known.
+    pub repeated: u64,
+    /// Of those, the ones that an oracle or a fixed value made necessary.
+    pub asked_again: u64,
+    /// Runs that were rejected by an assumption.
+    pub rejected: u64,
+    /// Runs that left the predicted path.
+    pub diverged: u64,
+    /// Infeasible partial paths.
+    pub infeasible_count: u64,
+    /// The first of them.
+    pub infeasible: Vec<DeadEnd>,
+    /// Partial paths about which nobody knows.
+    pub unknown: u64,
+    /// Partial paths beyond a bound.
+    pub bounded: u64,
+    /// Places where a value was fixed that may have more values than were tried.
+    pub narrowed: HashSet<SiteId>,
+    /// Oracles with more ways than were tried on one path.
+    pub oracle_cut: u64,
+}
+
+/// A partial path that no admissible input takes.
+#[derive(Clone, Debug)]
+pub struct DeadEnd {
+    /// The run that led to it.
+    pub visit: Rc<Visit>,
+    /// Where it leaves the run.
+    pub fork: Fork,
+}
+
+/// A run that was walked.
+#[derive(Debug)]
+pub struct Visit {
+    /// Its input.
+    pub input: Input,
+    /// What happened.
+    pub events: Vec<Event>,
+    /// The conditions of its events, up to where it was walked.
+    pub conditions: Vec<TermId>,
+}
+
+/// A partial path that was met and not yet decided.
+struct Pending {
+    visit: Rc<Visit>,
+    fork: Fork,
+}
+
+/// A run of the function on an admissible input.
+pub struct Arrival<'r> {
+    /// The run.
+    pub recorded: &'r Recorded,
+    /// What was walked of it.
+    pub visit: &'r Rc<Visit>,
+    /// The events that belong to its path: those before its end or its failure.
+    pub events: &'r [Event],
+    /// The check at which it failed, if it did.
+    pub failed: Option<&'r Event>,
+    /// Whether no run took this path before.
+    pub is_new: bool,
+    /// The number of the path, in the order of arrival.
+    pub number: usize,
+}
+
+/// Is told of every run on an admissible input, and says whether to go on.
+pub type Arrive<'c> = dyn FnMut(&mut Explorer<'_>, Arrival<'_>) -> Result<Go, String> + 'c;
+
+/// Whether the exploration shall go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Go {
+    /// It shall.
+    On,
+    /// Enough is known.
+    Stop,
+}
+
+/// How an exploration ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Finished {
+    /// Nothing is left to be decided.
+    Exhausted,
+    /// Somebody said that it is enough.
+    Stopped,
+    /// The time is over.
+    OutOfTime,
+    /// There is no admissible input at all.
+    Empty,
+}
+
+/// How many dead ends are kept to be told.
+const KEPT_DEAD_ENDS: usize = 4096;
+/// Values of one fixed term that are tried.
+const MOST_VALUES: usize = 64;
+
+impl<'a> Explorer<'a> {
+    /// Nothing was run yet.
+    pub fn new(lab: &'a mut Lab, precondition: Precondition, mode: u32) -> Explorer<'a> {
+        Explorer {
+            lab,
+            precondition,
+            mode,
+            tree: Tree::default(),
+            stack: Vec::new(),
+            decided: HashSet::new(),
+            ends: HashMap::new(),
+            fixed: HashMap::new(),
+            oracle_ways: HashMap::new(),
+            failing: HashSet::new(),
+        }
+    }
+
+    /// How many partial paths wait.
+    pub fn open(&self) -> usize {
+        self.stack.len()
+    }
+
+    /// Explores until nothing is left, the time is over, or `arrive` says that it is enough.
+    pub fn explore(
+        &mut self,
+        first: &Input,
+        deadline: Instant,
+        arrive: &mut Arrive<'_>,
+    ) -> Result<Finished, String> {
+        let truth = self.lab.terms.truth(true);
+        let first = match self.precondition.admit(self.lab, &[], truth, first)? {
+            Admitted::Input(input) => input,
+            Admitted::Infeasible | Admitted::Unknown => return Ok(Finished::Empty),
+        };
+        if self.visit(&first, None, arrive)? == Go::Stop {
+            return Ok(Finished::Stopped);
+        }
+        while let Some(pending) = self.stack.pop() {
+            if Instant::now() >= deadline {
+                self.stack.push(pending);
+                return Ok(Finished::OutOfTime);
+            }
+            let Some(input) = self.decide(&pending)? else {
+                continue;
+            };
+            if self.visit(&input, Some(&pending), arrive)? == Go::Stop {
+                return Ok(Finished::Stopped);
+            }
+        }
+        Ok(match self.ends.is_empty() {
+            true => Finished::Empty,
+            false => Finished::Exhausted,
+        })
+    }
+
+    /// An admissible input for a partial path, if there is one.
+    fn decide(&mut self, pending: &Pending) -> Result<Option<Input>, String> {
+        let Some(goal) = self.goal(pending) else {
+            return Ok(None);
+        };
+        let Pending { visit, fork } = pending;
+        let conditions = &visit.conditions[..fork.before];
+        let admitted = (self.precondition).admit(self.lab, conditions, goal, &visit.input)?;
+        match admitted {
+            Admitted::Input(input) => return Ok(Some(input)),
+            Admitted::Infeasible if fork.purpose == Purpose::Path => self.dead_end(pending),
+            Admitted::Infeasible => {}
+            Admitted::Unknown => self.tree.unknown += 1,
+        }
+        Ok(None)
+    }
+
+    /// What an input needs to take a partial path; `None` if that is of no interest any more.
+    fn goal(&mut self, pending: &Pending) -> Option<TermId> {
+        let fork = &pending.fork;
+        let site = pending.visit.events[fork.event].site;
+        match fork.purpose {
+            Purpose::Failure if self.failing.contains(&site) => None,
+            Purpose::Fixed => {
+                let values = self.fixed.get(&fork.node)?.clone();
+                if values.len() >= MOST_VALUES {
+                    self.tree.narrowed.insert(site);
+                    return None;
+                }
+                let terms = &mut self.lab.terms;
+                let start = terms.truth(true);
+                Some(values.into_iter().fold(start, |goal, value| {
+                    let another = terms.not(value);
+                    terms.and(goal, another)
+                }))
+            }
+            _ => Some(fork.way.goal),
+        }
+    }
+
+    fn dead_end(&mut self, pending: &Pending) {
+        self.tree.infeasible_count += 1;
+        if self.tree.infeasible.len() < KEPT_DEAD_ENDS {
+            self.tree.infeasible.push(DeadEnd {
+                visit: pending.visit.clone(),
+                fork: pending.fork,
+            });
+        }
+    }
+
+    /// Runs the function, and puts what is new on the stack.
+    fn visit(
+        &mut self,
+        input: &Input,
+        pending: Option<&Pending>,
+        arrive: &mut Arrive<'_>,
+    ) -> Result<Go, String> {
+        let recorded = self.lab.run(self.mode, input)?;
+        self.tree.runs += 1;
+        let walked = self.walk(&recorded.path.events);
+        let expected = pending.and_then(|pending| pending.fork.target(&pending.visit.events));
+        let arrived = |node: Node| walked.passed.contains(&node);
+        self.tree.diverged += u64::from(expected.is_some_and(|node| !arrived(node)));
+        let visit = Rc::new(Visit {
+            input: recorded.input.clone(),
+            events: recorded.path.events.clone(),
+            conditions: walked.conditions,
+        });
+        self.stack
+            .extend(walked.forks.into_iter().map(|fork| Pending {
+                visit: visit.clone(),
+                fork,
+            }));
+        if walked.rejected {
+            self.tree.rejected += 1;
+            return Ok(Go::On);
+        }
+        let next = self.ends.len();
+        let number = *self.ends.entry(walked.path).or_insert(next);
+        let is_new = number == next;
+        let purpose = pending.map_or(Purpose::Path, |pending| pending.fork.purpose);
+        self.tree.repeated += u64::from(!is_new);
+        self.tree.asked_again += u64::from(!is_new && purpose != Purpose::Path);
+        let failed = walked.failed.map(|position| &visit.events[position]);
+        self.failing.extend(failed.map(|event| event.site));
+        arrive(
+            self,
+            Arrival {
+                recorded: &recorded,
+                visit: &visit,
+                events: &visit.events[..walked.end],
+                failed,
+                is_new,
+                number,
+            },
+        )
+    }
+}

@@ -1,0 +1,140 @@
+//! Runs of the harness, recorded and read into the one arena of terms.
+
+use std::time::{Duration, Instant};
+
+use nearmiss_expr::{Evaluator, TermId, Terms};
+use nearmiss_server::{Ended, Request, Server, ServerError};
+use nearmiss_sites::Sites;
+use nearmiss_solve::{Answer, Limits, TreeSolver};
+use nearmiss_trace::{Gathered, Gathering, RawTrace};
+
+use crate::input::{Channels, Input};
+
+/// Where runs are made and questions are asked.
+pub struct Lab {
+    server: Server,
+    /// Places of the program.
+    pub sites: Sites,
+    /// The terms of all runs.
+    pub terms: Terms,
+    /// The channels of all runs.
+    pub channels: Channels,
+    /// The solver of all questions.
+    pub solver: TreeSolver,
+    /// What one question may cost.
+    pub limits: Limits,
+    evaluator: Evaluator,
+    /// How long one run may take.
+    run_time: Duration,
+    /// The time of all runs, and of reading what they recorded.
+    pub time_of_runs: Duration,
+}
+
+/// A run that was made.
+#[derive(Debug)]
+pub struct Recorded {
+    /// How it ended.
+    pub ended: Ended,
+    /// What it handed to `nearmiss_result`.
+    pub results: Vec<(String, Vec<u8>)>,
+    /// Its path.
+    pub path: Gathered,
+    /// Its whole input.
+    pub input: Input,
+}
+
+impl Recorded {
+    /// The bytes of a result.
+    pub fn result(&self, name: &str) -> Option<&[u8]> {
+        let mut results = self.results.iter();
+        let found = results.find(|(other, _)| other == name);
+        found.map(|(_, bytes)| bytes.as_slice())
+    }
+
+    /// Whether a result is there and not zero.
+    pub fn says_yes(&self, name: &str) -> Option<bool> {
+        Some(self.result(name)?.iter().any(|&byte| byte != 0))
+    }
+}
+
+impl Lab {
+    /// A lab around a program that waits for requests.
+    pub fn new(server: Server, sites: Sites, question_time: Duration, run_time: Duration) -> Lab {
+        Lab {
+            server,
+            sites,
+            terms: Terms::new(),
+            channels: Channels::default(),
+            solver: TreeSolver::new(),
+            limits: Limits::time(question_time),
+            evaluator: Evaluator::new(),
+            run_time,
+            time_of_runs: Duration::ZERO,
+        }
+    }
+
+    /// Runs the harness.
+    pub fn run(&mut self, mode: u32, input: &Input) -> Result<Recorded, String> {
+        let start = Instant::now();
+        let recorded = self.run_and_read(mode, input);
+        self.time_of_runs += start.elapsed();
+        recorded
+    }
+
+    fn run_and_read(&mut self, mode: u32, input: &Input) -> Result<Recorded, String> {
+        let words = |error: ServerError| error.to_string();
+        let run = self.server.run(&Request {
+            mode,
+            rows: &input.rows(&self.channels),
+            time: self.run_time,
+        });
+        let run = run.map_err(words)?;
+        let file = self.server.trace_file().ok_or("nothing was recorded")?;
+        let raw = RawTrace::open(file).map_err(|error| error.to_string())?;
+        let channels = &mut self.channels;
+        let mut number = |channel: &nearmiss_trace::Channel| channels.number(channel);
+        let path = Gathered::read(
+            &raw,
+            &self.sites,
+            &mut Gathering {
+                terms: &mut self.terms,
+                evaluator: &mut self.evaluator,
+                number: &mut number,
+            },
+        );
+        Ok(Recorded {
+            ended: run.ended,
+            results: run.results,
+            input: input.of_run(&path),
+            path,
+        })
+    }
+
+    /// Whether an input makes all conditions true.
+    pub fn holds(&mut self, conditions: &[TermId], input: &Input) -> bool {
+        self.evaluator.reset();
+        let mut all = conditions.iter();
+        all.all(|&condition| self.evaluator.holds(&self.terms, input, condition))
+    }
+
+    /// Is there an input for all conditions and the goal? `base` makes the conditions true.
+    pub fn ask(&mut self, conditions: &[TermId], goal: TermId, base: &Input) -> Asked {
+        let limits = self.limits;
+        match (self.solver).ask(&mut self.terms, conditions, goal, base, &limits) {
+            Answer::Sat(model) => Asked::Input(base.with(&model)),
+            Answer::Unsat => Asked::Infeasible,
+            Answer::Unknown(_) => Asked::Unknown,
+        }
+    }
+}
+
+/// What became of a question.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Asked {
+    /// There is such an input.
+    Input(Input),
+    /// There is none.
+    Infeasible,
+    /// Nobody knows.
+    Unknown,
+}

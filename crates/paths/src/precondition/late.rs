@@ -1,0 +1,123 @@
+//! The late treatment: for each partial path of the function, the precondition is explored under
+//! that path's constraints until it accepts an input, or has no path left.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use nearmiss_abi::event::PHASE_FUNCTION;
+use nearmiss_abi::server::MODE_PRECONDITION;
+use nearmiss_expr::TermId;
+use nearmiss_harness::ACCEPTED;
+use nearmiss_search::{Node, Trail};
+
+use super::{Admitted, Calls};
+use crate::input::Input;
+use crate::lab::{Asked, Lab, Recorded};
+use crate::ways::{self, Leads};
+
+/// The late treatment.
+#[derive(Debug, Default)]
+pub struct Late {
+    /// What was asked of the precondition.
+    pub calls: Calls,
+    /// The ends of all its paths, over all partial paths of the function.
+    ends: HashSet<Node>,
+}
+
+/// Most calls for one partial path; beyond, nobody knows.
+const MOST_CALLS: u64 = 100_000;
+
+/// A partial path of the precondition that nobody has asked about yet.
+struct Pending {
+    call: Rc<Call>,
+    /// How many of the call's conditions come before it.
+    before: usize,
+    goal: TermId,
+}
+
+/// A call of the precondition that rejected.
+struct Call {
+    input: Input,
+    conditions: Vec<TermId>,
+}
+
+impl Late {
+    /// Is there an admissible input that makes the conditions and the goal true?
+    pub fn admit(
+        &mut self,
+        lab: &mut Lab,
+        conditions: &[TermId],
+        goal: TermId,
+        base: &Input,
+    ) -> Result<Admitted, String> {
+        let mut next = match lab.ask(conditions, goal, base) {
+            Asked::Input(input) => input,
+            Asked::Infeasible => return Ok(Admitted::Infeasible),
+            Asked::Unknown => return Ok(Admitted::Unknown),
+        };
+        let partial_path: Vec<TermId> = conditions.iter().copied().chain([goal]).collect();
+        let mut decided = HashSet::new();
+        let mut pending = Vec::new();
+        let mut all_known = true;
+        for _ in 0..MOST_CALLS {
+            let recorded = lab.run(MODE_PRECONDITION, &next)?;
+            self.calls.calls += 1;
+            let (call, ways) = self.walk(lab, &recorded, &partial_path, &mut decided);
+            if recorded.says_yes(ACCEPTED) == Some(true) {
+                return Ok(Admitted::Input(recorded.input));
+            }
+            let call = Rc::new(call);
+            pending.extend(ways.into_iter().map(|(before, goal)| Pending {
+                call: call.clone(),
+                before,
+                goal,
+            }));
+            match next_input(lab, &mut pending, &mut all_known) {
+                Some(input) => next = input,
+                None if all_known => return Ok(Admitted::Infeasible),
+                None => return Ok(Admitted::Unknown),
+            }
+        }
+        Ok(Admitted::Unknown)
+    }
+
+    /// The conditions of a call, behind those of the partial path, and its other ways that are new,
+    /// each with how many conditions come before it.
+    fn walk(
+        &mut self,
+        lab: &mut Lab,
+        recorded: &Recorded,
+        partial_path: &[TermId],
+        decided: &mut HashSet<Node>,
+    ) -> (Call, Vec<(usize, TermId)>) {
+        let mut conditions = partial_path.to_vec();
+        let mut found = Vec::new();
+        let mut trail = Trail::root(0);
+        let events = recorded.path.events.iter();
+        for event in events.take_while(|event| event.phase < PHASE_FUNCTION) {
+            for way in ways::others(lab, event) {
+                let is_new = decided.insert(trail.way(event.site.0, way.choice));
+                if is_new && way.leads == Leads::On {
+                    found.push((conditions.len(), way.goal));
+                }
+            }
+            decided.insert(trail.go(event.site.0, event.choice));
+            conditions.extend(event.condition);
+        }
+        self.calls.paths += u64::from(self.ends.insert(trail.node()));
+        let input = recorded.input.clone();
+        (Call { input, conditions }, found)
+    }
+}
+
+/// An input for the deepest partial path that has one.
+fn next_input(lab: &mut Lab, pending: &mut Vec<Pending>, all_known: &mut bool) -> Option<Input> {
+    while let Some(Pending { call, before, goal }) = pending.pop() {
+        match lab.ask(&call.conditions[..before], goal, &call.input) {
+            Asked::Input(input) => return Some(input),
+            Asked::Infeasible => {}
+            Asked::Unknown => *all_known = false,
+        }
+    }
+    None
+}

@@ -1,0 +1,86 @@
+//! Which inputs are admissible: the precondition, treated in one of several ways.
+//!
+//! The one question is [`Precondition::admit`]: is there an admissible input on this partial path?
+//! Who answers it decides how often the precondition's own paths are gone through:
+//!
+//! | | |
+//! | --- | --- |
+//! | nobody | there is no precondition, or it is part of the path (early), or of the setup (native) |
+//! | [`late`] | its paths are explored under the partial path's constraints, each time anew |
+//! | [`summary`] | its paths are kept as one formula that grows with every call |
+
+mod late;
+mod summary;
+
+use nearmiss_expr::TermId;
+
+use crate::input::Input;
+use crate::lab::{Asked, Lab};
+use late::Late;
+pub use summary::Summary;
+
+/// Who says which inputs are admissible.
+pub enum Precondition {
+    /// All that take the path.
+    Nobody,
+    /// The function, explored for each partial path.
+    Late(Late),
+    /// The function, as a formula.
+    Summary(Box<Summary>),
+}
+
+/// What became of a partial path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Admitted {
+    /// An admissible input takes it.
+    Input(Input),
+    /// None does.
+    Infeasible,
+    /// Nobody knows.
+    Unknown,
+}
+
+/// What was asked of the precondition.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Calls {
+    /// Calls of it alone.
+    pub calls: u64,
+    /// Different paths of it that were met.
+    pub paths: u64,
+}
+
+impl Precondition {
+    /// Explored anew for each partial path.
+    pub fn late() -> Precondition {
+        Precondition::Late(Late::default())
+    }
+
+    /// Is there an admissible input that makes the conditions and the goal true? `base` makes the
+    /// conditions true.
+    pub fn admit(
+        &mut self,
+        lab: &mut Lab,
+        conditions: &[TermId],
+        goal: TermId,
+        base: &Input,
+    ) -> Result<Admitted, String> {
+        match self {
+            Precondition::Nobody => Ok(match lab.ask(conditions, goal, base) {
+                Asked::Input(input) => Admitted::Input(input),
+                Asked::Infeasible => Admitted::Infeasible,
+                Asked::Unknown => Admitted::Unknown,
+            }),
+            Precondition::Late(late) => late.admit(lab, conditions, goal, base),
+            Precondition::Summary(summary) => summary.admit(lab, conditions, goal, base),
+        }
+    }
+
+    /// What was asked of it so far.
+    pub fn calls(&self) -> Calls {
+        match self {
+            Precondition::Nobody => Calls::default(),
+            Precondition::Late(late) => late.calls,
+            Precondition::Summary(summary) => summary.calls,
+        }
+    }
+}

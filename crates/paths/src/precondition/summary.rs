@@ -1,0 +1,332 @@
+//! The precondition as a formula that grows.
+//!
+//! What the precondition says depends on its inputs alone, so its execution tree is the same under
+//! every partial path of the function, and a path of it that was met once never has to be gone
+//! through again. The tree is kept as two formulas: *accepted*, the inputs that take a known path
+//! which accepts, and *possible*, those and all that take no known path.
+//!
+//! ```text
+//!  partial path ∧ accepted  has a solution  ─► it is admissible, and nobody was called
+//!  partial path ∧ possible  has none        ─► infeasible
+//!                           has one         ─► the precondition is called on it: one more known path
+//! ```
+//!
+//! A precondition that is a conjunction becomes just that conjunction, condition by condition, as
+//! the function's paths ask for them; its parts are posted one by one, so that those which have
+//! nothing to do with a question stay out of it. [`Summary::learn`] goes through the tree
+//! beforehand.
+
+use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_SETUP};
+use nearmiss_abi::op::Op;
+use nearmiss_abi::server::MODE_PRECONDITION;
+use nearmiss_expr::{TermId, Terms};
+use nearmiss_harness::ACCEPTED;
+use nearmiss_trace::Event;
+
+use super::{Admitted, Calls};
+use crate::input::Input;
+use crate::lab::{Asked, Lab, Recorded};
+use crate::ways::{self, Leads};
+
+/// What is known of a precondition.
+pub struct Summary {
+    /// What was asked of the precondition.
+    pub calls: Calls,
+    nodes: Vec<Node>,
+    /// The conditions of the setup, which hold for all inputs.
+    setup: Vec<TermId>,
+    /// An input that keeps to the setup.
+    valid: Input,
+    /// The parts of *accepted*.
+    accepted: Vec<TermId>,
+    /// Something about it is not known for certain: a recording stopped, or contradicts itself.
+    doubtful: bool,
+}
+
+/// A node of the precondition's execution tree.
+struct Node {
+    /// The ways from here, of which one is taken: the last stands for all that the others leave
+    /// over. None: it accepts or rejects, or nobody has been here.
+    ways: Vec<Child>,
+    accepted: TermId,
+    possible: TermId,
+}
+
+/// A way at a node.
+struct Child {
+    choice: u64,
+    condition: TermId,
+    /// Where it leads; `None`: nobody has been there.
+    node: Option<usize>,
+}
+
+/// The choice that stands for all values that were not met.
+const REST: u64 = u64::MAX;
+/// Most calls for one partial path; beyond, nobody knows.
+const MOST_CALLS: u64 = 100_000;
+/// Rounds in which an input is looked for that keeps to what the setup assumes.
+const MOST_ASSUMPTIONS: usize = 1000;
+
+impl Summary {
+    /// Knows nothing but the setup. `None` if no input keeps to what is assumed there.
+    pub fn start(lab: &mut Lab, first: &Input) -> Result<Option<Summary>, String> {
+        let mut next = first.clone();
+        for _ in 0..MOST_ASSUMPTIONS {
+            let recorded = lab.run(MODE_PRECONDITION, &next)?;
+            let events = &recorded.path.events;
+            let setup = events.iter().take_while(|event| event.phase == PHASE_SETUP);
+            let setup: Vec<Event> = setup.copied().collect();
+            let broken = |event: &Event| event.kind == EventKind::Assume && !event.truth;
+            let Some(position) = setup.iter().position(broken) else {
+                return Ok(Some(Summary::knowing(lab, &setup, recorded)));
+            };
+            let conditions: Vec<TermId> = conditions(&setup[..position]).collect();
+            let Some(way) = ways::others(lab, &setup[position]).first().copied() else {
+                return Ok(None);
+            };
+            match lab.ask(&conditions, way.goal, &recorded.input) {
+                Asked::Input(input) => next = input,
+                _ => return Ok(None),
+            }
+        }
+        Ok(None)
+    }
+
+    fn knowing(lab: &mut Lab, setup: &[Event], recorded: Recorded) -> Summary {
+        let [accepted, possible] = [false, true].map(|truth| lab.terms.truth(truth));
+        let mut summary = Summary {
+            calls: Calls::default(),
+            nodes: vec![Node {
+                ways: Vec::new(),
+                accepted,
+                possible,
+            }],
+            setup: conditions(setup).collect(),
+            valid: recorded.input.clone(),
+            accepted: Vec::new(),
+            doubtful: false,
+        };
+        summary.grow(lab, &recorded);
+        summary
+    }
+
+    /// Goes through the precondition's paths before anybody asks, up to so many calls.
+    pub fn learn(&mut self, lab: &mut Lab, most_calls: u64) -> Result<(), String> {
+        while self.calls.calls < most_calls {
+            let goal = self.unknown_region(lab);
+            let (setup, valid) = (self.setup.clone(), self.valid.clone());
+            match lab.ask(&setup, goal, &valid) {
+                Asked::Input(input) => self.call(lab, &input)?,
+                _ => break,
+            };
+        }
+        Ok(())
+    }
+
+    /// Is there an admissible input that makes the conditions and the goal true?
+    pub fn admit(
+        &mut self,
+        lab: &mut Lab,
+        conditions: &[TermId],
+        goal: TermId,
+        base: &Input,
+    ) -> Result<Admitted, String> {
+        // Accepted inputs only come from here, so `base` is one of them, or nobody was asked yet.
+        let (conditions, base) = match conditions.is_empty() {
+            true => (self.setup.clone(), self.valid.clone()),
+            false => (conditions.to_vec(), base.clone()),
+        };
+        match self.ask_accepted(lab, &conditions, goal, &base) {
+            Asked::Input(input) => return Ok(Admitted::Input(input)),
+            Asked::Unknown => return Ok(Admitted::Unknown),
+            Asked::Infeasible => {}
+        }
+        for _ in 0..MOST_CALLS {
+            let region = self.unknown_region(lab);
+            let goal = lab.terms.and(goal, region);
+            let input = match lab.ask(&conditions, goal, &base) {
+                Asked::Input(input) => input,
+                Asked::Infeasible if self.doubtful => return Ok(Admitted::Unknown),
+                Asked::Infeasible => return Ok(Admitted::Infeasible),
+                Asked::Unknown => return Ok(Admitted::Unknown),
+            };
+            let recorded = self.call(lab, &input)?;
+            if recorded.says_yes(ACCEPTED) == Some(true) {
+                return Ok(Admitted::Input(recorded.input));
+            }
+        }
+        Ok(Admitted::Unknown)
+    }
+
+    /// Asks among the inputs that are known to be accepted. `base` is one of them, if it is the
+    /// input of a run of the function: then conditions that have nothing to do with the goal need
+    /// not be looked at.
+    fn ask_accepted(
+        &mut self,
+        lab: &mut Lab,
+        conditions: &[TermId],
+        goal: TermId,
+        base: &Input,
+    ) -> Asked {
+        if lab.holds(&self.accepted, base) {
+            let all: Vec<TermId> = self.accepted.iter().chain(conditions).copied().collect();
+            return lab.ask(&all, goal, base);
+        }
+        let accepted = self.nodes[0].accepted;
+        let goal = lab.terms.and(goal, accepted);
+        lab.ask(conditions, goal, base)
+    }
+
+    /// The inputs about which nothing is known.
+    fn unknown_region(&self, lab: &mut Lab) -> TermId {
+        let Node {
+            accepted, possible, ..
+        } = self.nodes[0];
+        let not_accepted = lab.terms.not(accepted);
+        lab.terms.and(possible, not_accepted)
+    }
+
+    fn call(&mut self, lab: &mut Lab, input: &Input) -> Result<Recorded, String> {
+        let recorded = lab.run(MODE_PRECONDITION, input)?;
+        self.grow(lab, &recorded);
+        Ok(recorded)
+    }
+
+    /// One more path is known.
+    fn grow(&mut self, lab: &mut Lab, recorded: &Recorded) {
+        self.calls.calls += 1;
+        self.doubtful |= recorded.path.stopped || recorded.path.inconsistent > 0;
+        let mut here = 0;
+        let mut passed = vec![0];
+        let mut is_new = false;
+        let events = recorded.path.events.iter();
+        let own = |event: &&Event| event.phase > PHASE_SETUP && event.phase < PHASE_FUNCTION;
+        for event in events.filter(own) {
+            let Some(condition) = event.condition else {
+                continue;
+            };
+            if self.nodes[here].ways.is_empty() {
+                self.decide(lab, here, event, condition);
+                is_new = true;
+            }
+            here = self.enter(lab, here, event, condition);
+            passed.push(here);
+        }
+        self.calls.paths += u64::from(is_new || passed.len() == 1);
+        let accepts = recorded.says_yes(ACCEPTED) == Some(true);
+        let truth = lab.terms.truth(accepts);
+        let end = &mut self.nodes[here];
+        (end.accepted, end.possible) = (truth, truth);
+        for node in passed.into_iter().rev().skip(1) {
+            self.renew(&mut lab.terms, node);
+        }
+        self.accepted = conjuncts(&lab.terms, self.nodes[0].accepted);
+    }
+
+    /// A node that nobody had been at decides as the event says.
+    fn decide(&mut self, lab: &mut Lab, node: usize, event: &Event, condition: TermId) {
+        let mut ways = vec![Child {
+            choice: event.choice,
+            condition,
+            node: None,
+        }];
+        for way in ways::others(lab, event) {
+            let fails = way.leads == Leads::ToFailure;
+            ways.push(Child {
+                choice: way.choice,
+                condition: way.goal,
+                // A precondition that fails does not accept.
+                node: fails.then(|| self.add_end(lab, false)),
+            });
+        }
+        // A value that was fixed has others, and nobody knows how many.
+        if event.kind == EventKind::Fixed {
+            ways.push(Child {
+                choice: REST,
+                condition: lab.terms.not(condition),
+                node: None,
+            });
+        }
+        self.nodes[node].ways = ways;
+    }
+
+    /// The node that the event leads to.
+    fn enter(&mut self, lab: &mut Lab, node: usize, event: &Event, condition: TermId) -> usize {
+        let ways = &mut self.nodes[node].ways;
+        let known = ways.iter().position(|way| way.choice == event.choice);
+        let place = known.unwrap_or_else(|| {
+            // One more value of those that were left over.
+            ways.insert(
+                ways.len() - 1,
+                Child {
+                    choice: event.choice,
+                    condition,
+                    node: None,
+                },
+            );
+            ways.len() - 2
+        });
+        if let Some(known) = ways[place].node {
+            return known;
+        }
+        let next = self.nodes.len();
+        self.nodes[node].ways[place].node = Some(next);
+        let [accepted, possible] = [false, true].map(|truth| lab.terms.truth(truth));
+        self.nodes.push(Node {
+            ways: Vec::new(),
+            accepted,
+            possible,
+        });
+        next
+    }
+
+    /// A node at which the precondition has accepted or rejected.
+    fn add_end(&mut self, lab: &mut Lab, accepts: bool) -> usize {
+        let truth = lab.terms.truth(accepts);
+        self.nodes.push(Node {
+            ways: Vec::new(),
+            accepted: truth,
+            possible: truth,
+        });
+        self.nodes.len() - 1
+    }
+
+    /// The formulas of a node, made of those of its ways.
+    fn renew(&mut self, terms: &mut Terms, node: usize) {
+        let [mut accepted, mut possible] = [terms.truth(false), terms.truth(false)];
+        let unknown = (terms.truth(false), terms.truth(true));
+        let ways = &self.nodes[node].ways;
+        // A choice of two is one condition and its opposite.
+        for (position, way) in ways.iter().enumerate().rev() {
+            let (there_accepted, there_possible) = match way.node {
+                Some(child) => (self.nodes[child].accepted, self.nodes[child].possible),
+                None => unknown,
+            };
+            if position + 1 == ways.len() {
+                (accepted, possible) = (there_accepted, there_possible);
+            } else {
+                accepted = terms.ite(way.condition, there_accepted, accepted);
+                possible = terms.ite(way.condition, there_possible, possible);
+            }
+        }
+        let renewed = &mut self.nodes[node];
+        (renewed.accepted, renewed.possible) = (accepted, possible);
+    }
+}
+
+fn conditions(events: &[Event]) -> impl Iterator<Item = TermId> + '_ {
+    events.iter().filter_map(|event| event.condition)
+}
+
+/// The parts of a conjunction.
+fn conjuncts(terms: &Terms, term: TermId) -> Vec<TermId> {
+    let mut parts = Vec::new();
+    let mut stack = vec![term];
+    while let Some(top) = stack.pop() {
+        match terms.op(top) {
+            Op::And if terms.width(top) == 1 => stack.extend(terms.operands(top)),
+            _ => parts.push(top),
+        }
+    }
+    parts
+}

@@ -1,0 +1,180 @@
+//! One walk over the events of a run: its path, and the partial paths that leave it.
+
+use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_ORACLE, PHASE_SETUP};
+use nearmiss_expr::TermId;
+use nearmiss_search::{Node, Trail};
+use nearmiss_trace::Event;
+
+use crate::explorer::Explorer;
+use crate::ways::{self, Leads, Way};
+
+/// What a walk has found.
+pub struct Walked {
+    /// The conditions of the events, in order, up to where it ended.
+    pub conditions: Vec<TermId>,
+    /// Ways that leave the run and that nobody has met before.
+    pub forks: Vec<Fork>,
+    /// The nodes that it passed.
+    pub passed: Vec<Node>,
+    /// The function's own path: what its decisions lead to.
+    pub path: Node,
+    /// Events from here on are not part of the path.
+    pub end: usize,
+    /// The event that is a failure.
+    pub failed: Option<usize>,
+    /// An assumption did not hold: the input is not admissible.
+    pub rejected: bool,
+}
+
+/// Where a partial path leaves a run.
+#[derive(Clone, Copy, Debug)]
+pub struct Fork {
+    /// How many of the run's conditions come before it.
+    pub before: usize,
+    /// The event.
+    pub event: usize,
+    /// The way that it takes there.
+    pub way: Way,
+    /// Why it is of interest.
+    pub purpose: Purpose,
+    /// The node before it.
+    pub node: Node,
+}
+
+impl Fork {
+    /// The node that it leads to, if that can be foreseen.
+    pub fn target(&self, events: &[Event]) -> Option<Node> {
+        let site = events[self.event].site;
+        let is_foreseen = self.purpose != Purpose::Fixed;
+        is_foreseen.then(|| Trail::at(self.node).way(site.0, self.way.choice))
+    }
+}
+
+/// Why a partial path is of interest.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// It is another path.
+    Path,
+    /// A check may fail.
+    Failure,
+    /// A value was fixed; it may have others.
+    Fixed,
+    /// The oracle may decide otherwise.
+    Oracle,
+}
+
+/// Ways of an oracle that are tried on one path of the function.
+const MOST_ORACLE_WAYS: usize = 64;
+/// The way of a path that ends in a failure.
+const FAILED: u64 = u64::MAX;
+
+impl Explorer<'_> {
+    /// Walks over a run. What is new is marked as decided: whoever calls this sees to it.
+    pub(crate) fn walk(&mut self, events: &[Event]) -> Walked {
+        let mut trail = Trail::root(0);
+        let mut path = Trail::root(1);
+        let mut walked = Walked {
+            conditions: Vec::new(),
+            forks: Vec::new(),
+            passed: Vec::new(),
+            path: path.node(),
+            end: events.len(),
+            failed: None,
+            rejected: false,
+        };
+        for (position, event) in events.iter().enumerate() {
+            self.leave(&mut walked, position, event, trail, path.node());
+            walked.passed.push(trail.go(event.site.0, event.choice));
+            self.decided.insert(trail.node());
+            if event.is_failure() {
+                walked.end = position;
+                // A precondition that fails does not accept.
+                walked.rejected = event.phase < PHASE_FUNCTION;
+                walked.failed = Some(position);
+                path.go(event.site.0, FAILED);
+                break;
+            }
+            walked.conditions.extend(event.condition);
+            if event.kind == EventKind::Assume && !event.truth {
+                walked.rejected = true;
+                break;
+            }
+            if event.phase == PHASE_FUNCTION && ways::is_decision(event) {
+                path.go(event.site.0, event.choice);
+            }
+        }
+        walked.path = path.node();
+        walked
+    }
+
+    /// The ways that leave the run at an event.
+    fn leave(
+        &mut self,
+        walked: &mut Walked,
+        position: usize,
+        event: &Event,
+        trail: Trail,
+        path: Node,
+    ) {
+        let fork = |way: Way, purpose: Purpose| Fork {
+            before: walked.conditions.len(),
+            event: position,
+            way,
+            purpose,
+            node: trail.node(),
+        };
+        let mut forks = Vec::new();
+        for way in ways::others(self.lab, event) {
+            if !self.decided.insert(trail.way(event.site.0, way.choice)) {
+                continue;
+            }
+            if let Some(purpose) = self.purpose(event, way, path) {
+                forks.push(fork(way, purpose));
+            }
+        }
+        if event.kind == EventKind::Fixed {
+            forks.extend(self.other_values(event, trail.node(), &fork));
+        }
+        walked.forks.extend(forks);
+    }
+
+    /// Why a way is of interest, if it is.
+    fn purpose(&mut self, event: &Event, way: Way, path: Node) -> Option<Purpose> {
+        match (way.leads, event.phase) {
+            (Leads::ToFailure, PHASE_FUNCTION | PHASE_ORACLE) => Some(Purpose::Failure),
+            (Leads::ToFailure, _) => None,
+            (Leads::On, PHASE_ORACLE) => {
+                let count = self.oracle_ways.entry(path).or_default();
+                *count += 1;
+                if *count > MOST_ORACLE_WAYS {
+                    self.tree.oracle_cut += 1;
+                    return None;
+                }
+                Some(Purpose::Oracle)
+            }
+            (Leads::On, _) => Some(Purpose::Path),
+        }
+    }
+
+    /// A value was fixed. The first run that met this one asks for another.
+    fn other_values(
+        &mut self,
+        event: &Event,
+        node: Node,
+        fork: &dyn Fn(Way, Purpose) -> Fork,
+    ) -> Option<Fork> {
+        let condition = event.condition.filter(|_| event.phase > PHASE_SETUP)?;
+        let values = self.fixed.entry(node).or_default();
+        if values.contains(&condition) {
+            return None;
+        }
+        values.push(condition);
+        // The goal is made when its turn comes: by then more values may be known.
+        let way = Way {
+            choice: 0,
+            goal: condition,
+            leads: Leads::On,
+        };
+        Some(fork(way, Purpose::Fixed))
+    }
+}

@@ -1,6 +1,6 @@
 /* `nearmiss_symbolic` for the sanitizer twin, which has no runtime.
  *
- * NEARMISS_REPLAY names a file with the contents of named inputs: rows of
+ * Inputs come from the board of a fork server (server.c), or from a file: NEARMISS_REPLAY names a file with the contents of named inputs: rows of
  * `u32 name size, u32 index, u32 content size, name, content`, little-endian
  * (see `abi::environment`). Call number `index` with a name gets that content; without the
  * variable, or without a row, memory keeps its value.
@@ -16,8 +16,12 @@ struct row {
     uint32_t name_size, index, content_size;
 };
 
-static unsigned char *rows;
+static const unsigned char *rows;
 static size_t rows_size;
+/* The memory of rows that came from a file. */
+static unsigned char *rows_of_file;
+
+bool __nm_board_rows(const unsigned char **rows, size_t *size);
 
 /* How often each name was used so far. */
 struct count {
@@ -34,15 +38,17 @@ static void read_rows(void)
     if (done)
         return;
     done = true;
+    if (__nm_board_rows(&rows, &rows_size))
+        return;
     FILE *file = path != NULL ? fopen(path, "rb") : NULL;
     if (file == NULL)
         return;
     fseek(file, 0, SEEK_END);
     long size = ftell(file);
     rewind(file);
-    rows = size > 0 ? malloc((size_t)size) : NULL;
-    if (rows != NULL)
-        rows_size = fread(rows, 1, (size_t)size, file);
+    rows = rows_of_file = size > 0 ? malloc((size_t)size) : NULL;
+    if (rows_of_file != NULL)
+        rows_size = fread(rows_of_file, 1, (size_t)size, file);
     fclose(file);
 }
 
@@ -62,7 +68,7 @@ static uint32_t count_call(const char *name)
 /* At exit every sanitizer's leak check would count these. */
 __attribute__((destructor)) static void release(void)
 {
-    free(rows);
+    free(rows_of_file);
     while (counts != NULL) {
         struct count *next = counts->next;
         free(counts->name);

@@ -132,7 +132,7 @@ global_asm!(
     thread_bytes = const THREAD_BYTES,
 );
 
-// `__nm_register` and `__nm_unregister` are called through the dynamic linker, so that all
+// `__nm_register`, `__nm_serve` and `__nm_unregister` are called through the dynamic linker, so that all
 // copies reach the one that serves. Constructors get argc, argv and envp in rdi, rsi, rdx.
 global_asm!(
     ".text",
@@ -143,6 +143,13 @@ global_asm!(
     "jmp __nm_register@PLT",
     ".cfi_endproc",
     ".size nearmiss_constructor, . - nearmiss_constructor",
+    ".type nearmiss_last_constructor, @function",
+    "nearmiss_last_constructor:",
+    ".cfi_startproc",
+    "lea rdi, [rip + __nm_summary]",
+    "jmp __nm_serve@PLT",
+    ".cfi_endproc",
+    ".size nearmiss_last_constructor, . - nearmiss_last_constructor",
     ".type nearmiss_destructor, @function",
     "nearmiss_destructor:",
     ".cfi_startproc",
@@ -153,6 +160,11 @@ global_asm!(
     ".section .init_array.00000, \"aw\", @init_array",
     ".p2align 3",
     ".quad nearmiss_constructor",
+    // Without a number: behind all that have one, and behind those of the program's own files,
+    // which are linked before the runtime.
+    ".section .init_array, \"aw\", @init_array",
+    ".p2align 3",
+    ".quad nearmiss_last_constructor",
     ".section .fini_array.00000, \"aw\", @fini_array",
     ".p2align 3",
     ".quad nearmiss_destructor",

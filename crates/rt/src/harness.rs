@@ -1,15 +1,18 @@
-//! What a harness may call (`include/nearmiss.h`): `nearmiss_symbolic`, `nearmiss_assume`.
+//! What a harness may call (`include/nearmiss.h`): `nearmiss_symbolic`, `nearmiss_assume`,
+//! `nearmiss_result`; and what those that nearmiss writes itself call besides.
 //!
 //! Instrumented code calls them like any function; they take labels as models do.
 
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use nearmiss_abi::channel::ChannelKind;
-use nearmiss_abi::event::EventKind;
+use nearmiss_abi::event::{Event, EventKind};
+use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::CONCRETE;
 
 use crate::calls::Call;
 use crate::replay;
+use crate::server;
 use crate::system;
 use crate::turn::{self, recording};
 
@@ -74,6 +77,50 @@ pub extern "C" fn nearmiss_assume(condition: i32) {
         turn::with((), |runtime| runtime.trace.set_exited(0));
         system::exit(0);
     }
+}
+
+/// Keeps `size` bytes at `memory` as a result of this run, if anybody asked for results.
+///
+/// # Safety
+/// `memory` has `size` bytes, `name` is null or ends with a zero.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn nearmiss_result(name: *const u8, memory: *const u8, size: usize) {
+    // A result is looked at, not decided on: symbolic arguments constrain nothing.
+    Call::take(nearmiss_result as *const () as u64);
+    // SAFETY: as promised by the caller.
+    unsafe {
+        let name = if name.is_null() {
+            b"".as_slice()
+        } else {
+            system::text(name)
+        };
+        server::add_result(name, memory, size);
+    }
+}
+
+/// The harness enters a phase, one of `abi::event::PHASE_*`.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_mark(phase: u32) {
+    Call::take(__nm_mark as *const () as u64);
+    turn::with((), |runtime| {
+        let mut event = Event::new(EventKind::Mark, false, CONCRETE, SiteId::NONE);
+        event.aux = phase as u16;
+        runtime.append(&event);
+    });
+}
+
+/// What the harness is to do with its inputs: one of `abi::server::MODE_*`.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_mode() -> u32 {
+    server::mode()
+}
+
+/// The value without its label: a harness may look at what it makes of its inputs without
+/// deciding on them.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_concrete(value: u64) -> u64 {
+    Call::take(__nm_concrete as *const () as u64);
+    value
 }
 
 /// How many calls with this name there were before.

@@ -19,10 +19,11 @@
 //! | [`bounds`], [`pointers`], [`formula`] | checks of bounds |
 //! | [`lengths`], [`extent`] | how long inputs are, as inputs of their own |
 //! | [`input`], [`files`], [`streams`], [`flows`] | where input bytes come from |
-//! | [`system`], [`text`], [`list`] | what the standard library would have been for |
+//! | [`system`], [`processes`], [`text`], [`list`] | what the standard library would have been for |
 //! | [`models`] | the libc functions that move labels |
 //! | [`capture`] | what a process needs to be run again, without recording it |
-//! | [`harness`] | `nearmiss_symbolic`, `nearmiss_assume` |
+//! | [`harness`], [`replay`] | `nearmiss_symbolic`, `nearmiss_assume` and their relatives |
+//! | [`server`] | many runs of one process, each in a child of its own |
 #![cfg_attr(not(test), no_std)]
 
 mod bounds;
@@ -48,8 +49,10 @@ mod modules;
 mod objects;
 mod options;
 mod pointers;
+mod processes;
 mod replay;
 mod runtime;
+mod server;
 mod shadow;
 mod snapshots;
 mod start;

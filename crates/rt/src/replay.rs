@@ -1,7 +1,9 @@
-//! `NEARMISS_REPLAY`: the contents of named channels for this run.
+//! The contents of named channels for this run: from the board of a fork server, or from the file
+//! that `NEARMISS_REPLAY` names.
 
 use core::sync::atomic::{AtomicPtr, Ordering};
 
+use crate::server;
 use crate::system::{self, map};
 
 /// The variable's value; null: there is none.
@@ -12,9 +14,15 @@ pub fn set_path(path: *const u8) {
     PATH.store(path.cast_mut(), Ordering::Relaxed);
 }
 
-/// The content that the file has for call number `index` with this name. The file is looked
-/// at for each: such calls are few.
+/// The content that there is for call number `index` with this name. A file is looked at for
+/// each: such calls are few.
 pub fn with_content(name: &[u8], index: u32, take: impl FnOnce(&[u8])) {
+    if let Some(rows) = server::input_rows() {
+        if let Some(content) = find(rows, name, index) {
+            take(content);
+        }
+        return;
+    }
     let path = PATH.load(Ordering::Relaxed);
     if path.is_null() {
         return;

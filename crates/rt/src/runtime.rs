@@ -108,17 +108,23 @@ impl Runtime {
             return false;
         };
         let (start, size) = trace.mapping();
-        // SAFETY: a forked child has no business with the trace of its parent.
-        unsafe {
-            system::advise(start, size, advice::DONTFORK);
-            system::advise(start, size, advice::DONTDUMP);
-        }
+        // SAFETY: the mapping is new, and stays as it is in this process.
+        unsafe { system::advise(start, size, advice::DONTDUMP) };
         self.shadow = shadow;
         self.table = table;
         self.objects = objects;
         self.uppers = uppers.cast();
         self.trace = trace;
         true
+    }
+
+    /// Children that this process forks from now on have no labels, and no business with its
+    /// trace.
+    pub fn forget_in_children(&self) {
+        let (start, size) = self.trace.mapping();
+        // SAFETY: nothing changes in this process.
+        unsafe { system::advise(start, size, advice::DONTFORK) };
+        self.shadow.forget_in_children();
     }
 
     /// The library that this runtime is part of is unloaded. Its address space is given back,

@@ -49,20 +49,26 @@ impl Shadow {
             unsafe { system::unmap(labels, LABELS_SIZE) };
             return None;
         };
-        // SAFETY: all advice is about memory that is still zero. A forked child is not
-        // recorded and starts without labels; a core dump need not have them; one label must
-        // not cost a huge page.
+        // SAFETY: all advice is about memory that is still zero. A core dump need not have labels;
+        // one label must not cost a huge page.
         unsafe {
             system::advise(labels, LABELS_SIZE, advice::NOHUGEPAGE);
-            for (start, size) in [(labels, LABELS_SIZE), (summary, SUMMARY_SIZE)] {
-                system::advise(start, size, advice::WIPEONFORK);
-                system::advise(start, size, advice::DONTDUMP);
-            }
+            system::advise(labels, LABELS_SIZE, advice::DONTDUMP);
+            system::advise(summary, SUMMARY_SIZE, advice::DONTDUMP);
         }
         Some(Shadow {
             labels: labels.cast(),
             summary,
         })
+    }
+
+    /// Children that are forked from now on are not recorded, and start without labels.
+    pub fn forget_in_children(&self) {
+        // SAFETY: nothing changes in this process.
+        unsafe {
+            system::advise(self.labels.cast(), LABELS_SIZE, advice::WIPEONFORK);
+            system::advise(self.summary, SUMMARY_SIZE, advice::WIPEONFORK);
+        }
     }
 
     /// Gives the mappings back; nobody may use them afterwards.

@@ -7,6 +7,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use nearmiss_abi::capture::CAPTURE;
 use nearmiss_abi::channel::{ChannelKind, PIECE_WHOLE};
 use nearmiss_abi::environment;
+use nearmiss_abi::server::SERVER;
 use nearmiss_abi::shadow::SummaryWords;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label};
@@ -18,6 +19,7 @@ use crate::objects::ObjectKind;
 use crate::options::Options;
 use crate::replay;
 use crate::runtime::Runtime;
+use crate::server;
 use crate::system;
 use crate::text::Text;
 use crate::thread::Thread;
@@ -30,6 +32,7 @@ struct Environment {
     record: *const u8,
     options: *const u8,
     capture: *const u8,
+    server: *const u8,
 }
 
 /// Called by the constructor of each program and library with what it is made of.
@@ -73,6 +76,10 @@ unsafe fn start(argc: i32, argv: *const *mut u8, envp: *const *const u8) {
     // A program with more rights than its caller must not write where the caller says.
     if is_privileged() {
         return;
+    }
+    if !environment.server.is_null() && is_in_program() {
+        // SAFETY: values of the environment end with a zero.
+        unsafe { server::open(environment.server) };
     }
     // SAFETY: as promised by the caller.
     let captures = unsafe { start_capture(&environment, argv, envp) };
@@ -144,6 +151,10 @@ unsafe fn start_recording(
             runtime.label_environment(envp);
         }
         runtime.open_stdin();
+        if !server::is_open() {
+            runtime.forget_in_children();
+            turn::forget_in_children();
+        }
     });
     true
 }
@@ -155,6 +166,7 @@ unsafe fn read_environment(envp: *const *const u8) -> Environment {
         record: core::ptr::null(),
         options: core::ptr::null(),
         capture: core::ptr::null(),
+        server: core::ptr::null(),
     };
     let mut entry = envp;
     // SAFETY: as promised by the caller.
@@ -168,6 +180,8 @@ unsafe fn read_environment(envp: *const *const u8) -> Environment {
                 found.options = value;
             } else if let Some(value) = value_of(*entry, CAPTURE) {
                 found.capture = value;
+            } else if let Some(value) = value_of(*entry, SERVER) {
+                found.server = value;
             } else if let Some(value) = value_of(*entry, environment::REPLAY) {
                 replay::set_path(value);
             }
@@ -362,7 +376,7 @@ fn is_privileged() -> bool {
 }
 
 /// The summary words of this copy of the runtime.
-fn own_words() -> *const SummaryWords {
+pub fn own_words() -> *const SummaryWords {
     let words: *const SummaryWords;
     // SAFETY: takes an address.
     unsafe {
@@ -377,7 +391,7 @@ fn own_words() -> *const SummaryWords {
 
 /// Whether this copy of the runtime is part of the program itself: a library could be gone
 /// before the exit handlers run.
-fn is_in_program() -> bool {
+pub fn is_in_program() -> bool {
     const AT_PHDR: u64 = 3;
     let own: u64;
     // SAFETY: the linker defines the symbol as the ELF header, if that is loaded.

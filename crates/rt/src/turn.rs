@@ -4,7 +4,7 @@
 //! inside already (a signal handler interrupted it) → nothing happens; otherwise under one
 //! lock. The word that says whether the process records lies on a page that the kernel wipes
 //! in a forked child: the child does not write into its parent's trace and never needs the
-//! lock, whoever held it.
+//! lock, whoever held it. Only the children of a fork server record: see [`crate::server`].
 //!
 //! On `unsafe`: the state is reached through the lock only, so there is one `&mut` at a time.
 
@@ -31,6 +31,8 @@ static LOCK: AtomicU32 = AtomicU32::new(0);
 /// Hooks that were entered by signal handlers, not yet in the trace.
 static SIGNALS: AtomicU32 = AtomicU32::new(0);
 
+const PAGE: usize = 4096;
+
 /// Whether this process records.
 #[inline(always)]
 pub fn recording() -> bool {
@@ -49,15 +51,22 @@ pub fn set_active(value: u32) {
 
 /// From now on this process records. `false` if not even a page could be had.
 pub fn activate() -> bool {
-    const PAGE: usize = 4096;
     let Ok(page) = system::map_private(PAGE) else {
         return false;
     };
-    // SAFETY: a page of zeros; its first word is the flag.
-    unsafe { system::advise(page, PAGE, advice::WIPEONFORK) };
+    // A page of zeros; its first word is the flag.
     ACTIVE.store(page.cast(), Ordering::Release);
     set_active(1);
     true
+}
+
+/// Children that this process forks from now on do not record.
+pub fn forget_in_children() {
+    let word = ACTIVE.load(Ordering::Relaxed);
+    if !ptr::eq(word, &NEVER) {
+        // SAFETY: the page is the runtime's own, and keeps its content in this process.
+        unsafe { system::advise(word.cast(), PAGE, advice::WIPEONFORK) };
+    }
 }
 
 /// Does `work` on the state, or nothing if that cannot be done now.

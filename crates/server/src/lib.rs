@@ -3,11 +3,21 @@
 //! Starting a process, its runtime and its libraries takes milliseconds; forking one that has
 //! done all that takes a tenth of one. `nearmiss_abi::server` has the words that both sides speak.
 
+mod board;
+mod program;
+
 use std::fmt;
+use std::fs;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use nearmiss_sandbox::{Sandbox, SandboxError};
+use nearmiss_abi::environment::{OPTIONS, RECORD};
+use nearmiss_abi::server::{INPUT_ROOM, SERVER};
+use nearmiss_sandbox::{Limits, Outcome, Sandbox, SandboxError, Spec, Stdin};
+
+use board::Board;
+use program::Program;
 
 /// Which program is served, and where.
 #[derive(Clone, Debug)]
@@ -82,26 +92,157 @@ impl fmt::Display for ServerError {
 impl std::error::Error for ServerError {}
 
 /// A program that waits for requests.
-pub struct Server {}
+#[derive(Debug)]
+pub struct Server {
+    board: Board,
+    program: Program,
+    trace: Option<PathBuf>,
+    /// What the program writes to standard error.
+    complaints: PathBuf,
+    requests: u32,
+}
 
 impl Server {
     /// Starts a program, and waits until it is ready.
-    pub fn start(_sandbox: &Sandbox, _settings: Settings) -> Result<Server, ServerError> {
-        Err(ServerError::Gone("not built yet".into()))
+    pub fn start(sandbox: &Sandbox, settings: Settings) -> Result<Server, ServerError> {
+        let directory = make_directory(&settings.directory)?;
+        let file = directory.join(BOARD);
+        let board = Board::create(&file).map_err(|error| ServerError::Io(file.clone(), error))?;
+        let spec = spec(&settings, &directory, &file);
+        let mut server = Server {
+            board,
+            program: Program::start(sandbox, spec),
+            trace: None,
+            complaints: file.with_added_extension("err"),
+            requests: 0,
+        };
+        let is_alive = || server.program.is_running();
+        if !server.board.wait_ready(START_TIME, is_alive) {
+            return Err(server.gone());
+        }
+        if settings.record.is_some() {
+            let found = find_trace(&directory);
+            server.trace = Some(found.map_err(|error| ServerError::Io(directory, error))?);
+        }
+        Ok(server)
     }
 
     /// Runs it once.
-    pub fn run(&mut self, _request: &Request<'_>) -> Result<Run, ServerError> {
-        Err(ServerError::Gone("not built yet".into()))
+    pub fn run(&mut self, request: &Request<'_>) -> Result<Run, ServerError> {
+        if request.rows.len() > INPUT_ROOM {
+            return Err(ServerError::TooLarge(request.rows.len()));
+        }
+        self.requests += 1;
+        self.board.ask(self.requests, request);
+        let is_alive = || self.program.is_running();
+        if !self
+            .board
+            .wait_answer(self.requests, request.time + GRACE, is_alive)
+        {
+            return Err(self.gone());
+        }
+        Ok(self.board.answer())
     }
 
     /// The trace of the last run, if the program records: valid until the next run.
     pub fn trace_file(&self) -> Option<&Path> {
-        None
+        self.trace.as_deref()
     }
 
     /// What the last run wrote to standard error.
     pub fn complaints(&self) -> Vec<u8> {
-        Vec::new()
+        fs::read(&self.complaints).unwrap_or_default()
     }
+
+    /// Why there is no answer.
+    fn gone(&mut self) -> ServerError {
+        match self.program.end(PATIENCE) {
+            Some(Err(error)) => ServerError::Sandbox(error),
+            Some(Ok(outcome)) => ServerError::Gone(describe(&outcome, &self.complaints())),
+            None => ServerError::Gone("it does not answer".into()),
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.board.quit();
+        // One that does not listen ends with its sandbox.
+        self.program.end(PATIENCE);
+    }
+}
+
+/// The board's name in the directory of a server.
+const BOARD: &str = "board";
+/// How long a program may take to be ready: constructors may do anything.
+const START_TIME: Duration = Duration::from_secs(60);
+/// How much longer than a run may take an answer may take: the machine may be busy.
+const GRACE: Duration = Duration::from_secs(30);
+/// How long a program may take to end when it is told to.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// How long one program may serve.
+const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+
+/// Makes the directory, without what an earlier server left in it; gives its full name.
+fn make_directory(directory: &Path) -> Result<PathBuf, ServerError> {
+    let failed = |error| ServerError::Io(directory.into(), error);
+    fs::create_dir_all(directory).map_err(failed)?;
+    let directory = directory.canonicalize().map_err(failed)?;
+    for entry in fs::read_dir(&directory).map_err(failed)?.flatten() {
+        if is_trace(&entry.path()) {
+            fs::remove_file(entry.path()).map_err(failed)?;
+        }
+    }
+    Ok(directory)
+}
+
+fn is_trace(path: &Path) -> bool {
+    let ending = path.extension();
+    ending.is_some_and(|ending| ending == "trace" || ending == "new")
+}
+
+/// The one trace in a directory.
+fn find_trace(directory: &Path) -> io::Result<PathBuf> {
+    let mut paths = fs::read_dir(directory)?.flatten().map(|entry| entry.path());
+    paths
+        .find(|path| path.extension().is_some_and(|ending| ending == "trace"))
+        .ok_or_else(|| io::Error::new(io::ErrorKind::NotFound, "the program does not record"))
+}
+
+/// How the program is started. Runs are limited one by one; the program that forks them is not.
+fn spec(settings: &Settings, directory: &Path, board: &Path) -> Spec {
+    let mut environment = settings.environment.clone();
+    environment.push((SERVER.into(), board.into()));
+    if let Some(options) = &settings.record {
+        environment.push((RECORD.into(), directory.into()));
+        environment.push((OPTIONS.into(), options.into()));
+    }
+    Spec {
+        program: settings.program.clone(),
+        arguments: vec![settings.program.clone().into()],
+        environment,
+        directory: settings.working_directory.clone(),
+        stdin: Stdin::Null,
+        umask: None,
+        world: Vec::new(),
+        files: Vec::new(),
+        writable: vec![directory.into()],
+        limits: Limits {
+            wall: LONGEST,
+            cpu_seconds: LONGEST.as_secs(),
+            ..Limits::default()
+        },
+    }
+}
+
+/// How the program ended, and what it said.
+fn describe(outcome: &Outcome, complaints: &[u8]) -> String {
+    let end = match (outcome.exceeded, outcome.ended) {
+        (Some(limit), _) => limit.to_string(),
+        (None, nearmiss_sandbox::Ended::Exited(status)) => format!("exit {status}"),
+        (None, nearmiss_sandbox::Ended::Signal(signal)) => format!("signal {signal}"),
+    };
+    let said = [complaints, &outcome.stderr].concat();
+    let said = String::from_utf8_lossy(&said);
+    format!("{end} {}", said.trim()).trim_end().into()
 }

@@ -10,6 +10,7 @@
 
 mod create;
 mod notes;
+mod rewind;
 
 use core::ptr;
 use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};

@@ -21,6 +21,11 @@ impl Cache {
         rows: [0; CACHE],
         used: 0,
     };
+
+    /// How many rows are used.
+    pub(super) fn used(&self) -> usize {
+        self.used
+    }
 }
 
 impl Trace {
@@ -69,7 +74,7 @@ impl Trace {
         row.kind == kind as u8 && row.site == site.0
     }
 
-    fn note_row(&self, row: usize) -> *mut NoteRow {
+    pub(super) fn note_row(&self, row: usize) -> *mut NoteRow {
         // SAFETY: the table lies in the mapping.
         unsafe { self.base.add(NOTES_OFFSET).cast::<NoteRow>().add(row) }
     }

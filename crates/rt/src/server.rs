@@ -1,0 +1,223 @@
+//! Many runs of one process: with `NEARMISS_SERVER` in its environment the program stops before
+//! `main` and forks a child for every request. `abi::server` has the words of both sides.
+//!
+//! It stops in the program's last constructor: libraries and the program's own constructors have
+//! done their work, which no child has to do again. Constructors that come later still (of archives
+//! behind the runtime) run in each child, as `main` does.
+//!
+//! What a child knows is its own copy of what the server knew when it stopped, but for the trace,
+//! which all share: that is put back before each fork. A child records, its own children do not.
+//!
+//! On `unsafe`: the board is mapped once and never given back. The engine writes it only while the
+//! program waits, and may write anything: sizes are looked at before they are used.
+
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+use nearmiss_abi::ABI_VERSION;
+use nearmiss_abi::server::{
+    BOARD_SIZE, Board, INPUT_OFFSET, INPUT_ROOM, MAGIC, QUIT, RESULT_OFFSET, RESULT_ROOM,
+};
+use nearmiss_abi::shadow::SummaryWords;
+
+use crate::processes;
+use crate::start;
+use crate::system::{self, map};
+use crate::text::Text;
+use crate::turn;
+
+/// The board; null: there is no server.
+static BOARD: AtomicPtr<Board> = AtomicPtr::new(ptr::null_mut());
+/// The descriptor of what children complain about.
+static COMPLAINTS: AtomicU32 = AtomicU32::new(NO_DESCRIPTOR);
+const NO_DESCRIPTOR: u32 = u32::MAX;
+
+/// Maps the board of this name, unless it is another program's: one that a child executes has the
+/// same environment.
+///
+/// # Safety
+/// `path` ends with a zero.
+pub unsafe fn open(path: *const u8) {
+    const O_RDWR_CLOEXEC: i32 = 0o2000002;
+    // SAFETY: as promised by the caller.
+    let Ok(fd) = (unsafe { system::open(path, O_RDWR_CLOEXEC, 0) }) else {
+        return;
+    };
+    let is_large = system::status(fd).is_ok_and(|status| status.size >= BOARD_SIZE as u64);
+    let access = map::PROT_READ | map::PROT_WRITE;
+    let mapped = is_large.then(|| system::map(BOARD_SIZE, access, map::SHARED, fd));
+    system::close(fd);
+    let Some(Ok(start)) = mapped else {
+        return;
+    };
+    let board: *mut Board = start.cast();
+    // SAFETY: it is mapped, and large enough.
+    unsafe {
+        let is_ours = (*board).magic == MAGIC
+            && (*board).abi_version == ABI_VERSION
+            && word(&raw mut (*board).ready).load(Ordering::Acquire) == 0;
+        if !is_ours {
+            return system::unmap(start, BOARD_SIZE);
+        }
+        open_output(path);
+    }
+    BOARD.store(board, Ordering::Release);
+}
+
+/// Whether this process is to serve, or is the child of one that does.
+pub fn is_open() -> bool {
+    board().is_some()
+}
+
+fn board() -> Option<*mut Board> {
+    let board = BOARD.load(Ordering::Relaxed);
+    (!board.is_null()).then_some(board)
+}
+
+/// # Safety
+/// `place` is a word of the board.
+unsafe fn word<'a>(place: *mut u32) -> &'a AtomicU32 {
+    // SAFETY: as promised by the caller; the board is never given back.
+    unsafe { AtomicU32::from_ptr(place) }
+}
+
+/// Standard output goes nowhere, standard error into a file beside the board.
+///
+/// # Safety
+/// `path` ends with a zero.
+unsafe fn open_output(path: *const u8) {
+    const O_RDWR: i32 = 2;
+    const O_CREAT_APPEND: i32 = 0o2100;
+    let mut name: Text<4096> = Text::EMPTY;
+    // SAFETY: as promised by the caller; names of `Text` end with a zero.
+    unsafe {
+        if let Ok(nowhere) = system::open(c"/dev/null".as_ptr().cast(), O_RDWR, 0) {
+            processes::move_descriptor(nowhere, 1);
+        }
+        if name.push(system::text(path))
+            && name.push(b".err")
+            && let Ok(file) = system::open(name.as_ptr(), O_RDWR | O_CREAT_APPEND, 0o600)
+        {
+            processes::move_descriptor(file, 2);
+            COMPLAINTS.store(2, Ordering::Relaxed);
+        }
+    }
+}
+
+/// Called by the last constructor of each program and library; serves in the program's, and comes
+/// back in every child.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_serve(words: *const SummaryWords) {
+    if let Some(board) = board()
+        && ptr::eq(words, start::own_words())
+        && start::is_in_program()
+    {
+        // SAFETY: the board is mapped.
+        unsafe { serve(board) };
+    }
+}
+
+/// # Safety
+/// `board` is mapped.
+unsafe fn serve(board: *mut Board) {
+    processes::end_with_parent();
+    processes::adopt_orphans();
+    let kept = turn::with(None, |runtime| runtime.trace.keep());
+    // SAFETY: as promised by the caller.
+    let (request, answer, ready) = unsafe {
+        (
+            word(&raw mut (*board).request),
+            word(&raw mut (*board).answer),
+            word(&raw mut (*board).ready),
+        )
+    };
+    answer.store(0, Ordering::Relaxed);
+    ready.store(1, Ordering::Release);
+    processes::wake(ready);
+    let mut number = 0;
+    loop {
+        number = processes::wait_for_change(request, number);
+        if number == QUIT {
+            system::exit(0);
+        }
+        if let Some(kept) = &kept {
+            turn::with((), |runtime| runtime.trace.put_back(kept));
+        }
+        let fd = COMPLAINTS.load(Ordering::Relaxed);
+        if fd != NO_DESCRIPTOR {
+            let _ = system::truncate(fd as i32, 0);
+        }
+        // SAFETY: as promised by the caller. No other thread is there yet that could hold a lock.
+        unsafe {
+            (*board).result_size = 0;
+            (*board).results_lost = 0;
+            let child = match processes::fork() {
+                Some(0) => return become_run(),
+                Some(child) => child,
+                None => system::exit(1),
+            };
+            let end = processes::wait_for_child(child, (*board).time_limit);
+            (*board).status = end.status;
+            (*board).timed_out = end.timed_out.into();
+        }
+        answer.store(number, Ordering::Release);
+        processes::wake(answer);
+    }
+}
+
+/// In the child: what it does from here on is a run.
+fn become_run() {
+    processes::end_with_parent();
+    processes::lead_group();
+    turn::with((), |runtime| {
+        runtime.trace.set_process();
+        runtime.forget_in_children();
+        turn::forget_in_children();
+    });
+}
+
+/// The contents of named channels, if the engine gives them by the board.
+pub fn input_rows() -> Option<&'static [u8]> {
+    let board = board()?;
+    // SAFETY: the board is mapped, and the engine does not write while a child runs.
+    unsafe {
+        let size = ((*board).input_size as usize).min(INPUT_ROOM);
+        let start = board.cast::<u8>().add(INPUT_OFFSET);
+        Some(core::slice::from_raw_parts(start, size))
+    }
+}
+
+/// What a harness is to do.
+pub fn mode() -> u32 {
+    // SAFETY: the board is mapped.
+    board().map_or(0, |board| unsafe { (*board).mode })
+}
+
+/// Appends a row of results, of the form of input rows; their index is 0.
+///
+/// # Safety
+/// `size` bytes at `memory` are readable.
+pub unsafe fn add_result(name: &[u8], memory: *const u8, size: usize) {
+    const NUMBERS: usize = 12;
+    let Some(board) = board() else {
+        return;
+    };
+    // SAFETY: the board is mapped; the row is written where there is room.
+    unsafe {
+        let used = word(&raw mut (*board).result_size);
+        let start = used.load(Ordering::Relaxed) as usize;
+        let end = start
+            .saturating_add(NUMBERS + name.len())
+            .saturating_add(size);
+        if end > RESULT_ROOM {
+            (*board).results_lost = (*board).results_lost.saturating_add(1);
+            return;
+        }
+        let row = board.cast::<u8>().add(RESULT_OFFSET + start);
+        let numbers = [name.len() as u32, 0, size as u32];
+        system::copy_bytes(row, numbers.as_ptr().cast(), NUMBERS);
+        system::copy_bytes(row.add(NUMBERS), name.as_ptr(), name.len());
+        system::copy_bytes(row.add(NUMBERS + name.len()), memory, size);
+        used.store(end as u32, Ordering::Release);
+    }
+}

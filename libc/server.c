@@ -1,0 +1,248 @@
+/* Many runs of one process, for the sanitizer twin and for programs that count coverage: what
+ * crates/rt/src/server.rs is for programs that record. `abi::server` has the words that the engine
+ * speaks; this is its C.
+ *
+ * The program stops in its last constructor: this file is linked behind the program's own. replay.c
+ * refers to it, so whoever has inputs has a server.
+ */
+#define _GNU_SOURCE
+#include <nearmiss.h>
+
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/futex.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAGIC 0x314452414f424d4eu /* "NMBOARD1" */
+#define ABI_VERSION 4
+#define QUIT UINT32_MAX
+
+struct board {
+    uint64_t magic;
+    uint32_t abi_version;
+    uint32_t request, answer, ready;
+    uint32_t mode, time_limit;
+    int32_t status;
+    uint32_t timed_out;
+    uint32_t input_size, result_size, results_lost;
+    uint32_t reserved;
+};
+
+#define INPUT_OFFSET 4096u
+#define INPUT_ROOM (1u << 20)
+#define RESULT_OFFSET (INPUT_OFFSET + INPUT_ROOM)
+#define RESULT_ROOM (1u << 20)
+#define BOARD_SIZE (RESULT_OFFSET + RESULT_ROOM)
+
+static struct board *board;
+static int complaints = -1;
+
+/* The rows of the engine, if it gives inputs by the board. */
+bool __nm_board_rows(const unsigned char **rows, size_t *size)
+{
+    if (board == NULL)
+        return false;
+    *rows = (const unsigned char *)board + INPUT_OFFSET;
+    *size = board->input_size < INPUT_ROOM ? board->input_size : INPUT_ROOM;
+    return true;
+}
+
+unsigned __nm_mode(void)
+{
+    return board != NULL ? board->mode : 0;
+}
+
+/* Nothing is recorded here. */
+void __nm_mark(unsigned phase)
+{
+    (void)phase;
+}
+
+unsigned long __nm_concrete(unsigned long value)
+{
+    return value;
+}
+
+/* Byte by byte: a sanitizer's `memcpy` would judge memory that the harness only looks at. */
+static void copy(unsigned char *to, const void *from, size_t size)
+{
+    const volatile unsigned char *bytes = from;
+    for (size_t i = 0; i < size; i++)
+        to[i] = bytes[i];
+}
+
+void nearmiss_result(const char *name, const void *start, size_t size)
+{
+    if (board == NULL)
+        return;
+    size_t name_size = name != NULL ? strlen(name) : 0, used = board->result_size;
+    uint32_t numbers[3] = {(uint32_t)name_size, 0, (uint32_t)size};
+    size_t room = used < RESULT_ROOM ? RESULT_ROOM - used : 0;
+    if (size > room || name_size > room - size || sizeof numbers > room - size - name_size) {
+        board->results_lost++;
+        return;
+    }
+    unsigned char *row = (unsigned char *)board + RESULT_OFFSET + used;
+    copy(row, numbers, sizeof numbers);
+    copy(row + sizeof numbers, name, name_size);
+    copy(row + sizeof numbers + name_size, start, size);
+    __atomic_store_n(&board->result_size, (uint32_t)(used + sizeof numbers + name_size + size),
+                     __ATOMIC_RELEASE);
+}
+
+static uint32_t wait_for_change(uint32_t *word, uint32_t old)
+{
+    for (;;) {
+        uint32_t value = __atomic_load_n(word, __ATOMIC_ACQUIRE);
+        if (value != old)
+            return value;
+        syscall(SYS_futex, word, FUTEX_WAIT, old, NULL, NULL, 0);
+    }
+}
+
+static void set_and_wake(uint32_t *word, uint32_t value)
+{
+    __atomic_store_n(word, value, __ATOMIC_RELEASE);
+    syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
+}
+
+/* Whether a child ends in so many milliseconds. */
+static bool ends_within(pid_t child, uint32_t milliseconds)
+{
+    int fd = (int)syscall(SYS_pidfd_open, child, 0);
+    if (fd < 0)
+        return true;
+    struct pollfd awaited = {.fd = fd, .events = POLLIN};
+    int time = milliseconds == 0 ? 1 : milliseconds > INT_MAX ? INT_MAX : (int)milliseconds;
+    int ready;
+    while ((ready = poll(&awaited, 1, time)) < 0)
+        ;
+    close(fd);
+    return ready != 0;
+}
+
+static void reap_orphans(void)
+{
+    while (waitpid(-1, NULL, WNOHANG) > 0)
+        ;
+}
+
+/* A child, as soon as there is room for one. */
+static pid_t fork_patiently(void)
+{
+    for (int i = 0; i < 2000; i++) {
+        pid_t child = fork();
+        if (child >= 0)
+            return child;
+        reap_orphans();
+        usleep(1000);
+    }
+    _exit(1);
+}
+
+static void wait_for_child(pid_t child)
+{
+    bool in_time = ends_within(child, board->time_limit);
+    if (!in_time)
+        kill(child, SIGKILL);
+    /* What the child started ends with it. It is not yet waited for: nobody else has its number. */
+    kill(-child, SIGKILL);
+    int status = 0;
+    while (waitpid(child, &status, 0) < 0 && waitpid(child, &status, WNOHANG) == 0)
+        ;
+    reap_orphans();
+    board->status = status;
+    board->timed_out = !in_time;
+}
+
+/* Returns in every child. */
+static void serve(void)
+{
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    /* What runs leave behind is ours to wait for. */
+    prctl(PR_SET_CHILD_SUBREAPER, 1);
+    board->answer = 0;
+    set_and_wake(&board->ready, 1);
+    uint32_t number = 0;
+    for (;;) {
+        number = wait_for_change(&board->request, number);
+        if (number == QUIT)
+            _exit(0);
+        if (complaints >= 0 && ftruncate(complaints, 0) != 0)
+            complaints = -1;
+        board->result_size = 0;
+        board->results_lost = 0;
+        pid_t child = fork_patiently();
+        if (child == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGKILL);
+            setpgid(0, 0);
+            return;
+        }
+        wait_for_child(child);
+        set_and_wake(&board->answer, number);
+    }
+}
+
+static void become(int fd, int standard)
+{
+    if (fd >= 0 && fd != standard) {
+        dup2(fd, standard);
+        close(fd);
+    }
+}
+
+/* Standard output goes nowhere, standard error into a file beside the board. */
+static void open_output(const char *path)
+{
+    char name[4096];
+    become(open("/dev/null", O_RDWR), STDOUT_FILENO);
+    int length = snprintf(name, sizeof name, "%s.err", path);
+    if (length < 0 || (size_t)length >= sizeof name)
+        return;
+    int fd = open(name, O_RDWR | O_CREAT | O_APPEND, 0600);
+    if (fd >= 0) {
+        become(fd, STDERR_FILENO);
+        complaints = STDERR_FILENO;
+    }
+}
+
+static struct board *map_board(const char *path)
+{
+    struct stat status;
+    void *mapped = MAP_FAILED;
+    int fd = open(path, O_RDWR | O_CLOEXEC);
+    if (fd < 0)
+        return NULL;
+    if (fstat(fd, &status) == 0 && status.st_size >= (off_t)BOARD_SIZE)
+        mapped = mmap(NULL, BOARD_SIZE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    close(fd);
+    return mapped != MAP_FAILED ? mapped : NULL;
+}
+
+__attribute__((constructor)) static void start(void)
+{
+    const char *path = getauxval(AT_SECURE) == 0 ? getenv("NEARMISS_SERVER") : NULL;
+    board = path != NULL ? map_board(path) : NULL;
+    if (board == NULL)
+        return;
+    /* A program that a child executes has the same environment: its board is in use already. */
+    if (board->magic != MAGIC || board->abi_version != ABI_VERSION || board->ready != 0) {
+        munmap(board, BOARD_SIZE);
+        board = NULL;
+        return;
+    }
+    open_output(path);
+    serve();
+}

@@ -170,9 +170,9 @@ fn ends_within(child: i32, milliseconds: u32) -> bool {
     };
     let time = milliseconds.clamp(1, i32::MAX as u32) as usize;
     let place = (&raw mut awaited) as usize;
-    // SAFETY: the kernel writes one record. A signal that interrupts it is nobody's: then the time
-    // starts anew.
+    // A signal that interrupts it is nobody's: then the time starts anew.
     let ended = loop {
+        // SAFETY: the kernel writes one record.
         match unsafe { call(POLL, [place, 1, time, 0, 0, 0]) } {
             Ok(ready) => break ready != 0,
             Err(_) => continue,

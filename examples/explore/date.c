@@ -1,6 +1,10 @@
 //@ command = """nearmiss explore date.c --function next_day --pre next_day_pre --oracle check_next_day \
 //@   --size date=1 --range date->year=1898..2002 --range date->month=-1..14 --range date->day=-1..33"""
 //@ large = "--range date->year=-10000..10000 --range date->month=-100..100 --range date->day=-100..100"
+//@ require = ["date->year >= 1583", "1 <= date->month && date->month <= 12", "1 <= date->day && date->day <= 31",
+//@   "date->month == 4 || date->month == 6 || date->month == 9 || date->month == 11 => date->day <= 30",
+//@   "date->month == 2 => date->day <= 29",
+//@   "date->month == 2 && date->day == 29 => date->year % 4 == 0 && (date->year % 100 != 0 || date->year % 400 == 0)"]
 #include <stdbool.h>
 
 struct date {

@@ -1,6 +1,6 @@
 //@ command = """nearmiss explore tree.c --function tree_insert --pre tree_insert_pre --oracle check_tree_insert \
-//@   --size root=1 --null root --depth 2 --size fresh=1 --null fresh=no --range key=0..6"""
-//@ large = "--depth 4 --range key=-1000..1000"
+//@   --size root=1 --null root --depth 2 --size fresh=1 --null fresh=no --range node.key=0..6"""
+//@ large = "--depth 4 --range node.key=-1000..1000"
 #include <limits.h>
 #include <stdbool.h>
 

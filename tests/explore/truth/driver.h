@@ -3,14 +3,14 @@
 //
 // A file that includes this defines `once`: it chooses an input, leaves inputs that the precondition
 // refuses, and calls the function between `begin` and `end`. It is compiled with
-// -fsanitize-coverage=trace-pc-guard,no-prune, which calls back on every edge.
+// -fsanitize-coverage=bb,no-prune,trace-pc-guard, which calls back in every basic block.
 #ifndef DRIVER_H
 #define DRIVER_H
 
 // One of the numbers from `least` to `most`; every one of them in some call of `once`.
 int choose(int least, int most);
 
-// From here on edges are part of the path.
+// From here on blocks are part of the path.
 void begin(void);
 // To here.
 void end(void);

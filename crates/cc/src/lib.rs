@@ -61,11 +61,48 @@ fn carry_out(
         return Err(process::replace_by(config.compiler(), arguments));
     };
     signals::install();
-    let directory = tempfile::Builder::new()
+    let directory =
+        std::env::current_dir().map_err(|error| process::trouble(Path::new("."), &error))?;
+    let temporary = temporary_directory()?;
+    run::Build::new(config, &directory, temporary.path(), messages)
+        .run(&compilations, link.as_ref())
+}
+
+/// As a library: does what the command line says in `directory`; everything that clang has to say
+/// goes to `messages`, and signals stay as they are. Whether it was done.
+pub fn build_in(
+    directory: &Path,
+    words: &[String],
+    config: &Config,
+    messages: &mut dyn Write,
+) -> bool {
+    let done = match plan(words, config) {
+        Plan::Build { compilations, link } => temporary_directory().and_then(|temporary| {
+            run::Build::new(config, directory, temporary.path(), messages)
+                .hearing_clang()
+                .run(&compilations, link.as_ref())
+        }),
+        Plan::Unchanged => Err(Failure::Trouble(format!(
+            "not a command that builds something: {}",
+            words.join(" ")
+        ))),
+    };
+    match done {
+        Ok(()) => true,
+        // clang has said why.
+        Err(Failure::Status(_)) => false,
+        Err(failure) => {
+            run::say(messages, &failure.to_string());
+            false
+        }
+    }
+}
+
+fn temporary_directory() -> Result<tempfile::TempDir, Failure> {
+    tempfile::Builder::new()
         .prefix("nearmiss-cc-")
         .tempdir()
-        .map_err(|error| process::trouble(Path::new("temporary directory"), &error))?;
-    run::Build::new(config, directory.path(), messages)?.run(&compilations, link.as_ref())
+        .map_err(|error| process::trouble(Path::new("temporary directory"), &error))
 }
 
 fn plan_words(arguments: &[OsString], config: &Config) -> Plan {

@@ -54,12 +54,31 @@ fn missing(tool: &Path) -> String {
 pub struct Tool<'a> {
     program: &'a Path,
     arguments: Vec<String>,
+    directory: Option<&'a Path>,
+    english: bool,
 }
 
 impl<'a> Tool<'a> {
     /// `program` with `arguments`.
     pub fn new(program: &'a Path, arguments: Vec<String>) -> Tool<'a> {
-        Tool { program, arguments }
+        Tool {
+            program,
+            arguments,
+            directory: None,
+            english: false,
+        }
+    }
+
+    /// Runs in another directory than ours.
+    pub fn in_directory(mut self, directory: &'a Path) -> Self {
+        self.directory = Some(directory);
+        self
+    }
+
+    /// Messages are to be read by us: the linker's come in the user's language otherwise.
+    pub fn in_english(mut self, wanted: bool) -> Self {
+        self.english = wanted;
+        self
     }
 
     /// Passes a very long list of arguments through a file in this directory.
@@ -77,6 +96,12 @@ impl<'a> Tool<'a> {
     fn command(&self) -> Command {
         let mut command = Command::new(self.program);
         command.args(&self.arguments);
+        if let Some(directory) = self.directory {
+            command.current_dir(directory);
+        }
+        if self.english {
+            command.env("LC_ALL", "C");
+        }
         command
     }
 

@@ -1,7 +1,7 @@
 //! Carrying out a plan.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use nearmiss_abi::hook::ABI_SYMBOL;
 
@@ -16,28 +16,37 @@ pub struct Build<'a> {
     /// For temporary files.
     temporary: &'a Path,
     /// The directory of the command.
-    directory: PathBuf,
+    directory: &'a Path,
     /// The compilations that had to do without instrumentation, and their sources.
     uninstrumented: Vec<(usize, String)>,
     /// Where messages go.
     messages: &'a mut dyn Write,
+    /// Whether what clang says goes there too, and not to our standard error.
+    hears_clang: bool,
 }
 
 impl<'a> Build<'a> {
-    /// Prepares to work in the current directory, with temporary files in `temporary`.
+    /// Prepares to work in `directory`, with temporary files in `temporary`.
     pub fn new(
         config: &'a Config,
+        directory: &'a Path,
         temporary: &'a Path,
         messages: &'a mut dyn Write,
-    ) -> Result<Build<'a>, Failure> {
-        let directory = std::env::current_dir().map_err(|error| trouble(Path::new("."), &error))?;
-        Ok(Build {
+    ) -> Build<'a> {
+        Build {
             config,
             temporary,
             directory,
             uninstrumented: Vec::new(),
             messages,
-        })
+            hears_clang: false,
+        }
+    }
+
+    /// All that clang says becomes part of the messages.
+    pub fn hearing_clang(mut self) -> Build<'a> {
+        self.hears_clang = true;
+        self
     }
 
     /// Compiles every source, as clang does even if one has errors, then links.
@@ -83,7 +92,7 @@ impl<'a> Build<'a> {
 
     /// As clang does, leaves no old object after an error.
     fn remove(&self, object: &Word) {
-        let path = self.expand(std::slice::from_ref(object)).remove(0);
+        let path = (self.directory).join(self.expand(std::slice::from_ref(object)).remove(0));
         if std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
             // If it stays, nothing is worse than before.
             let _ = std::fs::remove_file(&path);
@@ -94,9 +103,11 @@ impl<'a> Build<'a> {
     fn instrument(&self, job: &Instrumented) -> Result<(), Failure> {
         let limit = self.config.instrument_limit;
         let arguments = self.instrument_arguments(job);
-        Tool::new(&self.config.instrument, arguments).run_limited(limit, self.config.verbose)?;
+        let loud = self.config.verbose;
+        self.tool(&self.config.instrument, arguments)
+            .run_limited(limit, loud)?;
         let code = self.expand(&job.code);
-        Tool::new(&self.config.clang, code).run_limited(limit, self.config.verbose)
+        self.tool(&self.config.clang, code).run_limited(limit, loud)
     }
 
     fn instrument_arguments(&self, job: &Instrumented) -> Vec<String> {
@@ -171,7 +182,7 @@ impl<'a> Build<'a> {
         let mut result = Ok(());
         let mut count = 0;
         let mut replace = |name: &str| {
-            let Ok(script) = std::fs::read_to_string(name) else {
+            let Ok(script) = std::fs::read_to_string(self.directory.join(name)) else {
                 // The linker says what is wrong with it.
                 return name.to_string();
             };
@@ -196,7 +207,7 @@ impl<'a> Build<'a> {
                 .find(|(other, _)| *other == number);
             found.map(|(_, source)| source.clone())
         };
-        let record = record::record(link, &self.directory, self.config.language, &uninstrumented);
+        let record = record::record(link, self.directory, self.config.language, &uninstrumented);
         let file = self.temporary.join("link.o");
         std::fs::write(&file, record::object_file(&record))
             .map_err(|error| trouble(&file, &error))?;
@@ -220,14 +231,22 @@ impl<'a> Build<'a> {
         Ok(words)
     }
 
-    fn clang(&self, words: &[Word]) -> Result<(), Failure> {
-        Tool::new(&self.config.clang, self.expand(words))
-            .shortened(self.temporary)?
-            .run()
+    fn clang(&mut self, words: &[Word]) -> Result<(), Failure> {
+        let clang = (self.tool(&self.config.clang, self.expand(words))).shortened(self.temporary)?;
+        match self.hears_clang {
+            true => clang.run_heard(self.messages)?.0,
+            false => clang.run(),
+        }
     }
 
     fn compiler(&self, arguments: Vec<String>) -> Result<Tool<'a>, Failure> {
-        Tool::new(self.config.compiler(), arguments).shortened(self.temporary)
+        (self.tool(self.config.compiler(), arguments)).shortened(self.temporary)
+    }
+
+    fn tool(&self, program: &'a Path, arguments: Vec<String>) -> Tool<'a> {
+        Tool::new(program, arguments)
+            .in_directory(self.directory)
+            .in_english(self.hears_clang)
     }
 
     fn expand(&self, words: &[Word]) -> Vec<String> {

@@ -1,0 +1,129 @@
+//! Looking at the C files: which functions they define, what their debug information says.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+
+use super::compile::{Compiler, refused, unknown_words};
+use super::source::Source;
+use super::symbols;
+
+/// A C file that clang has compiled.
+#[derive(Debug)]
+pub struct Looked {
+    /// The object, with debug information.
+    pub object: Vec<u8>,
+    /// The functions that it defines.
+    pub functions: BTreeSet<String>,
+}
+
+/// Looks at files, each once.
+#[derive(Debug)]
+pub struct Looker<'a> {
+    compiler: &'a Compiler,
+    seen: Vec<Option<Looked>>,
+    /// What must be told.
+    pub notes: Vec<String>,
+}
+
+impl<'a> Looker<'a> {
+    /// For so many files.
+    pub fn new(compiler: &'a Compiler, files: usize) -> Looker<'a> {
+        Looker {
+            compiler,
+            seen: (0..files).map(|_| None).collect(),
+            notes: Vec::new(),
+        }
+    }
+
+    /// What is in file `index`. Words that only another compiler knows are dropped from its words.
+    pub fn look(&mut self, sources: &mut [Source], index: usize) -> Result<&Looked, String> {
+        if self.seen[index].is_none() {
+            let looked = self.compile(&mut sources[index], index)?;
+            self.seen[index] = Some(looked);
+        }
+        Ok(self.seen[index].as_ref().expect("it was just looked at"))
+    }
+
+    /// The first file that defines `function`.
+    pub fn find(
+        &mut self,
+        sources: &mut [Source],
+        function: &str,
+    ) -> Result<Option<usize>, String> {
+        for index in 0..sources.len() {
+            if self.look(sources, index)?.functions.contains(function) {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
+    }
+
+    fn compile(&mut self, source: &mut Source, index: usize) -> Result<Looked, String> {
+        let output = self.output(index);
+        // Static functions that nobody calls are wanted too.
+        let options = ["-g", "-O0", "-femit-all-decls"];
+        loop {
+            let input = source.path.clone();
+            let Err(messages) = self.compiler.plain(source, &input, &options, &output) else {
+                let object = fs::read(&output)
+                    .map_err(|error| format!("{}: {error}", output.display()))?;
+                let functions = symbols::functions(&object);
+                return Ok(Looked { object, functions });
+            };
+            let unknown = unknown_words(&source.words, &messages);
+            if unknown.is_empty() {
+                return Err(refused(source, &messages));
+            }
+            source.words.retain(|word| !unknown.contains(word));
+            self.notes.push(format!(
+                "{}: clang does not know {}",
+                source.name.display(),
+                unknown.join(" ")
+            ));
+        }
+    }
+
+    fn output(&self, index: usize) -> PathBuf {
+        self.compiler.directory.join(format!("looked-{index}.o"))
+    }
+}
+
+/// The names that are most like a misspelled one.
+pub fn similar(wanted: &str, names: &BTreeSet<String>) -> Vec<String> {
+    let wanted = wanted.to_lowercase();
+    let is_like = |name: &&String| {
+        let name = name.to_lowercase();
+        name.contains(&wanted) || wanted.contains(&name) || distance(&wanted, &name) <= 2
+    };
+    names.iter().filter(is_like).take(5).cloned().collect()
+}
+
+/// Letters to insert, delete or replace.
+fn distance(left: &str, right: &str) -> usize {
+    let right: Vec<char> = right.chars().collect();
+    let mut row: Vec<usize> = (0..=right.len()).collect();
+    for (index, letter) in left.chars().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = index + 1;
+        for (column, other) in right.iter().enumerate() {
+            let replaced = diagonal + usize::from(letter != *other);
+            diagonal = row[column + 1];
+            row[column + 1] = replaced.min(row[column] + 1).min(diagonal + 1);
+        }
+    }
+    row[right.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_misspelled_name_is_found() {
+        let names = ["merge", "merge_pre", "sort"].map(str::to_string).into();
+        assert_eq!(similar("megre", &names), ["merge"]);
+        assert_eq!(similar("Merge", &names), ["merge", "merge_pre"]);
+        assert!(similar("insert_node", &names).is_empty());
+    }
+}

@@ -1,0 +1,192 @@
+//! What nobody defines: functions get a stub that ends the run, variables are an error.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::compile::Compiler;
+use super::source::{Files, Source};
+use super::symbols;
+
+/// The name of the result row that says which missing function a run came to.
+pub const MISSING: &str = "missing";
+/// With what status a run ends that came to one.
+pub const MISSING_STATUS: i32 = 86;
+
+/// The symbols that the linker did not find, by what it said (GNU ld or lld).
+pub fn undefined(messages: &str) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for line in messages.lines() {
+        let gnu = line
+            .split_once("undefined reference to `")
+            .and_then(|(_, rest)| rest.split_once('\''))
+            .map(|(name, _)| name);
+        let lld = line
+            .split_once("undefined symbol: ")
+            .map(|(_, name)| name.trim());
+        names.extend(gnu.or(lld).map(str::to_string));
+    }
+    names
+}
+
+/// Which of `names` are variables, or may be.
+pub fn variables(names: &BTreeSet<String>, files: &Files, compiler: &Compiler) -> Vec<String> {
+    let mut functions = BTreeSet::new();
+    for source in &files.sources {
+        functions.extend(declared_functions(source, compiler));
+    }
+    for path in &files.linked {
+        // What cannot be read (an archive) says nothing.
+        functions.extend(fs::read(path).map_or(BTreeSet::new(), |bytes| symbols::called(&bytes)));
+    }
+    names.difference(&functions).cloned().collect()
+}
+
+/// The functions that a file uses and does not define, from clang's IR, which knows what an object
+/// file does not say.
+fn declared_functions(source: &Source, compiler: &Compiler) -> BTreeSet<String> {
+    let output = compiler.directory.join("declared.ll");
+    let options = ["-O0", "-S", "-emit-llvm"];
+    let compiled = compiler.plain(source, &source.path, &options, &output);
+    let text = compiled.map_or(String::new(), |()| {
+        fs::read_to_string(&output).unwrap_or_default()
+    });
+    let declared = text.lines().filter(|line| line.starts_with("declare "));
+    declared
+        .filter_map(|line| Some(line.split_once('@')?.1.split_once('(')?.0))
+        .map(|name| name.trim_matches('"').to_string())
+        .collect()
+}
+
+/// The error about variables that nobody defines.
+pub fn explain(variables: &[String], sources: &[Source]) -> String {
+    let mut text = String::from("no given file defines ");
+    let plural = if variables.len() == 1 { "" } else { "s" };
+    let _ = write!(text, "the variable{plural} {}", variables.join(", "));
+    let mut found = BTreeSet::new();
+    for variable in variables {
+        found.extend(likely_home(variable, sources));
+    }
+    let homes: Vec<String> = found
+        .iter()
+        .map(|path| path.display().to_string())
+        .collect();
+    match homes.is_empty() {
+        true => text + ": give the C file, object or archive that does as well",
+        false => text + ": give also " + &homes.join(" "),
+    }
+}
+
+/// The file beside the given ones that looks as if it defined the variable.
+fn likely_home(variable: &str, sources: &[Source]) -> Option<PathBuf> {
+    let directory = sources.first()?.path.parent()?;
+    let mut files: Vec<PathBuf> = fs::read_dir(directory)
+        .ok()?
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == "c"))
+        .collect();
+    files.sort();
+    let defines = |path: &&PathBuf| {
+        let text = fs::read(path).unwrap_or_default();
+        String::from_utf8_lossy(&text)
+            .lines()
+            .any(|line| defines_variable(line, variable))
+    };
+    let found = files.iter().find(defines)?;
+    let given = sources.first()?.name.parent()?;
+    Some(given.join(found.file_name()?))
+}
+
+/// Whether a line looks like a definition of the variable: at the margin, without `extern`.
+fn defines_variable(line: &str, variable: &str) -> bool {
+    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let starts = line.starts_with(|first: char| first.is_alphabetic() || first == '_');
+    if !starts || line.starts_with("extern") || line.starts_with("typedef") {
+        return false;
+    }
+    line.match_indices(variable).any(|(at, _)| {
+        let (before, after) = (&line[..at], line[at + variable.len()..].trim_start());
+        !before.is_empty()
+            && !before.ends_with(is_name)
+            && !before.contains(['(', '='])
+            && after.starts_with(['=', ';', '[', ','])
+    })
+}
+
+/// The C file with a stub for each function. A stub may be called as any type: it never comes back.
+pub fn stubs(functions: &BTreeSet<String>) -> String {
+    let mut text = format!(
+        "/* Functions that nobody defines: a run that calls one ends here. */\n\
+         #include <nearmiss.h>\n\
+         extern void _exit(int) __attribute__((noreturn));\n\
+         static void missing(const char *name, size_t size)\n\
+         {{\n    \
+             nearmiss_result(\"{MISSING}\", name, size);\n    \
+             _exit({MISSING_STATUS});\n\
+         }}\n"
+    );
+    for (number, name) in functions.iter().enumerate() {
+        let size = name.len();
+        let _ = writeln!(
+            text,
+            "void missing_{number}(void) __asm__(\"{name}\");\n\
+             void missing_{number}(void) {{ missing(\"{name}\", {size}); }}"
+        );
+    }
+    text
+}
+
+/// The object of the stubs.
+pub fn compile_stubs(
+    functions: &BTreeSet<String>,
+    compiler: &Compiler,
+    directory: &Path,
+) -> Result<PathBuf, String> {
+    let (text, output) = (directory.join("missing.c"), directory.join("missing.o"));
+    fs::write(&text, stubs(functions)).map_err(|error| format!("{}: {error}", text.display()))?;
+    let source = Source {
+        name: text.clone(),
+        path: text.clone(),
+        directory: directory.to_path_buf(),
+        words: Vec::new(),
+    };
+    let options = ["-std=gnu11", "-O1", "-fPIC", "-fno-builtin"];
+    compiler
+        .plain(&source, &text, &options, &output)
+        .map_err(|messages| format!("the stubs of missing functions: {messages}"))?;
+    Ok(output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_linkers_are_understood() {
+        let messages = "/usr/bin/ld: x.o: in function `f':\nx.c:(.text+0x1): undefined reference to `g'\n\
+                        ld.lld: error: undefined symbol: h\n>>> referenced by x.c\n";
+        let names: Vec<String> = undefined(messages).into_iter().collect();
+        assert_eq!(names, ["g", "h"]);
+    }
+
+    #[test]
+    fn definitions_look_like_that() {
+        for line in [
+            "int verbose = 0;",
+            "static char verbose[4];",
+            "int a, verbose;",
+        ] {
+            assert!(defines_variable(line, "verbose"), "{line}");
+        }
+        for line in [
+            "extern int verbose;",
+            "    verbose = 1;",
+            "int f(int verbose);",
+            "int verbose2;",
+            "int very_verbose;",
+        ] {
+            assert!(!defines_variable(line, "verbose"), "{line}");
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! From the user's files to the programs that are run.
+//!
+//! ```text
+//!  FILE.c ─► clang -g ─► functions, debug information ─► Plan ─► harness.c ─► unit.c ─► FILE.c, the file of P …
+//!                                                                    │
+//!       other C files ───────────────────────────────► nearmiss cc ◄─┘
+//!                                                          ▼
+//!       objects, archives, -l … ───────────────────────► linker ◄── missing.c: what nobody defines
+//!                                                          ▼
+//!                                      recording ─► twin      (coverage: `crate::coverage`)
+//! ```
+//!
+//! `harness.c` includes the user's file from the root, so that files beside it are found as ever and
+//! static functions can be called; reports, `__FILE__` and debug information name it as the user did.
+
+mod commands;
+mod compile;
+mod fuzzer;
+mod link;
+mod look;
+mod missing;
+mod source;
+mod subject;
+mod symbols;
+pub(crate) mod tool;
+mod words;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nearmiss_cc::Checks;
+use nearmiss_harness::{Plan, Request};
+use nearmiss_twin::TwinProgram;
+
+pub(crate) use compile::Compiler;
+pub(crate) use link::Recipe;
+pub use missing::{MISSING, MISSING_STATUS};
+use source::Files;
+
+/// What is built, and with what.
+#[derive(Clone, Debug)]
+pub struct Sources {
+    /// The files; the first has the function. Sources, objects and archives.
+    pub files: Vec<PathBuf>,
+    /// Words for the compiler and linker: `-Iinclude`, `-DX=1`, `-lm`.
+    pub flags: Vec<String>,
+    /// A `compile_commands.json` to take the flags of each file from.
+    pub compile_commands: Option<PathBuf>,
+    /// How `nearmiss cc` works.
+    pub compiler: nearmiss_cc::Config,
+}
+
+/// What is run.
+#[derive(Debug)]
+pub struct Programs {
+    /// The instrumented harness, linked.
+    pub recording: PathBuf,
+    /// Where inputs lie; `None` for a harness of another tool.
+    pub plan: Option<Plan>,
+    /// The function that is explored; `main` for a harness of another tool.
+    pub function: String,
+    /// The user's file that has the function, as he named it.
+    pub source: PathBuf,
+    /// Functions that nobody defines; a run that calls one ends there, with the status
+    /// [`MISSING_STATUS`] and a result row [`MISSING`] that has the function's name.
+    pub missing: Vec<String>,
+    /// What else must be told.
+    pub notes: Vec<String>,
+    /// How it was made: other programs are made of the same files.
+    pub(crate) recipe: Recipe,
+}
+
+/// Builds everything in `directory`. The error is for the user: what is wrong, and what would help.
+pub fn build(
+    sources: &Sources,
+    request: Option<&Request>,
+    directory: &Path,
+) -> Result<Programs, String> {
+    let here = std::env::current_dir().map_err(|error| format!("current directory: {error}"))?;
+    fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    let compiler = Compiler {
+        config: nearmiss_cc::Config {
+            // What is defined behaviour is no failure, however odd.
+            checks: Checks::default(),
+            ..sources.compiler.clone()
+        },
+        directory: here.join(directory),
+    };
+    let files = Files::sort(sources, &here)?;
+    let subject = subject::find(&compiler, files, request)?;
+    link::make(compiler, subject)
+}
+
+/// The sanitizer twin of the recording program: the judge of findings.
+pub fn twin(programs: &Programs) -> Result<TwinProgram, String> {
+    let compiler = &programs.recipe.compiler;
+    let directory = compiler.directory.join("twin");
+    let config = nearmiss_twin::Config {
+        clang: compiler.config.clang.clone(),
+        library_directory: compiler.config.library_directory.clone(),
+        units: directory.join("units"),
+        jobs: std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    nearmiss_twin::build(&programs.recording, &[], &directory, &config)
+        .map_err(|error| format!("its sanitizer twin could not be built: {error}"))
+}

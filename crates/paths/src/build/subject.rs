@@ -1,0 +1,222 @@
+//! What is under test: a function with a harness of ours, or a harness of another tool.
+
+use std::collections::BTreeSet;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nearmiss_harness::{Plan, Request, Unit};
+
+use super::compile::Compiler;
+use super::fuzzer;
+use super::look::{Looker, similar};
+use super::source::{Files, Source};
+
+/// What a `main` of the user's is called where the harness has one.
+const OTHER_MAIN: &str = "nearmiss_original_main";
+
+/// What is under test, ready to be compiled.
+#[derive(Debug)]
+pub struct Subject {
+    /// The function.
+    pub function: String,
+    /// The user's file that has it.
+    pub source: Source,
+    /// The file to compile: the harness, or the user's file itself.
+    pub input: PathBuf,
+    /// Words for that file alone.
+    pub words: Vec<String>,
+    /// Where inputs lie.
+    pub plan: Option<Plan>,
+    /// What is compiled and linked beside it.
+    pub files: Files,
+    /// What must be told.
+    pub notes: Vec<String>,
+}
+
+/// Finds out what is under test, and writes a harness if there is none.
+pub fn find(
+    compiler: &Compiler,
+    files: Files,
+    request: Option<&Request>,
+) -> Result<Subject, String> {
+    let mut finder = Finder {
+        looker: Looker::new(compiler, files.sources.len()),
+        compiler,
+        files,
+    };
+    match request {
+        Some(request) => finder.function(request),
+        None => finder.other_harness(),
+    }
+}
+
+struct Finder<'a> {
+    compiler: &'a Compiler,
+    looker: Looker<'a>,
+    files: Files,
+}
+
+impl Finder<'_> {
+    /// A harness of another tool, or a libFuzzer target.
+    fn other_harness(&mut self) -> Result<Subject, String> {
+        let sources = &mut self.files.sources;
+        if let Some(index) = self.looker.find(sources, "main")? {
+            let source = self.files.sources.remove(index);
+            return Ok(Subject {
+                function: "main".to_string(),
+                input: source.path.clone(),
+                words: Vec::new(),
+                plan: None,
+                files: std::mem::take(&mut self.files),
+                notes: std::mem::take(&mut self.looker.notes),
+                source,
+            });
+        }
+        let Some(index) = self.looker.find(sources, fuzzer::TARGET)? else {
+            return Err(self.nothing_to_explore());
+        };
+        let path = &self.files.sources[index].path;
+        let text = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        match fuzzer::request(&String::from_utf8_lossy(&text)) {
+            Some(request) => self.function(&request),
+            None => Err(format!(
+                "{}: the parameters of {} have no names",
+                path.display(),
+                fuzzer::TARGET
+            )),
+        }
+    }
+
+    fn nothing_to_explore(&mut self) -> String {
+        let names: Vec<String> = self.known_functions().into_iter().take(8).collect();
+        format!(
+            "there is neither a main nor {}: name a function with --function: {}",
+            fuzzer::TARGET,
+            names.join(", ")
+        )
+    }
+
+    /// A function, for which a harness is written.
+    fn function(&mut self, request: &Request) -> Result<Subject, String> {
+        if request.function == "main" {
+            return Err("main cannot be called with invented arguments: explore the functions \
+                        that it calls, or try its inputs with `nearmiss run`"
+                .to_string());
+        }
+        let index = self.home(&request.function)?;
+        let mut included = vec![index];
+        for helper in [&request.precondition, &request.oracle]
+            .into_iter()
+            .flatten()
+        {
+            let home = self.home(helper)?;
+            if !included.contains(&home) {
+                included.push(home);
+            }
+        }
+        let (unit, words) = self.unit(&included)?;
+        let object = self.debug_information(&included, &unit, &words)?;
+        let plan = Unit::read(&object)
+            .and_then(|unit| unit.plan(request))
+            .map_err(|error| error.to_string())?;
+        let input = self.write("harness.c", &plan.harness(&unit))?;
+        let source = self.files.sources[index].clone();
+        let mut files = std::mem::take(&mut self.files);
+        files.sources = others(files.sources, &included);
+        Ok(Subject {
+            function: request.function.clone(),
+            plan: Some(plan),
+            notes: std::mem::take(&mut self.looker.notes),
+            source,
+            input,
+            words,
+            files,
+        })
+    }
+
+    /// The file that defines a function.
+    fn home(&mut self, function: &str) -> Result<usize, String> {
+        if let Some(index) = self.looker.find(&mut self.files.sources, function)? {
+            return Ok(index);
+        }
+        let names: Vec<String> = (self.files.sources.iter())
+            .map(|source| source.name.display().to_string())
+            .collect();
+        let mut text = format!("{} defines no function {function}", names.join(", "));
+        let like = similar(function, &self.known_functions());
+        if !like.is_empty() {
+            let _ = write!(text, "; there is {}", like.join(", "));
+        }
+        Err(text)
+    }
+
+    fn known_functions(&mut self) -> BTreeSet<String> {
+        let mut names = BTreeSet::new();
+        for index in 0..self.files.sources.len() {
+            if let Ok(looked) = self.looker.look(&mut self.files.sources, index) {
+                names.extend(looked.functions.iter().cloned());
+            }
+        }
+        names
+    }
+
+    /// Writes the file that includes the user's files, with another name for a `main` in them. Also
+    /// gives the words that its compilation needs besides those of the first file.
+    fn unit(&self, included: &[usize]) -> Result<(PathBuf, Vec<String>), String> {
+        let mut text = String::from("/* The files under test, without their main. */\n");
+        let _ = writeln!(text, "#define main {OTHER_MAIN}");
+        let mut words = Vec::new();
+        for (place, index) in included.iter().enumerate() {
+            let source = &self.files.sources[*index];
+            let path = source.path.to_string_lossy();
+            if path.contains(['"', '\n']) {
+                return Err(format!("{path}: C has no way to include this name"));
+            }
+            let _ = writeln!(text, "#include \"{path}\"");
+            if place > 0 {
+                words.extend(source.naming());
+            }
+        }
+        let _ = writeln!(text, "#undef main");
+        Ok((self.write("unit.c", &text)?, words))
+    }
+
+    /// The object with the debug information of all that is included.
+    fn debug_information(
+        &mut self,
+        included: &[usize],
+        unit: &Path,
+        words: &[String],
+    ) -> Result<Vec<u8>, String> {
+        if let [index] = included {
+            let looked = self.looker.look(&mut self.files.sources, *index)?;
+            return Ok(looked.object.clone());
+        }
+        let mut source = self.files.sources[included[0]].clone();
+        source.words.extend(words.iter().cloned());
+        let output = self.compiler.directory.join("unit.o");
+        let options = ["-g", "-O0", "-femit-all-decls"];
+        self.compiler
+            .plain(&source, unit, &options, &output)
+            .map_err(|messages| format!("the files do not compile together:\n{messages}"))?;
+        fs::read(&output).map_err(|error| format!("{}: {error}", output.display()))
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+        let path = self.compiler.directory.join(name);
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(path)
+    }
+}
+
+/// The sources that are compiled on their own. A `main` in them gives way to the harness's.
+fn others(sources: Vec<Source>, included: &[usize]) -> Vec<Source> {
+    (sources.into_iter().enumerate())
+        .filter(|(index, _)| !included.contains(index))
+        .map(|(index, mut source)| {
+            source.words.push(format!("-Dmain={OTHER_MAIN}_{index}"));
+            source
+        })
+        .collect()
+}

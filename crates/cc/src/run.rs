@@ -232,7 +232,8 @@ impl<'a> Build<'a> {
     }
 
     fn clang(&mut self, words: &[Word]) -> Result<(), Failure> {
-        let clang = (self.tool(&self.config.clang, self.expand(words))).shortened(self.temporary)?;
+        let clang =
+            (self.tool(&self.config.clang, self.expand(words))).shortened(self.temporary)?;
         match self.hears_clang {
             true => clang.run_heard(self.messages)?.0,
             false => clang.run(),

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+use nearmiss_harness::PROBE_FLAGS;
+
 use super::compile::{Compiler, refused, unknown_words};
 use super::source::Source;
 use super::symbols;
@@ -15,6 +17,8 @@ pub struct Looked {
     pub object: Vec<u8>,
     /// The functions that it defines.
     pub functions: BTreeSet<String>,
+    /// The functions and variables of it that other files can use.
+    pub exported: BTreeSet<String>,
 }
 
 /// Looks at files, each once.
@@ -45,7 +49,21 @@ impl<'a> Looker<'a> {
         Ok(self.seen[index].as_ref().expect("it was just looked at"))
     }
 
-    /// The first file that defines `function`.
+    /// The first file that exports `name`.
+    pub fn find_exported(
+        &mut self,
+        sources: &mut [Source],
+        name: &str,
+    ) -> Result<Option<usize>, String> {
+        for index in 0..sources.len() {
+            if self.look(sources, index)?.exported.contains(name) {
+                return Ok(Some(index));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first file that defines `function`, static or not.
     pub fn find(
         &mut self,
         sources: &mut [Source],
@@ -61,15 +79,16 @@ impl<'a> Looker<'a> {
 
     fn compile(&mut self, source: &mut Source, index: usize) -> Result<Looked, String> {
         let output = self.output(index);
-        // Static functions that nobody calls are wanted too.
-        let options = ["-g", "-O0", "-femit-all-decls"];
         loop {
             let input = source.path.clone();
-            let Err(messages) = self.compiler.plain(source, &input, &options, &output) else {
-                let object = fs::read(&output)
-                    .map_err(|error| format!("{}: {error}", output.display()))?;
-                let functions = symbols::functions(&object);
-                return Ok(Looked { object, functions });
+            let Err(messages) = self.compiler.plain(source, &input, PROBE_FLAGS, &output) else {
+                let object =
+                    fs::read(&output).map_err(|error| format!("{}: {error}", output.display()))?;
+                return Ok(Looked {
+                    functions: symbols::functions(&object),
+                    exported: symbols::exported(&object),
+                    object,
+                });
             };
             let unknown = unknown_words(&source.words, &messages);
             if unknown.is_empty() {

@@ -5,7 +5,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nearmiss_harness::{Plan, Request, Unit};
+use nearmiss_harness::{HarnessError, PROBE_FLAGS, Plan, Request, Unit};
 
 use super::compile::Compiler;
 use super::fuzzer;
@@ -100,39 +100,79 @@ impl Finder<'_> {
     /// A function, for which a harness is written.
     fn function(&mut self, request: &Request) -> Result<Subject, String> {
         if request.function == "main" {
-            return Err("main cannot be called with invented arguments: explore the functions \
+            return Err(
+                "main cannot be called with invented arguments: explore the functions \
                         that it calls, or try its inputs with `nearmiss run`"
-                .to_string());
+                    .to_string(),
+            );
         }
         let index = self.home(&request.function)?;
-        let mut included = vec![index];
-        for helper in [&request.precondition, &request.oracle]
-            .into_iter()
-            .flatten()
-        {
-            let home = self.home(helper)?;
-            if !included.contains(&home) {
-                included.push(home);
-            }
-        }
-        let (unit, words) = self.unit(&included)?;
-        let object = self.debug_information(&included, &unit, &words)?;
-        let plan = Unit::read(&object)
-            .and_then(|unit| unit.plan(request))
+        let (included, beside) = self.helpers(request, index)?;
+        let (input, words) = self.unit(&included)?;
+        let object = self.debug_information(&included, &input, &words)?;
+        let plan = self
+            .plan(request, &object, &beside)
             .map_err(|error| error.to_string())?;
-        let input = self.write("harness.c", &plan.harness(&unit))?;
+        let harness = self.write("harness.c", &plan.harness(&input))?;
         let source = self.files.sources[index].clone();
         let mut files = std::mem::take(&mut self.files);
         files.sources = others(files.sources, &included);
+        let mut notes = std::mem::take(&mut self.looker.notes);
+        notes.extend(plan.notes().iter().cloned());
         Ok(Subject {
             function: request.function.clone(),
+            input: harness,
             plan: Some(plan),
-            notes: std::mem::take(&mut self.looker.notes),
             source,
-            input,
             words,
             files,
+            notes,
         })
+    }
+
+    fn plan(
+        &mut self,
+        request: &Request,
+        object: &[u8],
+        beside: &[usize],
+    ) -> Result<Plan, HarnessError> {
+        let mut unit = Unit::read(object)?;
+        for index in beside {
+            let looked = self.looker.look(&mut self.files.sources, *index);
+            let looked = looked.map_err(HarnessError)?;
+            unit.add(&looked.object)?;
+        }
+        unit.plan(request)
+    }
+
+    /// Where the precondition, the oracle and named globals are: the files to include, that of the
+    /// function first, and those that the harness only needs to know.
+    fn helpers(
+        &mut self,
+        request: &Request,
+        index: usize,
+    ) -> Result<(Vec<usize>, Vec<usize>), String> {
+        let (mut included, mut beside) = (vec![index], Vec::new());
+        let functions = [&request.precondition, &request.oracle];
+        for name in functions.into_iter().flatten() {
+            let sources = &mut self.files.sources;
+            if self.looker.look(sources, index)?.functions.contains(name) {
+                continue;
+            }
+            match self.looker.find_exported(sources, name)? {
+                Some(home) => push_once(&mut beside, home),
+                // A static function is called where it is.
+                None => push_once(&mut included, self.home(name)?),
+            }
+        }
+        for name in &request.globals {
+            let found = self.looker.find_exported(&mut self.files.sources, name)?;
+            if let Some(home) = found {
+                push_once(&mut beside, home);
+            }
+        }
+        beside.retain(|other| !included.contains(other));
+        Ok((included, beside))
     }
 
     /// The file that defines a function.
@@ -196,9 +236,8 @@ impl Finder<'_> {
         let mut source = self.files.sources[included[0]].clone();
         source.words.extend(words.iter().cloned());
         let output = self.compiler.directory.join("unit.o");
-        let options = ["-g", "-O0", "-femit-all-decls"];
         self.compiler
-            .plain(&source, unit, &options, &output)
+            .plain(&source, unit, PROBE_FLAGS, &output)
             .map_err(|messages| format!("the files do not compile together:\n{messages}"))?;
         fs::read(&output).map_err(|error| format!("{}: {error}", output.display()))
     }
@@ -207,6 +246,12 @@ impl Finder<'_> {
         let path = self.compiler.directory.join(name);
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(path)
+    }
+}
+
+fn push_once(list: &mut Vec<usize>, index: usize) {
+    if !list.contains(&index) {
+        list.push(index);
     }
 }
 

@@ -18,6 +18,17 @@ pub fn functions(bytes: &[u8]) -> BTreeSet<String> {
         .collect()
 }
 
+/// The functions and variables that other objects can use.
+pub fn exported(bytes: &[u8]) -> BTreeSet<String> {
+    let Ok(file) = ElfFile64::<Endianness>::parse(bytes) else {
+        return BTreeSet::new();
+    };
+    file.symbols()
+        .filter(|symbol| (symbol.is_definition() || symbol.is_common()) && symbol.is_global())
+        .filter_map(|symbol| symbol.name().ok().map(str::to_string))
+        .collect()
+}
+
 /// Names that an object calls without defining them: those are functions for sure.
 pub fn called(bytes: &[u8]) -> BTreeSet<String> {
     let Ok(file) = ElfFile64::<Endianness>::parse(bytes) else {

@@ -1,0 +1,1 @@
+static const char *header(void) { return __FILE__; }

@@ -1,0 +1,84 @@
+//! A directory with C files, and what is made of them.
+#![allow(dead_code, reason = "each test file uses some of it")]
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use nearmiss_harness::Request;
+use nearmiss_paths::build::{Programs, Sources, build};
+use tempfile::TempDir;
+
+/// A directory with C files.
+pub struct Place {
+    root: TempDir,
+}
+
+impl Place {
+    /// With these files.
+    pub fn with(files: &[(&str, &str)]) -> Place {
+        let place = Place {
+            root: TempDir::new().unwrap(),
+        };
+        for (name, text) in files {
+            let path = place.path(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        place
+    }
+
+    /// A file in it.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.root.path().join(name)
+    }
+
+    /// The request to build these files with these words.
+    pub fn sources(&self, files: &[&str], flags: &[&str]) -> Sources {
+        Sources {
+            files: files.iter().map(|name| self.path(name)).collect(),
+            flags: flags.iter().map(|word| word.to_string()).collect(),
+            compile_commands: None,
+            compiler: compiler(),
+        }
+    }
+
+    /// Builds these files with these words.
+    pub fn build(
+        &self,
+        files: &[&str],
+        flags: &[&str],
+        request: Option<&Request>,
+    ) -> Result<Programs, String> {
+        build(&self.sources(files, flags), request, &self.path("out"))
+    }
+
+    /// Runs a script in it.
+    pub fn shell(&self, script: &str) -> Output {
+        let output = Command::new("sh")
+            .args(["-ec", script])
+            .current_dir(self.root.path())
+            .output();
+        output.unwrap()
+    }
+}
+
+/// The compiler that `./nm build` left.
+pub fn compiler() -> nearmiss_cc::Config {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
+    let target = variable("CARGO_TARGET_DIR").unwrap_or(root.join("target"));
+    let built = variable("NEARMISS_BIN").unwrap_or(target.join("release/nearmiss"));
+    let directory = built.parent().unwrap().canonicalize().unwrap();
+    nearmiss_cc::Config::from_lookup(&directory, |_| None).unwrap()
+}
+
+/// A request for a function, with nothing else said.
+pub fn request(function: &str) -> Request {
+    Request {
+        function: function.to_string(),
+        depth: 2,
+        elements: 4,
+        ..Request::default()
+    }
+}

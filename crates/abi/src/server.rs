@@ -1,21 +1,26 @@
 //! The board: how an engine and a program that is started once agree on many runs.
 //!
 //! With [`SERVER`] in its environment a program stops before `main`, maps the board and waits.
-//! For every request it forks a child, which goes on into `main`, and says how the child ended.
+//! For every request a child, forked in advance, goes on into `main`; the program says how the
+//! child ended.
 //! The same words are spoken by the runtime of instrumented programs and by `libc/server.c`, for
 //! the sanitizer twin and for programs that count coverage.
 //!
 //! ```text
-//!  engine                                       program
+//!  engine                                       program                its child
+//!                                               forks                  waits for `request`
 //!    writes mode, time_limit, input rows
-//!    request += 1, wakes `request`   ───────►   puts the trace back to where it was, forks
-//!                                                 child: reads input rows, writes result rows
-//!    waits for `answer` == `request` ◄───────   status, answer = request, wakes `answer`
+//!    request += 1, wakes `request`   ───────►   waits for the child    puts the trace back,
+//!                                                                      reads input rows, runs,
+//!    waits for `answer` == `request` ◄───────   status,                writes result rows
+//!                                               answer = request,
+//!                                               wakes `answer`
 //! ```
 //!
 //! Waiting and waking are futexes on words of the board, which is a file that both map shared.
 //! What a child writes to standard error goes to the board's file name with `.err` behind it,
-//! emptied before each run.
+//! emptied before each run. A program that finds `ready` set does not serve: it was executed by a
+//! child of one that does.
 
 /// The variable that names the board's file.
 pub const SERVER: &str = "NEARMISS_SERVER";

@@ -6,7 +6,7 @@
 //! behind the runtime) run in each child, as `main` does.
 //!
 //! What a child knows is its own copy of what the server knew when it stopped, but for the trace,
-//! which all share: that is put back before each fork. A child records, its own children do not.
+//! which all share: each puts that back to where it was. A child records, its own children do not.
 //!
 //! On `unsafe`: the board is mapped once and never given back. The engine writes it only while the
 //! program waits, and may write anything: sizes are looked at before they are used.
@@ -24,6 +24,7 @@ use crate::processes;
 use crate::start;
 use crate::system::{self, map};
 use crate::text::Text;
+use crate::trace::Kept;
 use crate::turn;
 
 /// The board; null: there is no server.
@@ -117,12 +118,21 @@ pub extern "C" fn __nm_serve(words: *const SummaryWords) {
     }
 }
 
+/// Answers requests until it is told to end; comes back in every child.
+///
+/// The child of a run is there before the request is: forking takes longer than many a run, and the
+/// engine has other things to do meanwhile.
+///
 /// # Safety
 /// `board` is mapped.
 unsafe fn serve(board: *mut Board) {
     processes::end_with_parent();
     processes::adopt_orphans();
-    let kept = turn::with(None, |runtime| runtime.trace.keep());
+    let kept = turn::with(None, |runtime| {
+        // Every child would ask for them.
+        runtime.know_globals();
+        runtime.trace.keep()
+    });
     // SAFETY: as promised by the caller.
     let (request, answer, ready) = unsafe {
         (
@@ -136,26 +146,16 @@ unsafe fn serve(board: *mut Board) {
     processes::wake(ready);
     let mut number = 0;
     loop {
-        number = processes::wait_for_change(request, number);
-        if number == QUIT {
-            system::exit(0);
-        }
-        if let Some(kept) = &kept {
-            turn::with((), |runtime| runtime.trace.put_back(kept));
-        }
-        let fd = COMPLAINTS.load(Ordering::Relaxed);
-        if fd != NO_DESCRIPTOR {
-            let _ = system::truncate(fd as i32, 0);
-        }
-        // SAFETY: as promised by the caller. No other thread is there yet that could hold a lock.
+        // SAFETY: the child goes on as this process would.
+        let child = match unsafe { processes::fork() } {
+            // SAFETY: as promised by the caller.
+            Some(0) => return unsafe { become_run(board, number, kept.as_ref()) },
+            Some(child) => child,
+            None => system::exit(1),
+        };
+        number = next_request(request, number);
+        // SAFETY: as promised by the caller.
         unsafe {
-            (*board).result_size = 0;
-            (*board).results_lost = 0;
-            let child = match processes::fork() {
-                Some(0) => return become_run(),
-                Some(child) => child,
-                None => system::exit(1),
-            };
             let end = processes::wait_for_child(child, (*board).time_limit);
             (*board).status = end.status;
             (*board).timed_out = end.timed_out.into();
@@ -165,15 +165,41 @@ unsafe fn serve(board: *mut Board) {
     }
 }
 
-/// In the child: what it does from here on is a run.
-fn become_run() {
+/// Waits for the request behind this one.
+fn next_request(request: &AtomicU32, number: u32) -> u32 {
+    let next = processes::wait_for_change(request, number);
+    if next == QUIT {
+        system::exit(0);
+    }
+    next
+}
+
+/// In the child: waits for the request, then lets the program go on.
+///
+/// # Safety
+/// `board` is mapped; `kept` is of this trace.
+unsafe fn become_run(board: *mut Board, number: u32, kept: Option<&Kept>) {
     processes::end_with_parent();
     processes::lead_group();
     turn::with((), |runtime| {
-        runtime.trace.set_process();
+        runtime.trace.populate();
         runtime.forget_in_children();
         turn::forget_in_children();
     });
+    // SAFETY: as promised by the caller. The answer to the last request is the engine's until it
+    // makes this one.
+    unsafe {
+        next_request(word(&raw mut (*board).request), number);
+        (*board).result_size = 0;
+        (*board).results_lost = 0;
+    }
+    let fd = COMPLAINTS.load(Ordering::Relaxed);
+    if fd != NO_DESCRIPTOR {
+        let _ = system::truncate(fd as i32, 0);
+    }
+    if let Some(kept) = kept {
+        turn::with((), |runtime| runtime.trace.put_back(kept));
+    }
 }
 
 /// The contents of named channels, if the engine gives them by the board.

@@ -212,6 +212,8 @@ pub mod advice {
     pub const DONTDUMP: i32 = 16;
     /// Reads as zero in a forked child.
     pub const WIPEONFORK: i32 = 18;
+    /// Pages are mapped for writing now, as they are.
+    pub const POPULATE_WRITE: i32 = 23;
 }
 
 /// A new mapping where the kernel likes; `fd` is -1 for anonymous memory.

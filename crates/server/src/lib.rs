@@ -213,6 +213,8 @@ fn find_trace(directory: &Path) -> io::Result<PathBuf> {
 fn spec(settings: &Settings, directory: &Path, board: &Path) -> Spec {
     let mut environment = settings.environment.clone();
     environment.push((SERVER.into(), board.into()));
+    // Functions of libraries are found once, not by every child.
+    environment.push(("LD_BIND_NOW".into(), "1".into()));
     if let Some(options) = &settings.record {
         environment.push((RECORD.into(), directory.into()));
         environment.push((OPTIONS.into(), options.into()));

@@ -22,6 +22,8 @@ use nearmiss_abi::trace::{
     CHANNELS_OFFSET, Header, STATE_EXECUTED, STATE_EXITED, STATE_RUNNING, Snapshot,
 };
 
+pub use rewind::Kept;
+
 use crate::options::Options;
 use crate::system::{self, Status};
 

@@ -11,6 +11,7 @@
 //! arguments from it, without a branch on input data of its own.
 
 mod operand;
+pub mod require;
 
 use std::fmt;
 use std::path::Path;

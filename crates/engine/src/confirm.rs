@@ -7,14 +7,14 @@ use std::path::Path;
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::environment::DEFAULT_ALLOCATION;
 use nearmiss_abi::event::EventKind;
-use nearmiss_sandbox::{Limits, Outcome, Sandbox, SandboxError};
+use nearmiss_sandbox::{Ended, Limits, Outcome, Sandbox, SandboxError};
 use nearmiss_sites::Sites;
 use nearmiss_trace::Event;
 use nearmiss_twin::TwinProgram;
 
 use crate::analyse::Candidate;
 use crate::capsule::{Capsule, Origin};
-use crate::complaint::Complaint;
+use crate::complaint::{self, Complaint};
 use crate::lab::Lab;
 use crate::spot;
 use crate::subject::Subject;
@@ -115,19 +115,29 @@ pub fn run_twin(
     capsule: &Capsule,
     limits: &Limits,
 ) -> Result<Outcome, SandboxError> {
-    let mut variables: Vec<(&str, OsString)> = vec![
-        ("ASAN_OPTIONS", address_options().into()),
-        (
-            "UBSAN_OPTIONS",
-            "print_stacktrace=0:halt_on_error=0:color=never".into(),
-        ),
-    ];
+    let mut variables = sanitizer_variables();
     if let Some(directory) = &twin.library_path {
         variables.push(("LD_LIBRARY_PATH", library_path(directory, capsule)));
     }
     let mut outcome = sandbox.run(&capsule.spec(&twin.program, &variables, limits))?;
     outcome.stderr = symbolize(outcome.stderr, twin);
     Ok(outcome)
+}
+
+/// The environment in which sanitizers tell all and go on.
+pub fn sanitizer_variables() -> Vec<(&'static str, OsString)> {
+    vec![
+        ("ASAN_OPTIONS", address_options().into()),
+        (
+            "UBSAN_OPTIONS",
+            "print_stacktrace=0:halt_on_error=0:color=never".into(),
+        ),
+    ]
+}
+
+/// What a twin that ran somewhere else complains about.
+pub fn complaints_of(stderr: Vec<u8>, ended: Ended, twin: &TwinProgram) -> Vec<Complaint> {
+    complaint::complaints(&symbolize(stderr, twin), ended)
 }
 
 /// Bytes around allocations that AddressSanitizer watches, at least: what leaves an object by

@@ -24,6 +24,9 @@ pub use operand::{Operand, Operands};
 pub const INPUT: &str = "input";
 /// The name of the result row that says whether the precondition accepted: four bytes, 0 or 1.
 pub const ACCEPTED: &str = "accepted";
+/// The name of the result row of one byte that the harness hands over as soon as the function has
+/// returned, whatever its type.
+pub const RETURNED: &str = "returned";
 /// The name of the result row that says what the oracle thinks: four bytes, 0 or 1.
 pub const VERDICT: &str = "verdict";
 

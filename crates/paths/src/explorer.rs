@@ -15,6 +15,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::time::Instant;
 
+use nearmiss_abi::event::PHASE_FUNCTION;
 use nearmiss_abi::site::SiteId;
 use nearmiss_expr::TermId;
 use nearmiss_search::Node;
@@ -105,8 +106,6 @@ struct Pending {
 pub struct Arrival<'r> {
     /// The run.
     pub recorded: &'r Recorded,
-    /// What was walked of it.
-    pub visit: &'r Rc<Visit>,
     /// The events that belong to its path: those before its end or its failure.
     pub events: &'r [Event],
     /// The check at which it failed, if it did.
@@ -275,7 +274,7 @@ impl<'a> Explorer<'a> {
                 visit: visit.clone(),
                 fork,
             }));
-        if walked.rejected {
+        if walked.rejected || recorded.path.phase < PHASE_FUNCTION {
             self.tree.rejected += 1;
             return Ok(Go::On);
         }
@@ -291,7 +290,6 @@ impl<'a> Explorer<'a> {
             self,
             Arrival {
                 recorded: &recorded,
-                visit: &visit,
                 events: &visit.events[..walked.end],
                 failed,
                 is_new,

@@ -6,11 +6,22 @@
 //! | [`progress`] | how far it has come, for whoever watches |
 
 pub mod build;
+mod collect;
+mod conditions;
 mod explorer;
+mod findings;
 mod input;
+mod judge;
 mod lab;
 mod precondition;
 pub mod progress;
+mod steps;
+mod study;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+mod told;
 mod walk;
 mod ways;
 
@@ -19,10 +30,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use nearmiss_harness::Request;
-use nearmiss_results::FunctionReport;
 use nearmiss_sandbox::Sandbox;
 
 pub use progress::Progress;
+pub use study::explore;
 
 /// What is wanted, and what may be used up.
 #[derive(Clone, Debug)]
@@ -80,9 +91,4 @@ pub enum Cover {
     Branches,
     /// Every condition, shown to matter on its own.
     Mcdc,
-}
-
-/// Explores. The error is for the user: what is wrong, and what would help.
-pub fn explore(_config: &Config, _progress: &Progress) -> Result<FunctionReport, String> {
-    Err("not built yet".into())
 }

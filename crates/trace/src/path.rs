@@ -117,6 +117,8 @@ pub struct Gathered {
     pub numbers: Vec<u32>,
     /// What happened, in order.
     pub events: Vec<Event>,
+    /// The phase that the run came to.
+    pub phase: u16,
     /// What was lost while recording.
     pub notes: Vec<NoteRow>,
     /// Whether the recording stopped before the process did.
@@ -148,8 +150,11 @@ impl Gathered {
             inconsistent: verified.inconsistent,
         };
         let events = reader.events(raw, &raw.events[..usable]);
+        let is_mark = |event: &&RawEvent| event.kind == EventKind::Mark as u8;
+        let last_mark = raw.events[..usable].iter().rev().find(is_mark);
         Gathered {
             events,
+            phase: last_mark.map_or(PHASE_FUNCTION, |mark| mark.aux),
             notes: raw.notes.clone(),
             stopped: raw.header.stopped != 0,
             end: end(raw, usable),

@@ -198,7 +198,7 @@ impl Summary {
         self.doubtful |= recorded.path.stopped || recorded.path.inconsistent > 0;
         let mut here = 0;
         let mut passed = vec![0];
-        let mut is_new = false;
+        let known = self.nodes.len();
         let events = recorded.path.events.iter();
         let own = |event: &&Event| event.phase > PHASE_SETUP && event.phase < PHASE_FUNCTION;
         for event in events.filter(own) {
@@ -207,12 +207,12 @@ impl Summary {
             };
             if self.nodes[here].ways.is_empty() {
                 self.decide(lab, here, event, condition);
-                is_new = true;
             }
             here = self.enter(lab, here, event, condition);
             passed.push(here);
         }
-        self.calls.paths += u64::from(is_new || passed.len() == 1);
+        let is_new = self.nodes.len() > known || self.calls.calls == 1;
+        self.calls.paths += u64::from(is_new);
         let accepts = recorded.says_yes(ACCEPTED) == Some(true);
         let truth = lab.terms.truth(accepts);
         let end = &mut self.nodes[here];

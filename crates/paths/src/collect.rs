@@ -1,0 +1,220 @@
+//! What arrives: tests, with what is to be thought of them, and what was lost on the way.
+
+use std::collections::BTreeMap;
+
+use nearmiss_abi::check::Kind;
+use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_ORACLE};
+use nearmiss_abi::note::NoteKind;
+use nearmiss_abi::site::SiteId;
+use nearmiss_engine::spot;
+use nearmiss_harness::{INPUT, Plan, RETURNED, VERDICT};
+use nearmiss_results::{Memory, PathTest, Role, Step, Value, Variable, Verdict};
+use nearmiss_server::Ended;
+use nearmiss_sites::Sites;
+use nearmiss_trace::Event;
+
+use crate::explorer::Arrival;
+use crate::findings::Failed;
+use crate::input::{Channels, Input};
+use crate::steps;
+use crate::ways;
+
+/// The row by which a stub of a function that nobody defines says its name.
+const MISSING: &str = "missing";
+
+/// What has arrived so far.
+#[derive(Debug, Default)]
+pub struct Collection {
+    /// The tests.
+    pub tests: Vec<PathTest>,
+    /// Those that failed.
+    pub failed: Vec<Failed>,
+    /// What was lost: kind and place, how often at most in one run.
+    pub notes: BTreeMap<(NoteKind, SiteId), u64>,
+    /// Of those, what was lost without a trace: paths may be missing because of it.
+    pub losses: u64,
+    /// Functions that were called and that nobody defines.
+    pub missing: BTreeMap<String, u64>,
+    /// Recordings that stopped before their run did, or contradict themselves.
+    pub damaged: u64,
+    /// Runs that did not end in time.
+    pub endless: u64,
+    /// Results of the numbers of paths, for those who come later.
+    verdicts: BTreeMap<usize, Verdict>,
+}
+
+/// What tests are described with.
+pub struct Describer<'a> {
+    /// Where inputs lie; `None` for a harness of another tool.
+    pub plan: Option<&'a Plan>,
+    /// Names of channels.
+    pub channels: &'a Channels,
+    /// Places.
+    pub sites: &'a Sites,
+}
+
+impl Collection {
+    /// Takes a run in; gives the number of the test that it became, from 1.
+    pub fn take(&mut self, describer: &Describer<'_>, arrival: &Arrival<'_>) -> Option<usize> {
+        self.note(arrival);
+        let verdict = self.verdict(describer.sites, arrival);
+        let known = self.verdicts.get(&arrival.number);
+        // A known path is of interest again only if the oracle finds its first fault there.
+        let is_worse = verdict == Verdict::Fail && known != Some(&Verdict::Fail);
+        if !arrival.is_new && !is_worse {
+            return None;
+        }
+        self.verdicts.insert(arrival.number, verdict.clone());
+        let number = self.tests.len() + 1;
+        let recorded = arrival.recorded;
+        let (before, after) = describer.memories(&recorded.input, &recorded.results);
+        let rows = recorded.input.rows(describer.channels);
+        if let Verdict::Failure(_) = verdict {
+            self.failed.push(Failed {
+                test: number,
+                check: check(describer.sites, arrival),
+            });
+        }
+        self.tests.push(PathTest {
+            number,
+            before,
+            after,
+            rows,
+            verdict,
+            path: path(describer.sites, arrival.events),
+        });
+        Some(number)
+    }
+
+    /// What is to be thought of a run.
+    fn verdict(&mut self, sites: &Sites, arrival: &Arrival<'_>) -> Verdict {
+        let recorded = arrival.recorded;
+        if let Some(name) = recorded.result(MISSING) {
+            let name = String::from_utf8_lossy(name).into_owned();
+            *self.missing.entry(name.clone()).or_default() += 1;
+            return Verdict::Ended(format!("calls {name}, which nobody defines"));
+        }
+        match arrival.failed {
+            Some(event) if event.phase >= PHASE_ORACLE => return Verdict::Fail,
+            Some(event) => return Verdict::Failure(failure(sites, event)),
+            None => {}
+        }
+        match (recorded.ended, recorded.result(RETURNED)) {
+            (Ended::Signal(signal), _) => Verdict::Failure(format!("signal {signal}")),
+            (Ended::TimedOut, _) => {
+                self.endless += 1;
+                Verdict::Ended("did not end in time".into())
+            }
+            (Ended::Exited(status), None) => Verdict::Ended(format!("exit {status}")),
+            (Ended::Exited(_), Some(_)) => match recorded.says_yes(VERDICT) {
+                Some(true) => Verdict::Pass,
+                Some(false) => Verdict::Fail,
+                None => Verdict::None,
+            },
+        }
+    }
+
+    /// Remembers what a run lost. What was fixed is a condition of the path, and its other values
+    /// are tried; what is in no event is gone.
+    fn note(&mut self, arrival: &Arrival<'_>) {
+        let path = &arrival.recorded.path;
+        self.damaged += u64::from(path.stopped || path.inconsistent > 0);
+        for note in &path.notes {
+            let Some(kind) = NoteKind::from_code(note.kind) else {
+                continue;
+            };
+            let site = SiteId(note.site);
+            let is_fixed = |event: &Event| {
+                event.kind == EventKind::Fixed && event.site == site && event.reason == Some(kind)
+            };
+            if path.events.iter().any(is_fixed) {
+                continue;
+            }
+            let count = self.notes.entry((kind, site)).or_default();
+            *count = (*count).max(note.count.into());
+            self.losses += 1;
+        }
+    }
+}
+
+impl Describer<'_> {
+    /// What the function was given, and what was there afterwards.
+    fn memories(&self, input: &Input, results: &[(String, Vec<u8>)]) -> (Memory, Option<Memory>) {
+        let Some(plan) = self.plan else {
+            return (self.foreign(input), None);
+        };
+        let staging = (0..).map_while(|number| Some((number, self.channels.name(number)?)));
+        let mut staging = staging.filter(|(_, (name, _))| *name == INPUT.as_bytes());
+        let number = staging.next().map(|(number, _)| number);
+        let staging = number.and_then(|number| input.content(number));
+        let staging = staging.unwrap_or_default();
+        let has_returned = results.iter().any(|(name, _)| name == RETURNED);
+        let after = has_returned.then(|| plan.decode_results(staging, results));
+        (plan.decode(staging), after)
+    }
+
+    /// The inputs of a harness of another tool: names and bytes.
+    fn foreign(&self, input: &Input) -> Memory {
+        let channels = (0..).map_while(|number| Some((number, self.channels.name(number)?)));
+        let variables = channels.filter_map(|(number, (name, index))| {
+            let name = String::from_utf8_lossy(name);
+            let name = match index {
+                0 => name.into_owned(),
+                index => format!("{name}[{index}]"),
+            };
+            let content = input.content(number)?;
+            Some(Variable {
+                name,
+                role: Role::Parameter,
+                ctype: format!("unsigned char [{}]", content.len()),
+                value: foreign_value(content),
+            })
+        });
+        Memory {
+            variables: variables.collect(),
+            blocks: Vec::new(),
+        }
+    }
+}
+
+/// Bytes as a number where they have the size of one.
+fn foreign_value(content: &[u8]) -> Value {
+    let signed = |bits: u32| {
+        let bytes = content.iter().rev();
+        let value = bytes.fold(0i128, |value, byte| value << 8 | i128::from(*byte));
+        (value << (128 - bits)) >> (128 - bits)
+    };
+    match content.len() {
+        1 | 2 | 4 | 8 => Value::Integer {
+            value: signed(8 * content.len() as u32),
+            name: None,
+        },
+        _ => Value::Bytes(content.to_vec()),
+    }
+}
+
+/// The steps of the function itself.
+fn path(sites: &Sites, events: &[Event]) -> Vec<Step> {
+    let own = |event: &&Event| event.phase == PHASE_FUNCTION && ways::is_decision(event);
+    let decisions = events.iter().filter(own);
+    decisions.map(|event| steps::taken(sites, event)).collect()
+}
+
+/// The check at which a run failed.
+fn check(sites: &Sites, arrival: &Arrival<'_>) -> Option<spot::Check> {
+    let event = arrival.failed?;
+    spot::check(sites, event.site, event.failure)
+}
+
+/// A failure in words: what, and where.
+fn failure(sites: &Sites, event: &Event) -> String {
+    match spot::check(sites, event.site, event.failure) {
+        Some(check) => format!(
+            "{} at {}:{}",
+            check.spot.kind.name(),
+            check.spot.file,
+            check.spot.line
+        ),
+        None => event.failure.unwrap_or(Kind::Crash).name().to_string(),
+    }
+}

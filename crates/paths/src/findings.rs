@@ -1,0 +1,171 @@
+//! Failures, as everywhere in nearmiss: seen by the twin, one for each defect.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use nearmiss_abi::check::Kind;
+use nearmiss_engine::complaint::Complaint;
+use nearmiss_engine::spot::{self, Check};
+use nearmiss_results::{Finding, Input, Status, Test};
+use nearmiss_sites::Sites;
+
+/// A test that failed, as the recording saw it.
+#[derive(Clone, Debug)]
+pub struct Failed {
+    /// The test's number, from 1.
+    pub test: usize,
+    /// The check that did not hold; `None` if the process died without one.
+    pub check: Option<Check>,
+}
+
+/// What findings are made of.
+pub struct Evidence<'a> {
+    /// Places of the program.
+    pub sites: &'a Sites,
+    /// The program.
+    pub program: PathBuf,
+    /// Where it ran.
+    pub directory: PathBuf,
+    /// What the recording saw.
+    pub failed: &'a [Failed],
+    /// What the twin said: the test's number, and its complaints.
+    pub complaints: &'a [(usize, Vec<Complaint>)],
+    /// The rows of each test, by its number minus one.
+    pub rows: &'a dyn Fn(usize) -> Vec<u8>,
+}
+
+/// One place where something goes wrong.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Defect {
+    file: String,
+    line: u32,
+    kind: Kind,
+}
+
+impl Evidence<'_> {
+    /// The findings, in the order of the first tests that show them.
+    pub fn findings(&self) -> Vec<Finding> {
+        let mut found: Vec<(Defect, Finding)> = Vec::new();
+        for (test, complaints) in self.complaints {
+            for complaint in complaints {
+                if let Some((defect, finding)) = self.seen(*test, complaint) {
+                    add(&mut found, defect, finding);
+                }
+            }
+        }
+        for failed in self.failed {
+            let twin_saw_it = self.complaints.iter().any(|(test, _)| *test == failed.test);
+            if let Some(check) = failed.check.as_ref().filter(|_| !twin_saw_it) {
+                let (defect, finding) = self.predicted(failed, check);
+                let is_known = found
+                    .iter()
+                    .any(|(other, _)| (&other.file, other.line) == (&defect.file, defect.line));
+                if !is_known {
+                    add(&mut found, defect, finding);
+                }
+            }
+        }
+        found.sort_by_key(|(_, finding)| number(&finding.test.id));
+        let mut findings: Vec<Finding> = found.into_iter().map(|(_, finding)| finding).collect();
+        for (position, finding) in findings.iter_mut().enumerate() {
+            finding.id = format!("NM-{}", position + 1);
+        }
+        findings
+    }
+
+    /// What the twin saw.
+    fn seen(&self, test: usize, complaint: &Complaint) -> Option<(Defect, Finding)> {
+        let (kind, place) = spot::of_complaint(self.sites, complaint)
+            .or_else(|| self.of_record(test, complaint))?;
+        let defect = Defect {
+            file: place.file.clone(),
+            line: place.line,
+            kind,
+        };
+        let finding = Finding {
+            column: place.column,
+            function: place.function,
+            ..self.finding(&defect, test, Status::Confirmed, complaint.text.clone())
+        };
+        Some((defect, finding))
+    }
+
+    /// A complaint without a place (a signal, say) is about the check that the recording saw fail.
+    fn of_record(
+        &self,
+        test: usize,
+        complaint: &Complaint,
+    ) -> Option<(Kind, nearmiss_engine::complaint::Place)> {
+        let failed = self.failed.iter().find(|failed| failed.test == test)?;
+        let check = failed.check.as_ref()?;
+        let kind = complaint.as_kind(check.spot.kind)?;
+        let place = nearmiss_engine::complaint::Place {
+            file: check.spot.file.clone(),
+            line: check.spot.line,
+            column: check.spot.column,
+            function: check.function.clone(),
+        };
+        Some((kind, place))
+    }
+
+    /// What only the recording saw.
+    fn predicted(&self, failed: &Failed, check: &Check) -> (Defect, Finding) {
+        let defect = Defect {
+            file: check.spot.file.clone(),
+            line: check.spot.line,
+            kind: check.spot.kind,
+        };
+        let doubt = format!("{} (its sanitizer twin did not fail there)", check.message);
+        let finding = Finding {
+            column: check.spot.column,
+            function: check.function.clone(),
+            ..self.finding(&defect, failed.test, Status::Unconfirmed, doubt)
+        };
+        (defect, finding)
+    }
+
+    fn finding(&self, defect: &Defect, test: usize, status: Status, message: String) -> Finding {
+        let input = BTreeMap::from([("rows".to_string(), Input::bytes(&(self.rows)(test)))]);
+        Finding {
+            id: String::new(),
+            kind: defect.kind,
+            status,
+            file: defect.file.clone(),
+            line: defect.line,
+            column: 0,
+            function: String::new(),
+            distance: 0,
+            tests: 1,
+            test: Test {
+                id: format!("P{test}"),
+                program: self.program.clone(),
+                cwd: self.directory.clone(),
+                ..Test::default()
+            },
+            input,
+            changes: Vec::new(),
+            lengths: Vec::new(),
+            message,
+            replay: format!("test {test}: --tests FILE.c writes it"),
+        }
+    }
+}
+
+fn number(test: &str) -> usize {
+    test.trim_start_matches('P').parse().unwrap_or(usize::MAX)
+}
+
+/// One finding for each defect, with the first test that shows it.
+fn add(found: &mut Vec<(Defect, Finding)>, defect: Defect, finding: Finding) {
+    match found.iter_mut().find(|(other, _)| *other == defect) {
+        Some((_, known)) => {
+            if number(&finding.test.id) < number(&known.test.id) {
+                let tests = known.tests + 1;
+                *known = Finding { tests, ..finding };
+            } else if finding.test.id != known.test.id {
+                known.tests += 1;
+            }
+        }
+        None => found.push((defect, finding)),
+    }
+}

@@ -1,0 +1,124 @@
+//! The sanitizer twin, which sees every test: on a thread of its own, beside the exploration.
+
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use nearmiss_engine::complaint::Complaint;
+use nearmiss_engine::confirm::{complaints_of, sanitizer_variables};
+use nearmiss_sandbox::Sandbox;
+use nearmiss_server::{Ended, Request, Server, Settings};
+use nearmiss_twin::TwinProgram;
+
+/// What the judge needs to begin.
+pub struct Bench {
+    /// Builds the twin.
+    pub build: Box<dyn FnOnce() -> Result<TwinProgram, String> + Send>,
+    /// Where it runs.
+    pub sandbox: Sandbox,
+    /// A directory of its own.
+    pub directory: PathBuf,
+    /// Its environment.
+    pub environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+    /// How long one run may take.
+    pub run_time: Duration,
+    /// What is run: one of `nearmiss_abi::server::MODE_*`.
+    pub mode: u32,
+}
+
+/// Runs tests on the twin.
+pub struct Judge {
+    cases: Sender<(usize, Vec<u8>)>,
+    thread: JoinHandle<Judged>,
+}
+
+/// What the twin said.
+#[derive(Debug, Default)]
+pub struct Judged {
+    /// Tests at which it complained, in their order.
+    pub complaints: Vec<(usize, Vec<Complaint>)>,
+    /// How many tests it saw.
+    pub seen: usize,
+    /// Why it saw no more.
+    pub trouble: Option<String>,
+}
+
+impl Judge {
+    /// Begins to build; tests may be given at once.
+    pub fn start(bench: Bench) -> Judge {
+        let (cases, receiver) = channel();
+        let thread = std::thread::spawn(move || judge(bench, receiver));
+        Judge { cases, thread }
+    }
+
+    /// Looks at a test.
+    pub fn look_at(&self, test: usize, rows: Vec<u8>) {
+        // A judge that has given up says so in the end.
+        let _ = self.cases.send((test, rows));
+    }
+
+    /// Waits until it has seen all.
+    pub fn finish(self) -> Judged {
+        drop(self.cases);
+        let gone = || Judged {
+            trouble: Some("the judge's thread panicked".into()),
+            ..Judged::default()
+        };
+        self.thread.join().unwrap_or_else(|_| gone())
+    }
+}
+
+fn judge(bench: Bench, cases: Receiver<(usize, Vec<u8>)>) -> Judged {
+    let mut judged = Judged::default();
+    if let Err(trouble) = judge_all(bench, cases, &mut judged) {
+        judged.trouble = Some(trouble);
+    }
+    judged
+}
+
+fn judge_all(
+    bench: Bench,
+    cases: Receiver<(usize, Vec<u8>)>,
+    judged: &mut Judged,
+) -> Result<(), String> {
+    let twin = (bench.build)()?;
+    let mut environment = bench.environment;
+    environment.extend(
+        sanitizer_variables()
+            .into_iter()
+            .map(|(name, value)| (name.into(), value)),
+    );
+    let settings = Settings {
+        program: twin.program.clone(),
+        environment,
+        record: None,
+        working_directory: bench.directory.clone(),
+        directory: bench.directory,
+    };
+    let mut server = Server::start(&bench.sandbox, settings).map_err(|error| error.to_string())?;
+    for (test, rows) in cases {
+        let request = Request {
+            mode: bench.mode,
+            rows: &rows,
+            time: bench.run_time,
+        };
+        let run = server.run(&request).map_err(|error| error.to_string())?;
+        judged.seen += 1;
+        let ended = match run.ended {
+            Ended::Exited(status) => nearmiss_sandbox::Ended::Exited(status),
+            Ended::Signal(signal) => nearmiss_sandbox::Ended::Signal(signal),
+            // Nothing is said about what does not end.
+            Ended::TimedOut => continue,
+        };
+        let said = server.complaints();
+        if said.is_empty() && matches!(ended, nearmiss_sandbox::Ended::Exited(_)) {
+            continue;
+        }
+        let complaints = complaints_of(said, ended, &twin);
+        if !complaints.is_empty() {
+            judged.complaints.push((test, complaints));
+        }
+    }
+    Ok(())
+}

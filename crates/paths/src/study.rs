@@ -1,0 +1,241 @@
+//! One function from its files to its report.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use nearmiss_abi::environment as options;
+use nearmiss_abi::server::{MODE_BOTH, MODE_FUNCTION, MODE_PRECONDITION};
+use nearmiss_harness::{ACCEPTED, INPUT};
+use nearmiss_results::{FunctionReport, PathTest};
+use nearmiss_server::{Server, Settings};
+
+use crate::build::{self, Programs};
+use crate::collect::{Collection, Describer};
+use crate::explorer::{Arrival, Explorer, Finished, Go};
+use crate::input::Input;
+use crate::judge::{Bench, Judge};
+use crate::lab::Lab;
+use crate::precondition::{Precondition, Summary};
+use crate::progress::Progress;
+use crate::told::Told;
+use crate::{Config, Mode};
+
+/// Explores. The error is for the user: what is wrong, and what would help.
+pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, String> {
+    let name = config.build.files.first().map(|file| file.display());
+    progress.enter(name.map_or_else(String::new, |name| format!("building {name}")));
+    let directory = config.directory.join("build");
+    let programs = build::build(&config.build, config.request.as_ref(), &directory)?;
+    let programs = Arc::new(programs);
+    let mut lab = start(config, &programs)?;
+    let start = Instant::now();
+    let deadline = start + config.time;
+    progress.set_deadline(deadline);
+    progress.enter("exploring");
+    let mut study = Study {
+        config,
+        progress,
+        programs: programs.clone(),
+        collection: Collection::default(),
+        judge: Some(judge(config, &programs)),
+        rejected: 0,
+        finished: Finished::Empty,
+    };
+    let mode = if early(config) {
+        MODE_BOTH
+    } else {
+        MODE_FUNCTION
+    };
+    let first = study.first_input(&mut lab);
+    let Some(precondition) = precondition(config, &mut lab, &first)? else {
+        return Err(nothing_admissible(config));
+    };
+    let mut explorer = Explorer::new(&mut lab, precondition, mode);
+    study.finished = explorer.explore(&first, deadline, &mut |explorer, arrival| {
+        study.arrive(explorer, arrival)
+    })?;
+    if study.finished == Finished::Empty {
+        return Err(nothing_admissible(config));
+    }
+    let seconds = start.elapsed().as_secs_f64();
+    Told::new(study, explorer).report(seconds)
+}
+
+/// What happens while a function is explored.
+pub struct Study<'a> {
+    /// What is wanted.
+    pub config: &'a Config,
+    /// What is run.
+    pub programs: Arc<Programs>,
+    /// What has arrived.
+    pub collection: Collection,
+    /// Who sees every test.
+    pub judge: Option<Judge>,
+    /// Tests that the precondition rejects, where only requirements were posted.
+    pub rejected: u64,
+    /// How it ended.
+    pub finished: Finished,
+    progress: &'a Progress,
+}
+
+impl Study<'_> {
+    /// The input that everything begins with.
+    fn first_input(&self, lab: &mut Lab) -> Input {
+        match &self.programs.plan {
+            Some(plan) => {
+                let number = lab.channels.named(INPUT.as_bytes(), 0);
+                Input::of_channel(number, plan.first_input())
+            }
+            None => Input::default(),
+        }
+    }
+
+    /// A run on an admissible input has ended.
+    fn arrive(&mut self, explorer: &mut Explorer<'_>, arrival: Arrival<'_>) -> Result<Go, String> {
+        let is_admissible = !arrival.is_new || self.is_accepted(explorer.lab, &arrival)?;
+        self.rejected += u64::from(!is_admissible);
+        if is_admissible {
+            let describer = Describer {
+                plan: self.programs.plan.as_ref(),
+                channels: &explorer.lab.channels,
+                sites: &explorer.lab.sites,
+            };
+            if let Some(number) = self.collection.take(&describer, &arrival) {
+                let PathTest { rows, .. } = &self.collection.tests[number - 1];
+                if let Some(judge) = &self.judge {
+                    judge.look_at(number, rows.clone());
+                }
+            }
+        }
+        self.tell(explorer);
+        let enough =
+            (self.config.paths).is_some_and(|most| self.collection.tests.len() as u64 >= most);
+        let stopped = self.config.stop.load(Ordering::Relaxed);
+        Ok(if enough || stopped { Go::Stop } else { Go::On })
+    }
+
+    /// Where only requirements were posted, the precondition has the last word.
+    fn is_accepted(&self, lab: &mut Lab, arrival: &Arrival<'_>) -> Result<bool, String> {
+        let has_precondition = precondition_name(self.config).is_some();
+        if self.config.mode != Mode::Native || !has_precondition {
+            return Ok(true);
+        }
+        let recorded = lab.run(MODE_PRECONDITION, &arrival.recorded.input)?;
+        Ok(recorded.says_yes(ACCEPTED) == Some(true))
+    }
+
+    fn tell(&self, explorer: &Explorer<'_>) {
+        let progress = self.progress;
+        progress.paths.set(self.collection.tests.len() as u64);
+        progress.infeasible.set(explorer.tree.infeasible_count);
+        progress.open.set(explorer.open() as u64);
+        progress.runs.set(explorer.tree.runs);
+        let calls = explorer.precondition.calls().calls;
+        progress.precondition_calls.set(calls);
+        progress
+            .questions
+            .set(explorer.lab.solver.figures.questions);
+        progress.findings.set(self.collection.failed.len() as u64);
+    }
+}
+
+fn precondition_name(config: &Config) -> Option<&String> {
+    config.request.as_ref()?.precondition.as_ref()
+}
+
+fn early(config: &Config) -> bool {
+    config.mode == Mode::Early && precondition_name(config).is_some()
+}
+
+/// Calls of the precondition before the function is looked at, where its paths are summarised.
+const LEARNING_CALLS: u64 = 4096;
+
+/// Who says which inputs are admissible; `None` if no input keeps to the sizes and ranges.
+fn precondition(
+    config: &Config,
+    lab: &mut Lab,
+    first: &Input,
+) -> Result<Option<Precondition>, String> {
+    if precondition_name(config).is_none() {
+        return Ok(Some(Precondition::Nobody));
+    }
+    Ok(match config.mode {
+        Mode::Native | Mode::Early => Some(Precondition::Nobody),
+        Mode::Late => Some(Precondition::late()),
+        Mode::Summary | Mode::Auto => {
+            let Some(mut summary) = Summary::start(lab, first)? else {
+                return Ok(None);
+            };
+            if config.mode == Mode::Summary {
+                summary.learn(lab, LEARNING_CALLS)?;
+            }
+            Some(Precondition::Summary(Box::new(summary)))
+        }
+    })
+}
+
+fn nothing_admissible(config: &Config) -> String {
+    match precondition_name(config) {
+        Some(name) => format!(
+            "{name} accepts no input within the given sizes and ranges: check --size, --range and --require"
+        ),
+        None => "no input keeps to the given sizes, ranges and requirements: check --size, --range and --require".into(),
+    }
+}
+
+/// Starts the program that records.
+fn start(config: &Config, programs: &Programs) -> Result<Lab, String> {
+    let server = Server::start(
+        &config.sandbox,
+        Settings {
+            program: programs.recording.clone(),
+            environment: environment(),
+            record: Some(recording_options()),
+            directory: config.directory.join("recording"),
+            working_directory: config.directory.clone(),
+        },
+    )
+    .map_err(|error| error.to_string())?;
+    let sites = nearmiss_engine::sites_of(&programs.recording);
+    Ok(Lab::new(
+        server,
+        sites,
+        config.question_time,
+        config.run_time,
+    ))
+}
+
+/// Inputs are named memory and nothing else; small tables, since functions are small.
+fn recording_options() -> String {
+    let numbers = [
+        (options::OPTION_TERMS, 1 << 20),
+        (options::OPTION_EVENTS, 1 << 18),
+        (options::OPTION_BLOB, 64 << 20),
+        (options::OPTION_LENGTH, 0),
+        (options::OPTION_ALLOCATION, options::DEFAULT_ALLOCATION),
+    ];
+    let numbers = numbers.map(|(name, value)| format!("{name}={value}"));
+    format!("{},{}=n", numbers.join(","), options::OPTION_CHANNELS)
+}
+
+/// The same environment for everybody: what a function does must not depend on who explores it.
+fn environment() -> Vec<(OsString, OsString)> {
+    let fixed = [("LANG", "C"), ("PATH", "/usr/bin:/bin"), ("HOME", "/")];
+    fixed
+        .map(|(name, value)| (name.into(), value.into()))
+        .to_vec()
+}
+
+fn judge(config: &Config, programs: &Arc<Programs>) -> Judge {
+    let programs = programs.clone();
+    Judge::start(Bench {
+        build: Box::new(move || build::twin(&programs)),
+        sandbox: config.sandbox.clone(),
+        directory: config.directory.join("judge"),
+        environment: environment(),
+        run_time: config.run_time,
+        mode: MODE_FUNCTION,
+    })
+}

@@ -1,0 +1,135 @@
+//! Harnesses written by hand, for tests of the exploration alone.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use nearmiss_sandbox::Sandbox;
+use nearmiss_server::{Server, Settings};
+use tempfile::TempDir;
+
+use crate::explorer::{Explorer, Finished, Go, Tree};
+use crate::input::Input;
+use crate::lab::Lab;
+use crate::precondition::{Calls, Precondition, Summary};
+
+/// What every harness begins with: `x` has the inputs.
+const PRELUDE: &str = r#"
+#include <nearmiss.h>
+void __nm_mark(unsigned phase);
+unsigned __nm_mode(void);
+static void accept(int ok)
+{
+    int accepted = 0;
+    if (ok) accepted = 1;
+    nearmiss_result("accepted", &accepted, sizeof accepted);
+}
+"#;
+
+/// What every harness ends with: `f` is explored, `p` says which inputs are admissible.
+const MAIN: &str = r#"
+int main(void)
+{
+    static unsigned char x[SIZE];
+    __nm_mark(0);
+    nearmiss_symbolic(x, sizeof x, "input");
+    if (__nm_mode() == 1) {
+        __nm_mark(1);
+        accept(p(x));
+        return 0;
+    }
+    if (__nm_mode() == 2) {
+        __nm_mark(1);
+        nearmiss_assume(p(x) != 0);
+    }
+    __nm_mark(2);
+    int result = f(x);
+    __nm_mark(4);
+    nearmiss_result("result", &result, sizeof result);
+    return 0;
+}
+"#;
+
+/// How the precondition is treated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Treated {
+    Early,
+    Late,
+    Lazily,
+    Learnt,
+}
+
+/// What an exploration came to.
+#[derive(Debug)]
+pub struct Explored {
+    /// Results of the function, one for each path, sorted.
+    pub results: Vec<i32>,
+    pub tree: Tree,
+    pub calls: Calls,
+    pub finished: Finished,
+}
+
+pub fn explore(source: &str, size: usize, treated: Treated) -> Explored {
+    let directory = tempfile::tempdir().expect("a directory");
+    let program = compile(&directory, source, size);
+    let mut lab = lab(directory.path(), &program);
+    let number = lab.channels.named(b"input", 0);
+    let first = Input::of_channel(number, vec![0; size]);
+    let (precondition, mode) = match treated {
+        Treated::Early => (Precondition::Nobody, 2),
+        Treated::Late => (Precondition::late(), 0),
+        Treated::Lazily | Treated::Learnt => {
+            let summary = Summary::start(&mut lab, &first).expect("runs");
+            let mut summary = summary.expect("an input that keeps to the setup");
+            if treated == Treated::Learnt {
+                summary.learn(&mut lab, 10_000).expect("runs");
+            }
+            (Precondition::Summary(Box::new(summary)), 0)
+        }
+    };
+    let mut results = Vec::new();
+    let mut explorer = Explorer::new(&mut lab, precondition, mode);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let finished = explorer.explore(&first, deadline, &mut |_, arrival| {
+        if arrival.is_new {
+            let result = arrival.recorded.result("result").expect("it returned");
+            results.push(i32::from_le_bytes(result.try_into().expect("four bytes")));
+        }
+        Ok(Go::On)
+    });
+    let finished = finished.expect("runs");
+    results.sort_unstable();
+    Explored {
+        results,
+        calls: explorer.precondition.calls(),
+        tree: explorer.tree,
+        finished,
+    }
+}
+
+fn compile(directory: &TempDir, source: &str, size: usize) -> PathBuf {
+    let text = format!("#define SIZE {size}\n{PRELUDE}\n{source}\n{MAIN}");
+    let (file, program) = (directory.path().join("h.c"), directory.path().join("h"));
+    std::fs::write(&file, text).expect("a file");
+    let nearmiss = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/release/nearmiss");
+    let status = Command::new(nearmiss)
+        .args(["cc", "-g"])
+        .args([&file, Path::new("-o"), &program])
+        .status();
+    assert!(status.expect("nearmiss cc").success());
+    program
+}
+
+fn lab(directory: &Path, program: &Path) -> Lab {
+    let settings = Settings {
+        program: program.to_path_buf(),
+        environment: Vec::new(),
+        record: Some("terms=65536,events=65536,length=0,channels=n".into()),
+        directory: directory.join("server"),
+        working_directory: directory.to_path_buf(),
+    };
+    let server = Server::start(&Sandbox::none(), settings).expect("a server");
+    let sites = nearmiss_engine::sites_of(program);
+    let second = Duration::from_secs(1);
+    Lab::new(server, sites, second, second)
+}

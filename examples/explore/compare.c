@@ -1,6 +1,8 @@
 //@ command = """nearmiss explore compare.c --function compare --pre compare_pre --oracle check_compare \
 //@   --string a=2 --string b=2 --range a=64..98 --range b=64..98"""
 //@ large = "--string a=5 --string b=5 --range a=1..127 --range b=1..127"
+//@ require = ["forall i in 0..count(a)-1: ('a' <= a[i] && a[i] <= 'z') || ('A' <= a[i] && a[i] <= 'Z')",
+//@   "forall i in 0..count(b)-1: ('a' <= b[i] && b[i] <= 'z') || ('A' <= b[i] && b[i] <= 'Z')"]
 
 // Compares two words without regard to case: negative, 0 or positive.
 int compare(const char *a, const char *b)

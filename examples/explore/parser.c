@@ -1,6 +1,7 @@
 //@ command = """nearmiss explore parser.c --function parse_sum --pre parse_sum_pre --oracle check_parse_sum \
 //@   --string text=3 --range text=42..49 --size value=1"""
 //@ large = "--string text=7 --range text=1..127"
+//@ require = ["forall i in 0..count(text)-1: ('0' <= text[i] && text[i] <= '9') || text[i] == '+' || text[i] == '-'"]
 #include <stdbool.h>
 
 // number = digit { digit };  sum = number { ("+" | "-") number }

@@ -1,7 +1,7 @@
 //@ command = """nearmiss explore session.c --function run_session --pre run_session_pre --oracle check_run_session \
 //@   --size events=n --range n=0..4 --range events=0..4"""
 //@ large = "--range n=0..9"
-//@ require = ["n == 0 || events[0] == 0", "forall i in 0..n-1: !(events[i] == 3 && events[i+1] == 3)"]
+//@ require = ["n == 0 || events[0] == CONNECT", "forall i in 0..n-1: !(events[i] == CLOSE && events[i+1] == CLOSE)"]
 #include <stdbool.h>
 
 enum event { CONNECT, ACCEPT, DATA, CLOSE, FAIL };

@@ -34,6 +34,23 @@ pub fn block(found: &Finding, lookup: &dyn Lookup, detail: Detail) -> String {
     text
 }
 
+/// The same for a function that was explored: there is no test beside which the input could stand.
+pub fn in_function(found: &Finding, input: Option<&str>, lookup: &dyn Lookup) -> String {
+    let mut text = line(found);
+    // Writing into a string does not fail.
+    let _ = write_source(&mut text, found, lookup);
+    if !found.message.is_empty() {
+        let _ = writeln!(text, "  {}", escape::text(&found.message));
+    }
+    if let Some(input) = input {
+        let _ = writeln!(text, "  input that fails: {input}");
+    }
+    if !found.replay.is_empty() {
+        let _ = writeln!(text, "  replay: {}", escape::text(&found.replay));
+    }
+    text
+}
+
 /// `NM-1 out-of-bounds-write (confirmed) at x.c:42:5 in f`.
 pub fn line(found: &Finding) -> String {
     heading(found) + "\n"

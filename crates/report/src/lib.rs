@@ -9,6 +9,7 @@ mod changes;
 pub mod escape;
 mod exploration;
 mod finding;
+pub mod function;
 mod hexdump;
 pub mod library;
 mod marked;

@@ -193,14 +193,25 @@ fn write_losses(text: &mut String, summary: &Summary) -> fmt::Result {
         .iter()
         .filter(|note| !is_listed(note))
         .collect();
-    for note in notes.iter().take(MAX_NOTES) {
-        writeln!(text, "  {}", show_note(note))?;
-    }
+    text.push_str(&listed(&notes));
+    Ok(())
+}
+
+/// One line for each note, up to a number that can be read.
+pub fn notes(notes: &[Note]) -> String {
+    listed(&notes.iter().collect::<Vec<_>>())
+}
+
+fn listed(notes: &[&Note]) -> String {
+    let shown = notes.iter().take(MAX_NOTES);
+    let mut text: String = shown
+        .map(|note| format!("  {}\n", show_note(note)))
+        .collect();
     let more = notes.len().saturating_sub(MAX_NOTES);
     if more > 0 {
-        writeln!(text, "  … and {more} more places")?;
+        let _ = writeln!(text, "  … and {more} more places");
     }
-    Ok(())
+    text
 }
 
 fn write_lost_calls(text: &mut String, calls: &[LostCall]) -> fmt::Result {

@@ -1,0 +1,27 @@
+//! A C file with a test for each path: it includes the source file, builds each input with
+//! initialisers that can be read, calls the function and compares what it left.
+//!
+//! | module | what it writes |
+//! | --- | --- |
+//! | [`literal`] | numbers, strings |
+//! | [`scene`] | the names of a test: blocks, locals, stubs; what leads to them |
+//! | [`inputs`] | declarations and assignments before the call |
+//! | [`stubs`] | functions that give back what was recorded |
+//! | [`checks`] | comparisons after the call |
+//! | [`test`] | one test function |
+//! | [`framework`] | what differs between test frameworks |
+//! | [`file`](self::file) | the whole file |
+
+mod checks;
+mod file;
+mod framework;
+mod inputs;
+mod literal;
+mod place;
+mod scene;
+mod stubs;
+mod test;
+mod wrap;
+
+pub use file::sources;
+pub use framework::Framework;

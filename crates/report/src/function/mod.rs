@@ -1,0 +1,31 @@
+//! What is made of a [`FunctionReport`]: pure functions.
+//!
+//! | module | what it makes |
+//! | --- | --- |
+//! | [`text`] | the report for a terminal |
+//! | [`files`] | every file that can be asked for, and whose file one is |
+//! | `c` | a C file with a test for each path |
+//! | `ktest`, `testcomp`, `corpus` | the inputs in the forms of other tools |
+
+mod c;
+mod corpus;
+mod ctype;
+pub mod files;
+mod infeasible;
+mod ktest;
+mod outcomes;
+mod rows;
+#[cfg(test)]
+mod samples;
+mod sha256;
+mod testcomp;
+pub mod text;
+mod value;
+
+pub use c::Framework;
+use nearmiss_results::FunctionReport;
+
+/// The versioned JSON form.
+pub fn json(report: &FunctionReport) -> String {
+    report.to_json()
+}

@@ -1,0 +1,127 @@
+//! The table: one row for each path, with its input, its result and what is to be thought of it.
+
+use std::fmt::Write;
+
+use nearmiss_results::{FunctionReport, Memory, PathTest, Role, Variable, Verdict};
+
+use crate::escape;
+use crate::function::value::Short;
+use crate::table::{Column, table};
+use crate::text::Detail;
+use crate::words::{counted, shortened};
+
+/// Rows that are shown if there are many: the first ones, and those that failed.
+const ROWS: usize = 40;
+/// Widest input that is shown.
+const INPUT: usize = 72;
+/// Widest result that is shown.
+const RESULT: usize = 48;
+
+/// The table, and how many rows are not in it.
+pub fn block(report: &FunctionReport, detail: Detail) -> String {
+    if report.tests.is_empty() {
+        return String::new();
+    }
+    let most = match detail {
+        Detail::Brief => ROWS,
+        Detail::Full => usize::MAX,
+    };
+    let (first, others) = report.tests.split_at(report.tests.len().min(most));
+    let failed = others.iter().filter(|test| is_failure(&test.verdict));
+    let shown: Vec<&PathTest> = first.iter().chain(failed.take(most)).collect();
+    let columns = [
+        Column::Right("path"),
+        Column::Left("input"),
+        Column::Left("result"),
+        Column::Left("verdict"),
+    ];
+    let rows: Vec<Vec<String>> = shown.iter().map(|test| row(test, detail)).collect();
+    let mut text = table(&columns, &rows, "");
+    let more = report.tests.len() - shown.len();
+    if more > 0 {
+        // Writing into a string does not fail.
+        let more = counted(more as u64, "more path");
+        let _ = writeln!(text, "… and {more} (--all shows them)");
+    }
+    text
+}
+
+fn is_failure(verdict: &Verdict) -> bool {
+    !matches!(verdict, Verdict::None | Verdict::Pass)
+}
+
+fn row(test: &PathTest, detail: Detail) -> Vec<String> {
+    let cut = |text: String, width| match detail {
+        Detail::Brief => shortened(&text, width),
+        Detail::Full => text,
+    };
+    vec![
+        test.number.to_string(),
+        cut(input(&test.before, detail), INPUT),
+        cut(outcome(test, detail), RESULT),
+        verdict(&test.verdict),
+    ]
+}
+
+/// `t1={1,2} n1=2`.
+pub fn input(before: &Memory, detail: Detail) -> String {
+    let mut short = Short::new(before, detail);
+    let shown: Vec<String> = before
+        .variables
+        .iter()
+        .map(|variable| short.variable(variable))
+        .collect();
+    match shown.is_empty() {
+        true => "–".into(),
+        false => shown.join(" "),
+    }
+}
+
+/// The result, then what the function has changed: `3 t3={1,2,3}`.
+pub fn outcome(test: &PathTest, detail: Detail) -> String {
+    let Some(after) = &test.after else {
+        return "–".into();
+    };
+    let mut parts: Vec<String> = Vec::new();
+    for variable in after.variables.iter().filter(|it| it.role == Role::Result) {
+        let mut short = Short::new(after, detail).knowing(test.before.blocks.len());
+        parts.push(short.typed(&variable.value, &variable.ctype));
+    }
+    parts.extend(changed(&test.before, after, detail));
+    match parts.is_empty() {
+        true => "–".into(),
+        false => parts.join(" "),
+    }
+}
+
+/// The variables that are not what they were.
+fn changed(before: &Memory, after: &Memory, detail: Detail) -> Vec<String> {
+    let is_kept = |variable: &&Variable| matches!(variable.role, Role::Parameter | Role::Global);
+    let mut old = Short::new(before, Detail::Full);
+    let old: Vec<String> = before
+        .variables
+        .iter()
+        .map(|variable| old.variable(variable))
+        .collect();
+    let mut full = Short::new(after, Detail::Full);
+    let mut short = Short::new(after, detail);
+    let mut changed = Vec::new();
+    for variable in after.variables.iter().filter(is_kept) {
+        let (full, short) = (full.variable(variable), short.variable(variable));
+        if !old.contains(&full) {
+            changed.push(short);
+        }
+    }
+    changed
+}
+
+/// What is to be thought of a test, in a word or two.
+pub fn verdict(verdict: &Verdict) -> String {
+    match verdict {
+        Verdict::None => "returned".into(),
+        Verdict::Pass => "pass".into(),
+        Verdict::Fail => "FAIL".into(),
+        Verdict::Failure(what) => format!("FAILURE {}", escape::text(what)),
+        Verdict::Ended(how) => escape::text(how),
+    }
+}

@@ -1,0 +1,159 @@
+//! The report about a function, for a terminal.
+
+use std::fmt::{self, Write};
+
+use nearmiss_results::{Coverage, Covered, FunctionReport, PathFigures, PathTest, Verdict};
+
+use crate::function::{infeasible, outcomes};
+use crate::text::{Detail, Lookup};
+use crate::words::{counted, time};
+use crate::{escape, finding, summary};
+
+/// The whole report. With [`Detail::Full`] every row and every value is shown whole.
+pub fn report(report: &FunctionReport, lookup: &dyn Lookup, detail: Detail) -> String {
+    let mut text = String::new();
+    // Writing into a string does not fail.
+    let _ = write_head(&mut text, report);
+    let table = outcomes::block(report, detail);
+    if !table.is_empty() {
+        let _ = write!(text, "\n{table}");
+    }
+    text += &infeasible::block(report, detail);
+    for found in &report.findings {
+        let input = failing(report, &found.id);
+        let input = input.map(|test| outcomes::input(&test.before, detail));
+        let _ = write!(
+            text,
+            "\n{}",
+            finding::in_function(found, input.as_deref(), lookup)
+        );
+    }
+    text.push('\n');
+    let _ = write_figures(&mut text, report);
+    let _ = write_losses(&mut text, report);
+    text
+}
+
+/// The test that shows a finding.
+fn failing<'a>(report: &'a FunctionReport, id: &str) -> Option<&'a PathTest> {
+    let shows = |test: &&PathTest| matches!(&test.verdict, Verdict::Failure(what) if what == id);
+    report.tests.iter().find(shows)
+}
+
+fn write_head(text: &mut String, report: &FunctionReport) -> fmt::Result {
+    let prototype = match report.prototype.as_str() {
+        "" => &report.function,
+        prototype => prototype,
+    };
+    writeln!(
+        text,
+        "{} in {}",
+        escape::text(prototype),
+        escape::text(&report.file)
+    )?;
+    let mut helpers = Vec::new();
+    if let Some(name) = &report.precondition {
+        let mode = escape::text(&report.mode);
+        helpers.push(format!("precondition {} ({mode})", escape::text(name)));
+    }
+    if let Some(name) = &report.oracle {
+        helpers.push(format!("oracle {}", escape::text(name)));
+    }
+    if !helpers.is_empty() {
+        writeln!(text, "{}", helpers.join(", "))?;
+    }
+    writeln!(text, "{}", completeness(report))
+}
+
+/// Whether everything is covered, in a sentence.
+fn completeness(report: &FunctionReport) -> String {
+    let tests = counted(report.tests.len() as u64, "test");
+    let what = match report.cover.as_str() {
+        "branches" => "outcome of every branch",
+        "mcdc" => "condition on its own",
+        _ => "path",
+    };
+    if !report.is_complete() {
+        return format!("Not complete: {tests}, but not every {what} is decided, see below.");
+    }
+    let admissible = match report.precondition {
+        Some(_) => " on admissible inputs",
+        None => "",
+    };
+    format!("Complete: {tests} for every feasible {what}{admissible}.")
+}
+
+fn write_figures(text: &mut String, report: &FunctionReport) -> fmt::Result {
+    if let Some(coverage) = &report.coverage {
+        writeln!(text, "Coverage: {}.", coverage_words(coverage))?;
+    }
+    let figures = &report.figures;
+    write!(
+        text,
+        "Paths: {} in {}",
+        figures.paths,
+        counted(figures.runs, "run")
+    )?;
+    let counts = [
+        (figures.infeasible, "partial paths infeasible"),
+        (figures.unknown, "not decided by the solver"),
+        (figures.bounded, "left at a bound"),
+        (figures.repeated, "runs took a known path"),
+        (figures.diverged, "runs left the predicted path"),
+    ];
+    for (count, words) in counts.iter().filter(|(count, _)| *count > 0) {
+        write!(text, ", {count} {words}")?;
+    }
+    writeln!(text, ".")?;
+    if report.precondition.is_some() || figures.precondition_calls > 0 {
+        let calls = counted(figures.precondition_calls, "call");
+        let paths = counted(figures.precondition_paths, "path");
+        writeln!(text, "Precondition: {calls} of its own, {paths}.")?;
+    }
+    writeln!(text, "{}", time_words(figures))
+}
+
+fn coverage_words(coverage: &Coverage) -> String {
+    let share = |Covered { covered, total }: Covered, name: &str| match total {
+        0 => format!("no {name}"),
+        _ => format!("{covered} of {total} {name}"),
+    };
+    [
+        share(coverage.lines, "lines"),
+        share(coverage.branches, "branch outcomes"),
+        share(coverage.mcdc, "MC/DC conditions"),
+    ]
+    .join(", ")
+}
+
+/// `Time: 1.2 s (0.4 s running, 0.7 s solving), 850 runs/s; 120 questions, 34 for a solver.`
+fn time_words(figures: &PathFigures) -> String {
+    let mut text = format!(
+        "Time: {} ({} running, {} solving)",
+        time(figures.seconds),
+        time(figures.run_seconds),
+        time(figures.solver_seconds)
+    );
+    let runs = figures.runs + figures.precondition_calls;
+    if figures.run_seconds > 0.0 {
+        let rate = runs as f64 / figures.run_seconds;
+        let _ = write!(text, ", {rate:.0} runs/s");
+    }
+    let questions = counted(figures.questions, "question");
+    let _ = write!(text, "; {questions}, {} for a solver.", figures.solved);
+    text
+}
+
+fn write_losses(text: &mut String, report: &FunctionReport) -> fmt::Result {
+    if !report.is_complete() {
+        writeln!(text, "Not complete, because:")?;
+        for why in &report.incomplete {
+            writeln!(text, "  {}", escape::text(why))?;
+        }
+    }
+    if !report.notes.is_empty() {
+        writeln!(text, "Lost while recording:")?;
+        text.push_str(&summary::notes(&report.notes));
+    }
+    Ok(())
+}

@@ -1,0 +1,278 @@
+//! Values of C programs in a short form: `t1={1,2} n1=2`, `list={3 → {5 → NULL}}`.
+//!
+//! What a pointer points to is shown where it is met first, later only by its name: that is how
+//! aliases are seen.
+
+use nearmiss_results::{Memory, Value, Variable};
+
+use crate::escape;
+use crate::function::ctype;
+use crate::text::Detail;
+
+/// So many equal elements in a row are shown as one.
+const RUN: usize = 4;
+
+/// The values of one memory, as they are shown one after the other.
+#[derive(Debug)]
+pub struct Short<'a> {
+    memory: &'a Memory,
+    detail: Detail,
+    /// Which blocks have been shown.
+    seen: Vec<bool>,
+}
+
+impl<'a> Short<'a> {
+    /// Nothing is shown yet.
+    pub fn new(memory: &'a Memory, detail: Detail) -> Short<'a> {
+        let seen = vec![false; memory.blocks.len()];
+        Short {
+            memory,
+            detail,
+            seen,
+        }
+    }
+
+    /// The first `count` blocks are known: they are shown by their names.
+    pub fn knowing(mut self, count: usize) -> Short<'a> {
+        self.seen.iter_mut().take(count).for_each(|it| *it = true);
+        self
+    }
+
+    /// `n1=2`.
+    pub fn variable(&mut self, variable: &Variable) -> String {
+        let name = escape::text(&variable.name);
+        format!("{name}={}", self.typed(&variable.value, &variable.ctype))
+    }
+
+    /// A value whose type is known: characters are shown as such.
+    pub fn typed(&mut self, value: &Value, ctype: &str) -> String {
+        match value {
+            Value::Integer { value, name: None } if ctype::is_character(ctype) => character(*value),
+            Value::Array(items) => self.array(items, ctype::of_element(ctype)),
+            _ => self.value(value),
+        }
+    }
+
+    fn value(&mut self, value: &Value) -> String {
+        match value {
+            Value::Integer {
+                name: Some(name), ..
+            } => escape::text(name),
+            Value::Integer { value, .. } => value.to_string(),
+            Value::Float { size: 4, bits } => float(f32::from_bits(*bits as u32).into()),
+            Value::Float { bits, .. } => float(f64::from_bits(*bits)),
+            Value::Structure(members) => self.structure(members),
+            Value::Array(items) => self.array(items, ""),
+            Value::Text(bytes) => self.text(bytes),
+            Value::Null => "NULL".into(),
+            Value::Pointer { block, index } => self.pointer(*block, *index),
+            Value::Elsewhere => "another address".into(),
+            Value::Function(name) => escape::text(name),
+            Value::Bytes(bytes) => self.bytes(bytes),
+        }
+    }
+
+    /// A node of a list is its values and an arrow; everything else has names.
+    fn structure(&mut self, members: &[(String, Value)]) -> String {
+        let links = members.iter().filter(|(_, value)| is_link(value)).count();
+        let is_node = links == 1 && members.last().is_some_and(|(_, value)| is_link(value));
+        let (own, link) = members.split_at(members.len() - usize::from(is_node));
+        let is_bare = is_node && own.len() == 1;
+        let shown = own.iter().map(|(name, value)| {
+            let value = self.value(value);
+            match is_bare || name.is_empty() {
+                true => value,
+                false => format!("{}={value}", escape::text(name)),
+            }
+        });
+        let mut parts: Vec<String> = shown.collect();
+        if let Some((_, target)) = link.first() {
+            parts.push(format!("→ {}", self.value(target)));
+        }
+        format!("{{{}}}", parts.join(" "))
+    }
+
+    fn array(&mut self, items: &[Value], ctype: &str) -> String {
+        let most = self.elements();
+        let mut parts: Vec<String> = Vec::new();
+        let mut done = 0;
+        for run in items.chunk_by(|left, right| left == right) {
+            if parts.len() >= most {
+                parts.push(format!("… {} more", items.len() - done));
+                break;
+            }
+            let is_plain = matches!(run[0], Value::Integer { .. } | Value::Float { .. });
+            if run.len() > RUN && is_plain {
+                parts.push(format!("{}×{}", self.typed(&run[0], ctype), run.len()));
+                done += run.len();
+                continue;
+            }
+            for item in run.iter().take(most - parts.len()) {
+                parts.push(self.typed(item, ctype));
+                done += 1;
+            }
+        }
+        format!("{{{}}}", parts.join(","))
+    }
+
+    fn pointer(&mut self, block: usize, index: u64) -> String {
+        let offset = match index {
+            0 => String::new(),
+            index => format!("+{index}"),
+        };
+        let Some(target) = self.memory.blocks.get(block) else {
+            return "another address".into();
+        };
+        if target.freed {
+            return format!("freed {}{offset}", escape::text(&target.name));
+        }
+        if std::mem::replace(&mut self.seen[block], true) {
+            return format!("{}{offset}", escape::text(&target.name));
+        }
+        let content = match &target.content {
+            Value::Array(items) => match items.as_slice() {
+                [one @ Value::Structure(_)] => self.value(one),
+                items => self.array(items, &target.element),
+            },
+            content => self.value(content),
+        };
+        content + &offset
+    }
+
+    fn text(&self, bytes: &[u8]) -> String {
+        let most = self.elements() * 4;
+        match bytes.get(..most) {
+            Some(start) if bytes.len() > most => {
+                format!("{}… {} more", escape::bytes(start), bytes.len() - most)
+            }
+            _ => escape::bytes(bytes),
+        }
+    }
+
+    fn bytes(&self, bytes: &[u8]) -> String {
+        let most = self.elements() * 2;
+        match bytes.get(..most) {
+            Some(start) if bytes.len() > most => {
+                format!("<{} … {} more>", escape::hex(start), bytes.len() - most)
+            }
+            _ => format!("<{}>", escape::hex(bytes)),
+        }
+    }
+
+    /// Most elements of an array that are shown.
+    fn elements(&self) -> usize {
+        match self.detail {
+            Detail::Brief => 12,
+            Detail::Full => 4096,
+        }
+    }
+}
+
+fn is_link(value: &Value) -> bool {
+    matches!(
+        value,
+        Value::Pointer { .. } | Value::Null | Value::Elsewhere
+    )
+}
+
+fn character(value: i128) -> String {
+    match u8::try_from(value) {
+        Ok(byte) if byte.is_ascii_graphic() || byte == b' ' => {
+            format!("'{}'", byte.escape_ascii())
+        }
+        _ => value.to_string(),
+    }
+}
+
+fn float(value: f64) -> String {
+    match value.is_nan() {
+        true => "nan".into(),
+        false => format!("{value:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::function::samples::{block, integer, integers, pointer, variable};
+    use nearmiss_results::Role;
+
+    fn shown(memory: &Memory) -> String {
+        let mut short = Short::new(memory, Detail::Brief);
+        let parts = memory.variables.iter().map(|it| short.variable(it));
+        parts.collect::<Vec<_>>().join(" ")
+    }
+
+    fn parameter(name: &str, ctype: &str, value: Value) -> Variable {
+        variable(name, Role::Parameter, ctype, value)
+    }
+
+    #[test]
+    fn arrays_and_aliases() {
+        let memory = Memory {
+            variables: vec![
+                parameter("t1", "int *", pointer(0, 0)),
+                parameter("t2", "int *", pointer(0, 1)),
+                parameter("n1", "int", integer(2)),
+                parameter("p", "int *", Value::Null),
+            ],
+            blocks: vec![block("t1", "int", integers(&[1, 2]))],
+        };
+        assert_eq!(shown(&memory), "t1={1,2} t2=t1+1 n1=2 p=NULL");
+    }
+
+    #[test]
+    fn lists_have_arrows_and_cycles_end() {
+        let node = |value, next| {
+            let members = vec![("value".into(), integer(value)), ("next".into(), next)];
+            Value::Array(vec![Value::Structure(members)])
+        };
+        let mut memory = Memory {
+            variables: vec![parameter("list", "struct node *", pointer(0, 0))],
+            blocks: vec![
+                block("list", "struct node", node(3, pointer(1, 0))),
+                block("list->next", "struct node", node(5, Value::Null)),
+            ],
+        };
+        assert_eq!(shown(&memory), "list={3 → {5 → NULL}}");
+        memory.blocks[1].content = node(5, pointer(0, 0));
+        assert_eq!(shown(&memory), "list={3 → {5 → list}}");
+    }
+
+    #[test]
+    fn long_values_are_cut() {
+        let numbers: Vec<i128> = (0..100).collect();
+        let memory = Memory {
+            variables: vec![
+                parameter("a", "int *", pointer(0, 0)),
+                parameter("z", "int *", pointer(1, 0)),
+                parameter("s", "char *", pointer(2, 0)),
+            ],
+            blocks: vec![
+                block("a", "int", integers(&numbers)),
+                block("z", "int", integers(&[0; 50])),
+                block("s", "char", Value::Text(vec![b'x'; 60])),
+            ],
+        };
+        let text = shown(&memory);
+        assert!(text.contains("10,11,… 88 more}"), "{text}");
+        assert!(text.contains("z={0×50}"), "{text}");
+        assert!(text.ends_with("xx\"… 12 more"), "{text}");
+        let mut full = Short::new(&memory, Detail::Full);
+        assert!(full.variable(&memory.variables[0]).ends_with(",98,99}"));
+    }
+
+    #[test]
+    fn text_is_escaped_and_characters_are_shown() {
+        let memory = Memory {
+            variables: vec![
+                parameter("s", "char *", pointer(0, 0)),
+                parameter("c", "char", integer(b'a'.into())),
+                parameter("d", "char", integer(-1)),
+                parameter("x\x1b", "int", integer(1)),
+            ],
+            blocks: vec![block("s", "char", Value::Text(b"a\"\x1b".to_vec()))],
+        };
+        assert_eq!(shown(&memory), r#"s="a\"\x1b" c='a' d=-1 x\u{1b}=1"#);
+    }
+}

@@ -1,0 +1,188 @@
+//! How inputs are called: `n`, `t[3]`, `list->next->value`, `*p`, `s.x`.
+
+use std::fmt;
+
+use crate::HarnessError;
+
+/// The name of an input, or of several: `rows[]` are all elements of `rows`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Path {
+    /// A parameter, a global, a stub; in rules also the name of a structure.
+    pub root: String,
+    /// How to get from there to the input.
+    pub steps: Vec<Step>,
+}
+
+/// One step on the way to an input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    /// What a pointer to a single object points to.
+    Target,
+    /// An element.
+    Index(u64),
+    /// Any element; only in rules.
+    Any,
+    /// A member.
+    Member(String),
+}
+
+impl Path {
+    /// The name alone.
+    pub fn root(name: &str) -> Path {
+        Path {
+            root: name.to_string(),
+            steps: Vec::new(),
+        }
+    }
+
+    /// A step further.
+    pub fn then(&self, step: Step) -> Path {
+        let mut longer = self.clone();
+        longer.steps.push(step);
+        longer
+    }
+
+    /// The path of a member; members of anonymous structures belong to the one around them.
+    pub fn member(&self, name: &str) -> Path {
+        if name.is_empty() {
+            self.clone()
+        } else {
+            self.then(Step::Member(name.to_string()))
+        }
+    }
+
+    /// Reads what a user wrote.
+    pub fn parse(text: &str) -> Result<Path, HarnessError> {
+        let bad = || HarnessError(format!("`{text}` is not the name of an input"));
+        let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+        let stars = compact.chars().take_while(|c| *c == '*').count();
+        let (root, mut rest) = identifier(&compact[stars..]).ok_or_else(bad)?;
+        // What a stub gives back is called as the stub is.
+        let stub = rest.strip_prefix("()");
+        let mut path = match stub {
+            Some(after) => {
+                rest = after;
+                Path::root(&format!("{root}()"))
+            }
+            None => Path::root(root),
+        };
+        while !rest.is_empty() {
+            if let Some(after) = rest.strip_prefix("->") {
+                let (name, after) = identifier(after).ok_or_else(bad)?;
+                path = path.then(Step::Target).member(name);
+                rest = after;
+            } else if let Some(after) = rest.strip_prefix('.') {
+                let (name, after) = identifier(after).ok_or_else(bad)?;
+                path = path.member(name);
+                rest = after;
+            } else if let Some(after) = rest.strip_prefix('[') {
+                let (index, after) = after.split_once(']').ok_or_else(bad)?;
+                let step = match index {
+                    "" | "*" => Step::Any,
+                    _ => Step::Index(index.parse().map_err(|_| bad())?),
+                };
+                path = path.then(step);
+                rest = after;
+            } else {
+                return Err(bad());
+            }
+        }
+        let stars = std::iter::repeat_n(Step::Target, stars);
+        path.steps.extend(stars);
+        Ok(path)
+    }
+
+    /// Whether this pattern means that path.
+    pub fn matches(&self, path: &Path) -> bool {
+        self.root == path.root && same_steps(&self.steps, &path.steps)
+    }
+
+    /// Whether this pattern means that path, or an array that it is an element of.
+    pub fn covers(&self, path: &Path) -> bool {
+        let length = self.steps.len();
+        let Some((start, rest)) = path.steps.split_at_checked(length) else {
+            return false;
+        };
+        let elements = rest.iter().all(|step| !matches!(step, Step::Member(_)));
+        self.root == path.root && same_steps(&self.steps, start) && elements
+    }
+}
+
+fn same_steps(pattern: &[Step], steps: &[Step]) -> bool {
+    let same = |(pattern, step): (&Step, &Step)| match (pattern, step) {
+        (Step::Any, Step::Index(_) | Step::Target) => true,
+        (Step::Target, Step::Index(0)) | (Step::Index(0), Step::Target) => true,
+        _ => pattern == step,
+    };
+    pattern.len() == steps.len() && pattern.iter().zip(steps).all(same)
+}
+
+/// Splits off the identifier that a text starts with.
+pub(crate) fn identifier(text: &str) -> Option<(&str, &str)> {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '$';
+    let end = text.find(|c| !word(c)).unwrap_or(text.len());
+    let (name, rest) = text.split_at(end);
+    let starts_well = name.starts_with(|c: char| !c.is_ascii_digit());
+    starts_well.then_some((name, rest))
+}
+
+impl fmt::Display for Path {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut text = self.root.clone();
+        let mut steps = self.steps.iter().peekable();
+        while let Some(step) = steps.next() {
+            match step {
+                Step::Target => match steps.peek() {
+                    Some(Step::Member(name)) => {
+                        text = format!("{text}->{name}");
+                        steps.next();
+                    }
+                    Some(Step::Index(_) | Step::Any) => text = format!("(*{text})"),
+                    _ => text = format!("*{text}"),
+                },
+                Step::Index(index) => text = format!("{text}[{index}]"),
+                Step::Any => text = format!("{text}[]"),
+                Step::Member(name) => text = format!("{text}.{name}"),
+            }
+        }
+        f.write_str(&text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> Path {
+        Path::parse(text).expect("a path")
+    }
+
+    #[test]
+    fn paths_are_written_as_they_are_read() {
+        for text in [
+            "n",
+            "t[3]",
+            "list->next->value",
+            "*p",
+            "s.x",
+            "m[1][2]",
+            "rows[]",
+        ] {
+            assert_eq!(path(text).to_string(), text);
+        }
+        for text in ["", "3", "a..b", "a[", "a[x]", "a+b", "p->"] {
+            assert!(Path::parse(text).is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_pattern_means_elements_too() {
+        assert!(path("p->x").matches(&path("p[0].x")));
+        assert!(path("*p").matches(&path("p[0]")));
+        assert!(path("t[]").matches(&path("t[7]")));
+        assert!(!path("t[]").matches(&path("t")));
+        assert!(path("t").covers(&path("t[1][2]")));
+        assert!(!path("t").covers(&path("t[1].x")));
+        assert!(!path("t[1]").covers(&path("t[2]")));
+    }
+}

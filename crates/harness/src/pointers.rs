@@ -1,0 +1,389 @@
+//! Gives pointers their targets: blocks, stubs, what other pointers point to, nothing.
+
+use nearmiss_results::Role;
+
+use crate::HarnessError;
+use crate::layout::{Builder, Scene, Waiting};
+use crate::model::{
+    Allowed, Block, COUNT_OFFSET, Count, Limit, Owner, Place, Root, Stub, Target, What,
+};
+use crate::path::{Path, Step};
+use crate::rules::{Amount, Formula, RuleKind};
+use crate::types::{BYTE, Kind, Signature, TypeId};
+
+/// How long strings are where nothing is said, without their zero.
+pub(crate) const DEFAULT_STRING: u64 = 6;
+/// How many calls of a stub have a result of their own; later ones have that of the last.
+const STUB_CALLS: u64 = 3;
+
+/// Why a pointer has no target yet.
+enum Trouble {
+    /// Its size depends on an input that is not laid out, or does not exist.
+    Later(HarnessError),
+    Error(HarnessError),
+}
+
+impl From<HarnessError> for Trouble {
+    fn from(error: HarnessError) -> Trouble {
+        Trouble::Error(error)
+    }
+}
+
+impl Builder<'_> {
+    /// Gives all pointers their targets, also those that are in blocks made for others.
+    pub fn resolve(&mut self) -> Result<(), HarnessError> {
+        let mut postponed = 0;
+        while let Some(waiting) = self.waiting.pop_front() {
+            match self.target(&waiting) {
+                Ok(()) => postponed = 0,
+                Err(Trouble::Error(error)) => return Err(error),
+                Err(Trouble::Later(error)) if postponed > self.waiting.len() => return Err(error),
+                Err(Trouble::Later(_)) => {
+                    postponed += 1;
+                    self.waiting.push_back(waiting);
+                }
+            }
+        }
+        self.aliases()
+    }
+
+    fn target(&mut self, waiting: &Waiting) -> Result<(), Trouble> {
+        let path = self.layout.pointers[waiting.pointer].path.clone();
+        let nested = !waiting.scene.is_top(&path);
+        let fresh = self.fresh(waiting, &path)?;
+        let nullable = self.is_nullable(waiting, &path)?;
+        let pointer = &mut self.layout.pointers[waiting.pointer];
+        pointer.targets.extend(fresh);
+        if nullable || fresh.is_none() {
+            // Lists and trees begin small.
+            pointer.first = if nested { pointer.targets.len() } else { 0 };
+            pointer.targets.push(Target::Null);
+        }
+        Ok(())
+    }
+
+    /// What is made for this pointer alone.
+    fn fresh(&mut self, waiting: &Waiting, path: &Path) -> Result<Option<Target>, Trouble> {
+        let types = self.types;
+        let target = waiting.target;
+        let bare = types.bare(target);
+        let size = self.rule(RuleKind::Size, waiting, path);
+        if let Kind::Function(signature) = types.kind(target) {
+            return Ok(self.stub(waiting, path, bare, signature)?);
+        }
+        if self.is_string(waiting, path, size.is_some())? {
+            return Ok(Some(self.string(waiting, path)?));
+        }
+        let Some(element) = self.element(waiting, path, size.is_some())? else {
+            return Ok(None);
+        };
+        let seen = waiting.scene.nesting.iter().filter(|of| **of == bare);
+        if types.record(bare).is_some() && seen.count() >= self.depth {
+            return Ok(None);
+        }
+        let (count, most) = match size {
+            Some(text) => self.count(waiting, path, &text)?,
+            None => {
+                let is_record = types.record(element).is_some();
+                if !is_record {
+                    self.note_one(path);
+                }
+                (Count::Fixed(1), 1)
+            }
+        };
+        Ok(Some(self.block(waiting, path, element, count, most)?))
+    }
+
+    /// The type of the elements that a pointer points to; none if there can be no such object.
+    fn element(
+        &mut self,
+        waiting: &Waiting,
+        path: &Path,
+        sized: bool,
+    ) -> Result<Option<TypeId>, HarnessError> {
+        let types = self.types;
+        let target = waiting.target;
+        let (why, unit) = match types.kind(target) {
+            Kind::Void => ("has no type".to_string(), "BYTES"),
+            Kind::Record(record) if !record.complete => {
+                let name = types.spell(target);
+                (format!("points to the incomplete type `{name}`"), "BYTES")
+            }
+            Kind::Array(..) if types.size(target) == 0 => {
+                if sized {
+                    return Ok(Some(self.innermost(target)));
+                }
+                ("points to an array of unknown length".into(), "ELEMENTS")
+            }
+            _ => return Ok(Some(target)),
+        };
+        if sized {
+            return Ok(Some(BYTE));
+        }
+        if self
+            .rule(RuleKind::Null, waiting, path)
+            .is_some_and(|said| said != "no")
+        {
+            return Ok(None);
+        }
+        let help =
+            format!("`--size {path}={unit}` makes memory for it, `--null {path}` passes NULL");
+        if waiting.scene.is_top(path) {
+            return Err(HarnessError(format!("`{path}` {why}: {help}")));
+        }
+        self.layout
+            .notes
+            .push(format!("`{path}` {why} and is NULL: {help}"));
+        Ok(None)
+    }
+
+    fn innermost(&self, of: TypeId) -> TypeId {
+        match *self.types.kind(of) {
+            Kind::Array(element, _) if self.types.size(of) == 0 => self.innermost(element),
+            _ => of,
+        }
+    }
+
+    fn note_one(&mut self, path: &Path) {
+        let note = format!("`{path}` points to one element: `--size {path}=N` gives it more");
+        self.layout.notes.push(note);
+    }
+
+    /// Whether a pointer is to a string.
+    fn is_string(&self, waiting: &Waiting, path: &Path, sized: bool) -> Result<bool, HarnessError> {
+        let types = self.types;
+        let said = self.rule(RuleKind::String, waiting, path).is_some();
+        if said
+            && !matches!(types.kind(waiting.target), Kind::Void)
+            && types.size(waiting.target) != 1
+        {
+            return Err(HarnessError(format!(
+                "`{path}` cannot be a string: it points to `{}`; `--size {path}=N` gives it elements",
+                types.spell(waiting.target)
+            )));
+        }
+        Ok(said || (types.is_char(waiting.target) && !sized))
+    }
+
+    fn string(&mut self, waiting: &Waiting, path: &Path) -> Result<Target, HarnessError> {
+        let said = self
+            .rule(RuleKind::String, waiting, path)
+            .unwrap_or_default();
+        let most = said.parse().unwrap_or(DEFAULT_STRING);
+        let untyped = matches!(self.types.kind(waiting.target), Kind::Void);
+        let element = if untyped { BYTE } else { waiting.target };
+        self.block(waiting, path, element, Count::Text, most)
+    }
+
+    /// Makes a block, and lays out its elements.
+    fn block(
+        &mut self,
+        waiting: &Waiting,
+        path: &Path,
+        element: TypeId,
+        count: Count,
+        most: u64,
+    ) -> Result<Target, HarnessError> {
+        let size = self.types.size(element);
+        let at = self.reserve(size.saturating_mul(most), path)?;
+        let number = self.layout.blocks.len();
+        let one = matches!(count, Count::Fixed(1));
+        self.layout.blocks.push(Block {
+            path: path.clone(),
+            element,
+            size,
+            constant: self.types.is_qualified(waiting.target, "const"),
+            count,
+            most,
+            at,
+        });
+        let mut nesting = waiting.scene.nesting.clone();
+        nesting.push(self.types.bare(element));
+        let mut scene = Scene::new(Owner::Block(number), nesting, waiting.scene.tags.clone());
+        scene.text = matches!(self.layout.blocks[number].count, Count::Text);
+        for index in 0..most {
+            let step = if one {
+                Step::Target
+            } else {
+                Step::Index(index)
+            };
+            let place = at + (index * size) as usize;
+            self.place(element, &path.then(step), place, &scene)?;
+        }
+        Ok(Target::Block(number))
+    }
+
+    /// How many elements a rule says, and how many that may be.
+    fn count(
+        &mut self,
+        waiting: &Waiting,
+        path: &Path,
+        text: &str,
+    ) -> Result<(Count, u64), Trouble> {
+        let amount = Amount::parse(text)
+            .map_err(|error| HarnessError(format!("size of `{path}`: {}", error.0)))?;
+        match amount {
+            Amount::Between(low, high) if low == high => Ok((Count::Fixed(low), high)),
+            Amount::Between(low, high) => {
+                let at = self.layout.pointers[waiting.pointer].at + COUNT_OFFSET;
+                let leaf = self.leaf(path, at, 4, What::Count);
+                self.limit(leaf, Allowed::Range(i128::from(low), i128::from(high)));
+                Ok((Count::Own(leaf), high))
+            }
+            Amount::Formula(formula) => self.tied(waiting, path, &formula),
+        }
+    }
+
+    fn tied(
+        &mut self,
+        waiting: &Waiting,
+        path: &Path,
+        formula: &Formula<Path>,
+    ) -> Result<(Count, u64), Trouble> {
+        let record = waiting
+            .scene
+            .member
+            .as_ref()
+            .map(|(_, path, _)| path.clone());
+        let formula = formula.map(&mut |name| {
+            let sibling = record.as_ref().and_then(|record| {
+                let mut inner = record.clone();
+                inner.steps.push(Step::Member(name.root.clone()));
+                inner.steps.extend(name.steps.iter().cloned());
+                self.find(&inner)
+            });
+            let unknown = || {
+                let names = self.known_numbers();
+                Trouble::Later(HarnessError(format!(
+                    "`--size {path}=…{name}…`: no integer input is called `{name}`; there are {names}"
+                )))
+            };
+            sibling.or_else(|| self.find(name)).ok_or_else(unknown)
+        })?;
+        if let Formula::Number(number) = formula {
+            let count = u64::try_from(number).map_err(|_| {
+                HarnessError(format!("`--size {path}={number}`: no number of elements"))
+            })?;
+            return Ok((Count::Fixed(count), count));
+        }
+        self.bound_inputs(path, &formula);
+        let limits = &self.layout.limits;
+        let (_, most) = formula.bounds(&|leaf| limits[leaf].allowed.bounds());
+        let most = u64::try_from(most.max(0)).unwrap_or(u64::MAX);
+        Ok((Count::Tied(formula), most))
+    }
+
+    /// Inputs that count elements are neither negative nor large, unless the user says so.
+    fn bound_inputs(&mut self, path: &Path, formula: &Formula<usize>) {
+        match formula {
+            Formula::Number(_) => {}
+            Formula::Operation(_, operands) => {
+                self.bound_inputs(path, &operands.0);
+                self.bound_inputs(path, &operands.1);
+            }
+            Formula::Input(leaf) if self.layout.limits.contains_key(leaf) => {}
+            Formula::Input(leaf) => {
+                let name = self.layout.leaves[*leaf].name.clone();
+                let most = i128::from(self.elements).min(self.layout.leaves[*leaf].bounds().1);
+                let allowed = Allowed::Range(0, most);
+                self.limit(*leaf, allowed);
+                self.layout.notes.push(format!(
+                    "`{name}` is 0 to {most}, because it counts what `{path}` points to: \
+                     `--range {name}=LOW..HIGH` says otherwise"
+                ));
+            }
+        }
+    }
+
+    /// Limits a number; blocks are not empty in the first input if they need not be.
+    fn limit(&mut self, leaf: usize, allowed: Allowed) {
+        let (low, high) = allowed.bounds();
+        let limit = Limit {
+            leaf,
+            allowed,
+            first: 1.clamp(low, high),
+        };
+        self.layout.limits.insert(leaf, limit);
+    }
+
+    /// The leaf of a number.
+    pub fn find(&self, path: &Path) -> Option<usize> {
+        let is_it = |leaf: &crate::model::Leaf| {
+            matches!(leaf.what, What::Number { .. }) && path.matches(&leaf.path)
+        };
+        self.layout.leaves.iter().position(is_it)
+    }
+
+    fn known_numbers(&self) -> String {
+        let numbers =
+            self.layout.leaves.iter().filter(|leaf| {
+                matches!(leaf.what, What::Number { .. }) && leaf.path.steps.len() < 2
+            });
+        let names: Vec<String> = numbers
+            .take(8)
+            .map(|leaf| format!("`{}`", leaf.name))
+            .collect();
+        if names.is_empty() {
+            "none".into()
+        } else {
+            names.join(", ")
+        }
+    }
+
+    fn rule(&self, kind: RuleKind, waiting: &Waiting, path: &Path) -> Option<String> {
+        let subject = waiting.scene.subject(path);
+        self.rules.about(kind, subject, self.types)
+    }
+
+    fn is_nullable(&self, waiting: &Waiting, path: &Path) -> Result<bool, HarnessError> {
+        let said = self.rule(RuleKind::Null, waiting, path);
+        let nested = !waiting.scene.is_top(path);
+        let by_default = nested && self.types.is_recursive(waiting.target);
+        Ok(said.map_or(by_default, |said| said != "no"))
+    }
+
+    /// A function for a function pointer; none where stubs lead to themselves.
+    fn stub(
+        &mut self,
+        waiting: &Waiting,
+        path: &Path,
+        of: TypeId,
+        signature: &Signature,
+    ) -> Result<Option<Target>, HarnessError> {
+        if waiting.scene.nesting.contains(&of) {
+            return Ok(None);
+        }
+        let number = self.layout.stubs.len();
+        self.layout.stubs.push(Stub {
+            path: path.clone(),
+            of,
+            signature: signature.clone(),
+            root: None,
+        });
+        let result = signature.result;
+        let size = self.types.size(result);
+        if size == 0 {
+            return Ok(Some(Target::Stub(number)));
+        }
+        let name = Path::root(&format!("{path}()"));
+        let at = self.reserve(size * STUB_CALLS, &name)?;
+        let root = self.layout.roots.len();
+        self.layout.roots.push(Root {
+            name: name.root.clone(),
+            role: Role::Stub,
+            of: result,
+            elements: STUB_CALLS,
+            at,
+            place: Place::Harness,
+        });
+        self.layout.stubs[number].root = Some(root);
+        let mut nesting = waiting.scene.nesting.clone();
+        nesting.push(of);
+        let scene = Scene::new(Owner::Root(root), nesting, Vec::new());
+        for call in 0..STUB_CALLS {
+            let place = at + (call * size) as usize;
+            self.place(result, &name.then(Step::Index(call)), place, &scene)?;
+        }
+        Ok(Some(Target::Stub(number)))
+    }
+}

@@ -1,0 +1,48 @@
+//! The rows in which the harness tells what was there after the call.
+
+/// What the function gave back.
+pub(crate) const RESULT: &str = "nm:result";
+/// What that points to, if it is none of the harness's blocks.
+pub(crate) const RESULT_TARGET: &str = "nm:result*";
+/// The addresses of all blocks.
+pub(crate) const BLOCKS: &str = "nm:blocks";
+/// The addresses of all stubs.
+pub(crate) const STUBS: &str = "nm:stubs";
+
+/// The row with a block's content; empty if it was freed.
+pub(crate) fn block(number: usize) -> String {
+    format!("nm:block{number}")
+}
+
+/// The row with a global's value.
+pub(crate) fn global(root: usize) -> String {
+    format!("nm:global{root}")
+}
+
+/// The rows of one run.
+#[derive(Clone, Copy)]
+pub(crate) struct Rows<'a>(&'a [(String, Vec<u8>)]);
+
+impl<'a> Rows<'a> {
+    pub fn new(rows: &'a [(String, Vec<u8>)]) -> Rows<'a> {
+        Rows(rows)
+    }
+
+    pub fn get(&self, name: &str) -> Option<&'a [u8]> {
+        let row = self.0.iter().rev().find(|(row, _)| row == name);
+        row.map(|(_, bytes)| bytes.as_slice())
+    }
+
+    /// Where the harness made a block.
+    pub fn block_address(&self, number: usize) -> Option<u64> {
+        let addresses = self.get(BLOCKS)?;
+        let bytes = addresses.get(number * 8..number * 8 + 8)?;
+        Some(u64::from_le_bytes(bytes.try_into().ok()?))
+    }
+
+    /// The stub with this address.
+    pub fn stub_at(&self, address: u64) -> Option<usize> {
+        let mut addresses = self.get(STUBS)?.chunks_exact(8);
+        addresses.position(|bytes| bytes == address.to_le_bytes())
+    }
+}

@@ -1,0 +1,244 @@
+//! Types of C as debug information describes them.
+
+/// Which type: an index into [`Types`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(crate) struct TypeId(pub usize);
+
+/// `void`.
+pub(crate) const VOID: TypeId = TypeId(0);
+/// `unsigned char`, of which memory without a type is made.
+pub(crate) const BYTE: TypeId = TypeId(1);
+
+/// One type.
+#[derive(Clone, Debug)]
+pub(crate) struct Type {
+    /// The name, tag or typedef; none for an anonymous one.
+    pub name: Option<String>,
+    /// Bytes; 0 for functions and incomplete types.
+    pub size: u64,
+    /// What it is.
+    pub kind: Kind,
+    /// Number of the object that has it. Only names of the first are known to the harness.
+    pub object: usize,
+}
+
+/// What a type is.
+#[derive(Clone, Debug)]
+pub(crate) enum Kind {
+    /// `void`, or something that is not understood.
+    Void,
+    /// A number, a character, a truth.
+    Integer(Integer),
+    /// A floating-point number.
+    Float,
+    /// An enumeration with its constants.
+    Enumeration(Integer, Vec<(String, i128)>),
+    /// A pointer.
+    Pointer(TypeId),
+    /// An array; no count for one of unknown length.
+    Array(TypeId, Option<u64>),
+    /// A structure or union.
+    Record(Record),
+    /// A function.
+    Function(Signature),
+    /// Another name.
+    Typedef(TypeId),
+    /// `const`, `volatile`, `_Atomic`, `restrict`.
+    Qualified(&'static str, TypeId),
+    /// `_Complex`, vectors: bytes.
+    Opaque,
+}
+
+/// What integers are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Integer {
+    /// Whether it has negative numbers.
+    pub signed: bool,
+    /// Whether it is `_Bool`.
+    pub truth: bool,
+}
+
+/// A structure or union.
+#[derive(Clone, Debug)]
+pub(crate) struct Record {
+    /// Whether it is a union.
+    pub union: bool,
+    /// Whether its members are known.
+    pub complete: bool,
+    /// The members in their order.
+    pub members: Vec<Member>,
+}
+
+/// A member of a structure or union.
+#[derive(Clone, Debug)]
+pub(crate) struct Member {
+    /// Its name; empty for an anonymous structure or union.
+    pub name: String,
+    /// Its type.
+    pub of: TypeId,
+    /// Byte where it starts; for a bit-field the first byte that it touches.
+    pub offset: u64,
+    /// For a bit-field: its first bit, counted from the least one of the byte at `offset`, and how many.
+    pub bits: Option<(u32, u32)>,
+    /// What attributes of `nearmiss.h` say.
+    pub tags: Vec<String>,
+}
+
+/// What a function takes and gives.
+#[derive(Clone, Debug)]
+pub(crate) struct Signature {
+    /// What it gives back.
+    pub result: TypeId,
+    /// What it takes.
+    pub parameters: Vec<Parameter>,
+    /// Whether there may be more arguments.
+    pub variadic: bool,
+    /// Whether callers know the types of its parameters.
+    pub prototyped: bool,
+}
+
+/// A parameter.
+#[derive(Clone, Debug)]
+pub(crate) struct Parameter {
+    /// Its name, if it has one.
+    pub name: String,
+    /// Its type.
+    pub of: TypeId,
+    /// What attributes of `nearmiss.h` say.
+    pub tags: Vec<String>,
+}
+
+/// All types that are known.
+#[derive(Clone, Debug)]
+pub(crate) struct Types(pub Vec<Type>);
+
+impl Types {
+    /// Only those that everybody has.
+    pub fn new() -> Types {
+        let byte = Integer {
+            signed: false,
+            truth: false,
+        };
+        let new = |name: &str, size, kind| Type {
+            name: Some(name.to_string()),
+            size,
+            kind,
+            object: 0,
+        };
+        let void = new("void", 0, Kind::Void);
+        Types(vec![void, new("unsigned char", 1, Kind::Integer(byte))])
+    }
+
+    /// The type with this number.
+    pub fn get(&self, id: TypeId) -> &Type {
+        &self.0[id.0]
+    }
+
+    /// What is meant: without typedefs and qualifiers.
+    pub fn bare(&self, id: TypeId) -> TypeId {
+        match self.get(id).kind {
+            Kind::Typedef(of) | Kind::Qualified(_, of) => self.bare(of),
+            _ => id,
+        }
+    }
+
+    /// What kind of type is meant.
+    pub fn kind(&self, id: TypeId) -> &Kind {
+        &self.get(self.bare(id)).kind
+    }
+
+    /// Bytes of an object of this type.
+    pub fn size(&self, id: TypeId) -> u64 {
+        let bare = self.get(self.bare(id));
+        match bare.kind {
+            Kind::Array(element, count) => self.size(element) * count.unwrap_or(0),
+            _ => bare.size,
+        }
+    }
+
+    /// Whether the type, or the elements of an array of it, have this qualifier.
+    pub fn is_qualified(&self, id: TypeId, word: &str) -> bool {
+        match &self.get(id).kind {
+            Kind::Qualified(has, of) => *has == word || self.is_qualified(*of, word),
+            Kind::Typedef(of) | Kind::Array(of, _) => self.is_qualified(*of, word),
+            _ => false,
+        }
+    }
+
+    /// Whether it is plain `char`, whose pointers are strings.
+    pub fn is_char(&self, id: TypeId) -> bool {
+        let bare = self.get(self.bare(id));
+        matches!(bare.kind, Kind::Integer(_)) && bare.name.as_deref() == Some("char")
+    }
+
+    /// The members of a structure or union.
+    pub fn record(&self, id: TypeId) -> Option<&Record> {
+        match self.kind(id) {
+            Kind::Record(record) => Some(record),
+            _ => None,
+        }
+    }
+
+    /// The members that an input chooses: all of a structure, the first of the largest of a union.
+    pub fn chosen<'a>(&self, record: &'a Record) -> &'a [Member] {
+        if !record.union {
+            return &record.members;
+        }
+        let size = |member: &Member| self.size(member.of);
+        let largest = record.members.iter().map(size).max().unwrap_or(0);
+        let first = record.members.iter().position(|m| size(m) == largest);
+        first.map_or(&[], |first| &record.members[first..=first])
+    }
+
+    /// Whether objects of this structure can lead to others of it.
+    pub fn is_recursive(&self, id: TypeId) -> bool {
+        let start = self.bare(id);
+        let mut seen = vec![];
+        self.reaches(start, start, &mut seen)
+    }
+
+    fn reaches(&self, from: TypeId, goal: TypeId, seen: &mut Vec<TypeId>) -> bool {
+        let Some(record) = self.record(from) else {
+            return false;
+        };
+        let mut next = record.members.iter().map(|member| self.target(member.of));
+        next.any(|target| {
+            if target == goal {
+                return true;
+            }
+            if seen.contains(&target) {
+                return false;
+            }
+            seen.push(target);
+            self.reaches(target, goal, seen)
+        })
+    }
+
+    /// What a member leads to: through pointers and arrays.
+    fn target(&self, id: TypeId) -> TypeId {
+        match *self.kind(id) {
+            Kind::Pointer(of) | Kind::Array(of, _) => self.target(of),
+            _ => self.bare(id),
+        }
+    }
+
+    /// The names by which rules may call a structure: its tag and the typedefs on the way to it.
+    pub fn names(&self, id: TypeId) -> Vec<&str> {
+        let mut names = Vec::new();
+        let mut at = id;
+        loop {
+            let here = self.get(at);
+            match here.kind {
+                Kind::Typedef(of) => {
+                    names.extend(here.name.as_deref());
+                    at = of;
+                }
+                Kind::Qualified(_, of) => at = of,
+                _ => {
+                    names.extend(here.name.as_deref());
+                    return names;
+                }
+            }
+        }
+    }
+}

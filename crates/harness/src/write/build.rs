@@ -1,0 +1,163 @@
+//! Writes how blocks and objects are made of the staging, and what is assumed of it.
+
+use std::fmt::Write;
+
+use super::PLAIN;
+use crate::model::{Block, Count, Owner, Place, Pointer, Target};
+use crate::operands::{self, STAGING};
+use crate::plan::Plan;
+
+impl Plan {
+    /// What holds for all inputs.
+    pub(super) fn write_assumptions(&self, text: &mut String) {
+        let _ = writeln!(
+            text,
+            "\nstatic {PLAIN} void nm_harness_assumptions(void)\n{{"
+        );
+        for limit in self.layout.limits.values() {
+            let leaf = &self.layout.leaves[limit.leaf];
+            if let Some(condition) = operands::limit(leaf, &limit.allowed) {
+                let _ = writeln!(
+                    text,
+                    "    nearmiss_assume({condition}); /* {} */",
+                    leaf.name
+                );
+            }
+        }
+        for condition in &self.conditions {
+            let _ = writeln!(text, "    nearmiss_assume({condition});");
+        }
+        *text += "}\n";
+    }
+
+    /// The function that makes everything: copy 0 for the call, copy 1 as it was before.
+    pub(super) fn write_build(&self, text: &mut String) {
+        *text += "\nstatic inline unsigned long nm_harness_count_of(unsigned long nm_harness_value)\n{\n";
+        *text +=
+            "    return nm_harness_value & ~(unsigned long)((long)nm_harness_value >> 63);\n}\n";
+        let _ = writeln!(
+            text,
+            "\nstatic {PLAIN} void nm_harness_build(unsigned nm_harness_copy)\n{{"
+        );
+        *text += "    void **nm_harness_made = nm_harness_block[nm_harness_copy];\n";
+        *text += "    unsigned long nm_harness_n;\n";
+        for (number, block) in self.layout.blocks.iter().enumerate() {
+            self.write_block(text, number, block);
+        }
+        for (number, root) in self.layout.roots.iter().enumerate() {
+            let size = self.types.size(root.of) * root.elements;
+            let object = self.object(number, "nm_harness_copy");
+            let _ = writeln!(
+                text,
+                "    __builtin_memcpy({object}, {STAGING} + {}, {size}ul);",
+                root.at
+            );
+        }
+        for pointer in &self.layout.pointers {
+            self.write_pointer(text, pointer);
+        }
+        *text += "}\n";
+    }
+
+    /// The object of a root, as a pointer to bytes. `copy` is an expression: 1 is the old one.
+    pub(super) fn object(&self, number: usize, copy: &str) -> String {
+        let root = &self.layout.roots[number];
+        let live = match root.place {
+            Place::Harness => return format!("nm_harness_object{number}[{copy}]"),
+            Place::Named => format!("(unsigned char *)&{}", root.name),
+            Place::Foreign => format!("nm_harness_global{number}"),
+        };
+        match copy {
+            "0" => live,
+            "1" => format!("nm_harness_object{number}[1]"),
+            _ => format!("({copy} ? nm_harness_object{number}[1] : {live})"),
+        }
+    }
+
+    fn write_block(&self, text: &mut String, number: usize, block: &Block) {
+        let (at, size) = (block.at, block.size);
+        let _ = writeln!(text, "    /* {} */", block.path);
+        if let Count::Text = block.count {
+            self.write_string(text, number, block);
+            return;
+        }
+        let count = operands::count(&self.layout, block);
+        let _ = writeln!(text, "    nm_harness_n = {count};");
+        let _ = writeln!(
+            text,
+            "    nm_harness_made[{number}] = __builtin_malloc(nm_harness_n * {size}ul);"
+        );
+        let _ = writeln!(
+            text,
+            "    nm_harness_bytes[{number}] = __nm_concrete(nm_harness_n) * {size}ul;"
+        );
+        let _ = writeln!(
+            text,
+            "    __builtin_memcpy(nm_harness_made[{number}], {STAGING} + {at}, nm_harness_bytes[{number}]);"
+        );
+    }
+
+    /// A string ends with the first zero of this run, which is an input like all bytes before it.
+    fn write_string(&self, text: &mut String, number: usize, block: &Block) {
+        let (at, most) = (block.at, block.most);
+        *text += "    nm_harness_n = 0;\n";
+        let _ = writeln!(
+            text,
+            "    while (nm_harness_n < {most}ul && __nm_concrete({STAGING}[{at} + nm_harness_n]))"
+        );
+        *text += "        nm_harness_n++;\n";
+        let _ = writeln!(text, "    nm_harness_bytes[{number}] = nm_harness_n + 1;");
+        let _ = writeln!(
+            text,
+            "    nm_harness_made[{number}] = __builtin_malloc(nm_harness_n + 1);"
+        );
+        let _ = writeln!(text, "    if (nm_harness_n == {most}ul)");
+        let _ = writeln!(
+            text,
+            "        ((char *)nm_harness_made[{number}])[nm_harness_n] = 0;"
+        );
+        *text += "    else\n        nm_harness_n++;\n";
+        let _ = writeln!(
+            text,
+            "    __builtin_memcpy(nm_harness_made[{number}], {STAGING} + {at}, nm_harness_n);"
+        );
+    }
+
+    fn write_pointer(&self, text: &mut String, pointer: &Pointer) {
+        let (object, start, guard) = match pointer.owner {
+            Owner::Root(root) => {
+                let object = self.object(root, "nm_harness_copy");
+                (object, self.layout.roots[root].at, String::new())
+            }
+            Owner::Block(number) => {
+                let block = &self.layout.blocks[number];
+                let end = pointer.at - block.at + 8;
+                let guard = format!("if ({end}ul <= nm_harness_bytes[{number}]) ");
+                let object = format!("((unsigned char *)nm_harness_made[{number}])");
+                (object, block.at, guard)
+            }
+        };
+        let place = format!("*(nm_harness_pointer *)({object} + {})", pointer.at - start);
+        let targets: Vec<String> = pointer.targets.iter().map(target).collect();
+        let _ = write!(text, "    {guard}{{ ");
+        if let [only] = targets.as_slice() {
+            let _ = write!(text, "{place} = {only};");
+        } else {
+            let _ = write!(text, "void *nm_harness_table[{}]; ", targets.len());
+            for (choice, target) in targets.iter().enumerate() {
+                let _ = write!(text, "nm_harness_table[{choice}] = {target}; ");
+            }
+            let choice = format!("{STAGING}[{}]", pointer.at);
+            let _ = write!(text, "{place} = *(nm_harness_table + {choice});");
+        }
+        let _ = writeln!(text, " }} /* {} */", pointer.path);
+    }
+}
+
+fn target(target: &Target) -> String {
+    match target {
+        Target::Block(number) => format!("nm_harness_made[{number}]"),
+        Target::Stub(number) => format!("(void *)nm_harness_stub{number}"),
+        Target::Null => "(void *)0".into(),
+    }
+}

@@ -1,5 +1,7 @@
 //! Bytes of the staging, and rows of results, as values of C.
 
+use std::borrow::Cow;
+
 use nearmiss_results::{Block as ShownBlock, Memory, Role, Value, Variable};
 
 use crate::model::{Block, Count, Target};
@@ -25,7 +27,7 @@ pub(crate) fn integer(bytes: &[u8], signed: bool, bits: Option<(u32, u32)>) -> i
 /// Makes values of images. Blocks get their numbers in the order in which they are met.
 struct Decoder<'a> {
     plan: &'a Plan,
-    staging: &'a [u8],
+    staging: Cow<'a, [u8]>,
     /// What was there afterwards, if that is wanted.
     after: Option<rows::Rows<'a>>,
     /// The blocks of the plan that were met.
@@ -96,6 +98,10 @@ impl Plan {
 
 impl<'a> Decoder<'a> {
     fn new(plan: &'a Plan, staging: &'a [u8]) -> Decoder<'a> {
+        let mut staging = Cow::Borrowed(staging);
+        if staging.len() < plan.layout.size {
+            staging.to_mut().resize(plan.layout.size, 0);
+        }
         Decoder {
             plan,
             staging,
@@ -195,14 +201,14 @@ impl<'a> Decoder<'a> {
     /// Bytes that the harness made for a block.
     fn bytes_of(&self, block: &Block) -> u64 {
         match block.count {
-            Count::Text => self.plan.count(block, self.staging) + 1,
-            _ => self.plan.count(block, self.staging) * block.size,
+            Count::Text => self.plan.count(block, &self.staging) + 1,
+            _ => self.plan.count(block, &self.staging) * block.size,
         }
     }
 
     /// What a block was given.
     fn content(&mut self, block: &Block) -> Value {
-        let count = self.plan.count(block, self.staging);
+        let count = self.plan.count(block, &self.staging);
         if let Count::Text = block.count {
             let text = &self.staging[block.at..block.at + count as usize];
             return Value::Text(text.to_vec());
@@ -229,8 +235,8 @@ impl<'a> Decoder<'a> {
     /// A value as the staging has it.
     fn image(&mut self, of: TypeId, at: usize) -> Value {
         let size = self.plan.types.size(of) as usize;
-        let staging = self.staging;
-        self.value(of, &staging[at..at + size], Some(at))
+        let bytes = self.staging[at..at + size].to_vec();
+        self.value(of, &bytes, Some(at))
     }
 
     /// A value of these bytes; `at` is where they are in the staging, if there.

@@ -19,7 +19,7 @@ use std::path::Path;
 
 use crate::operands::STAGING;
 use crate::plan::{Argument, Plan};
-use crate::{ACCEPTED, INPUT, VERDICT};
+use crate::{ACCEPTED, INPUT, RETURNED, VERDICT};
 
 /// Functions of the harness are compiled as they are written.
 const PLAIN: &str = "__attribute__((noinline, optnone))";
@@ -127,6 +127,7 @@ impl Plan {
         *text += "        __nm_mark(2);\n";
         let keep = if gives { "nm_harness_gave = " } else { "" };
         let _ = writeln!(text, "        {keep}{call};");
+        let _ = writeln!(text, "        nearmiss_result(\"{RETURNED}\", \"\", 1);");
         if let Some(oracle) = &self.oracle {
             *text += "        __nm_mark(3);\n";
             let judge = self.call(oracle, "nm_harness_oracle");

@@ -57,7 +57,7 @@ impl Collection {
     /// Takes a run in; gives the number of the test that it became, from 1.
     pub fn take(&mut self, describer: &Describer<'_>, arrival: &Arrival<'_>) -> Option<usize> {
         self.note(arrival);
-        let verdict = self.verdict(describer.sites, arrival);
+        let verdict = self.verdict(describer, arrival);
         let known = self.verdicts.get(&arrival.number);
         // A known path is of interest again only if the oracle finds its first fault there.
         let is_worse = verdict == Verdict::Fail && known != Some(&Verdict::Fail);
@@ -87,7 +87,7 @@ impl Collection {
     }
 
     /// What is to be thought of a run.
-    fn verdict(&mut self, sites: &Sites, arrival: &Arrival<'_>) -> Verdict {
+    fn verdict(&mut self, describer: &Describer<'_>, arrival: &Arrival<'_>) -> Verdict {
         let recorded = arrival.recorded;
         if let Some(name) = recorded.result(MISSING) {
             let name = String::from_utf8_lossy(name).into_owned();
@@ -96,7 +96,7 @@ impl Collection {
         }
         match arrival.failed {
             Some(event) if event.phase >= PHASE_ORACLE => return Verdict::Fail,
-            Some(event) => return Verdict::Failure(failure(sites, event)),
+            Some(event) => return Verdict::Failure(failure(describer.sites, event)),
             None => {}
         }
         match (recorded.ended, recorded.result(RETURNED)) {
@@ -105,6 +105,8 @@ impl Collection {
                 self.endless += 1;
                 Verdict::Ended("did not end in time".into())
             }
+            // A harness of another tool has a `main` of its own.
+            (Ended::Exited(0), None) if describer.plan.is_none() => Verdict::None,
             (Ended::Exited(status), None) => Verdict::Ended(format!("exit {status}")),
             (Ended::Exited(_), Some(_)) => match recorded.says_yes(VERDICT) {
                 Some(true) => Verdict::Pass,

@@ -21,6 +21,7 @@ use nearmiss_expr::TermId;
 use nearmiss_search::Node;
 use nearmiss_trace::Event;
 
+use crate::fixed::{Another, FixedValues};
 use crate::input::Input;
 use crate::lab::{Lab, Recorded};
 use crate::precondition::{Admitted, Precondition};
@@ -36,13 +37,17 @@ pub struct Explorer<'a> {
     pub mode: u32,
     /// What was found out.
     pub tree: Tree,
+    /// Which partial path comes next.
+    pub order: Order,
     stack: Vec<Pending>,
+    /// Where runs went, whatever came before.
+    taken: HashSet<(SiteId, u64)>,
     /// Ways that were taken, or put on the stack.
     pub(crate) decided: HashSet<Node>,
     /// The ends of paths of the function.
     ends: HashMap<Node, usize>,
     /// The values that were met where one was fixed.
-    pub(crate) fixed: HashMap<Node, Vec<TermId>>,
+    pub(crate) fixed: FixedValues,
     /// How many ways of the oracle were put on the stack, by the function's path.
     pub(crate) oracle_ways: HashMap<Node, usize>,
     /// Checks that are known to fail: asking about them again brings nothing.
@@ -128,6 +133,15 @@ pub enum Go {
     Stop,
 }
 
+/// Which partial path comes next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// The deepest.
+    DepthFirst,
+    /// The deepest of those that go where no run went.
+    NewFirst,
+}
+
 /// How an exploration ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Finished {
@@ -143,8 +157,6 @@ pub enum Finished {
 
 /// How many dead ends are kept to be told.
 const KEPT_DEAD_ENDS: usize = 4096;
-/// Values of one fixed term that are tried.
-const MOST_VALUES: usize = 64;
 
 impl<'a> Explorer<'a> {
     /// Nothing was run yet.
@@ -154,10 +166,12 @@ impl<'a> Explorer<'a> {
             precondition,
             mode,
             tree: Tree::default(),
+            order: Order::DepthFirst,
             stack: Vec::new(),
+            taken: HashSet::new(),
             decided: HashSet::new(),
             ends: HashMap::new(),
-            fixed: HashMap::new(),
+            fixed: FixedValues::default(),
             oracle_ways: HashMap::new(),
             failing: HashSet::new(),
         }
@@ -183,7 +197,7 @@ impl<'a> Explorer<'a> {
         if self.visit(&first, None, arrive)? == Go::Stop {
             return Ok(Finished::Stopped);
         }
-        while let Some(pending) = self.stack.pop() {
+        while let Some(pending) = self.next() {
             if Instant::now() >= deadline {
                 self.stack.push(pending);
                 return Ok(Finished::OutOfTime);
@@ -199,6 +213,21 @@ impl<'a> Explorer<'a> {
             true => Finished::Empty,
             false => Finished::Exhausted,
         })
+    }
+
+    /// The partial path whose turn it is: the deepest, or the deepest that goes where no run went.
+    fn next(&mut self) -> Option<Pending> {
+        if self.order == Order::NewFirst {
+            let is_new = |pending: &Pending| {
+                let fork = &pending.fork;
+                let site = pending.visit.events[fork.event].site;
+                !self.taken.contains(&(site, fork.way.choice))
+            };
+            if let Some(position) = self.stack.iter().rposition(is_new) {
+                return Some(self.stack.remove(position));
+            }
+        }
+        self.stack.pop()
     }
 
     /// An admissible input for a partial path, if there is one.
@@ -224,19 +253,13 @@ impl<'a> Explorer<'a> {
         let site = pending.visit.events[fork.event].site;
         match fork.purpose {
             Purpose::Failure if self.failing.contains(&site) => None,
-            Purpose::Fixed => {
-                let values = self.fixed.get(&fork.node)?.clone();
-                if values.len() >= MOST_VALUES {
+            Purpose::Fixed => match self.fixed.another(&mut self.lab.terms, fork.node) {
+                Another::Goal(goal) => Some(goal),
+                Another::TooMany => {
                     self.tree.narrowed.insert(site);
-                    return None;
+                    None
                 }
-                let terms = &mut self.lab.terms;
-                let start = terms.truth(true);
-                Some(values.into_iter().fold(start, |goal, value| {
-                    let another = terms.not(value);
-                    terms.and(goal, another)
-                }))
-            }
+            },
             _ => Some(fork.way.goal),
         }
     }
@@ -261,6 +284,11 @@ impl<'a> Explorer<'a> {
         let recorded = self.lab.run(self.mode, input)?;
         self.tree.runs += 1;
         let walked = self.walk(&recorded.path.events);
+        if self.order == Order::NewFirst {
+            let events = recorded.path.events[..walked.end].iter();
+            self.taken
+                .extend(events.map(|event| (event.site, event.choice)));
+        }
         let expected = pending.and_then(|pending| pending.fork.target(&pending.visit.events));
         let arrived = |node: Node| walked.passed.contains(&node);
         self.tree.diverged += u64::from(expected.is_some_and(|node| !arrived(node)));

@@ -10,6 +10,7 @@ mod collect;
 mod conditions;
 mod explorer;
 mod findings;
+mod fixed;
 mod input;
 mod judge;
 mod lab;

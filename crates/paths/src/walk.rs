@@ -164,11 +164,9 @@ impl Explorer<'_> {
         fork: &dyn Fn(Way, Purpose) -> Fork,
     ) -> Option<Fork> {
         let condition = event.condition.filter(|_| event.phase > PHASE_SETUP)?;
-        let values = self.fixed.entry(node).or_default();
-        if values.contains(&condition) {
+        if !self.fixed.meet(node, condition) {
             return None;
         }
-        values.push(condition);
         // The goal is made when its turn comes: by then more values may be known.
         let way = Way {
             choice: 0,

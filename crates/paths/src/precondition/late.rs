@@ -4,13 +4,14 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use nearmiss_abi::event::PHASE_FUNCTION;
+use nearmiss_abi::event::{EventKind, PHASE_FUNCTION};
 use nearmiss_abi::server::MODE_PRECONDITION;
 use nearmiss_expr::TermId;
 use nearmiss_harness::ACCEPTED;
 use nearmiss_search::{Node, Trail};
 
 use super::{Admitted, Calls};
+use crate::fixed::{Another, FixedValues};
 use crate::input::Input;
 use crate::lab::{Asked, Lab, Recorded};
 use crate::ways::{self, Leads};
@@ -32,7 +33,25 @@ struct Pending {
     call: Rc<Call>,
     /// How many of the call's conditions come before it.
     before: usize,
-    goal: TermId,
+    goal: Goal,
+}
+
+/// What an input needs to take a partial path.
+#[derive(Clone, Copy)]
+enum Goal {
+    /// This.
+    Way(TermId),
+    /// Another value than those that were met at this node.
+    AnotherValue(Node),
+}
+
+/// What is known of the precondition's tree under one partial path of the function.
+#[derive(Default)]
+struct Known {
+    decided: HashSet<Node>,
+    fixed: FixedValues,
+    /// Something could not be decided.
+    doubtful: bool,
 }
 
 /// A call of the precondition that rejected.
@@ -56,13 +75,12 @@ impl Late {
             Asked::Unknown => return Ok(Admitted::Unknown),
         };
         let partial_path: Vec<TermId> = conditions.iter().copied().chain([goal]).collect();
-        let mut decided = HashSet::new();
+        let mut known = Known::default();
         let mut pending = Vec::new();
-        let mut all_known = true;
         for _ in 0..MOST_CALLS {
             let recorded = lab.run(MODE_PRECONDITION, &next)?;
             self.calls.calls += 1;
-            let (call, ways) = self.walk(lab, &recorded, &partial_path, &mut decided);
+            let (call, ways) = self.walk(lab, &recorded, &partial_path, &mut known);
             if recorded.says_yes(ACCEPTED) == Some(true) {
                 return Ok(Admitted::Input(recorded.input));
             }
@@ -72,10 +90,10 @@ impl Late {
                 before,
                 goal,
             }));
-            match next_input(lab, &mut pending, &mut all_known) {
+            match next_input(lab, &mut pending, &mut known) {
                 Some(input) => next = input,
-                None if all_known => return Ok(Admitted::Infeasible),
-                None => return Ok(Admitted::Unknown),
+                None if known.doubtful => return Ok(Admitted::Unknown),
+                None => return Ok(Admitted::Infeasible),
             }
         }
         Ok(Admitted::Unknown)
@@ -88,22 +106,28 @@ impl Late {
         lab: &mut Lab,
         recorded: &Recorded,
         partial_path: &[TermId],
-        decided: &mut HashSet<Node>,
-    ) -> (Call, Vec<(usize, TermId)>) {
+        known: &mut Known,
+    ) -> (Call, Vec<(usize, Goal)>) {
         let mut conditions = partial_path.to_vec();
         let mut found = Vec::new();
         let mut trail = Trail::root(0);
         let events = recorded.path.events.iter();
         for event in events.take_while(|event| event.phase < PHASE_FUNCTION) {
             for way in ways::others(lab, event) {
-                let is_new = decided.insert(trail.way(event.site.0, way.choice));
+                let is_new = known.decided.insert(trail.way(event.site.0, way.choice));
                 if is_new && way.leads == Leads::On {
-                    found.push((conditions.len(), way.goal));
+                    found.push((conditions.len(), Goal::Way(way.goal)));
                 }
             }
-            decided.insert(trail.go(event.site.0, event.choice));
+            if let (EventKind::Fixed, Some(condition)) = (event.kind, event.condition)
+                && known.fixed.meet(trail.node(), condition)
+            {
+                found.push((conditions.len(), Goal::AnotherValue(trail.node())));
+            }
+            known.decided.insert(trail.go(event.site.0, event.choice));
             conditions.extend(event.condition);
         }
+        known.doubtful |= recorded.path.stopped || recorded.path.inconsistent > 0;
         self.calls.paths += u64::from(self.ends.insert(trail.node()));
         let input = recorded.input.clone();
         (Call { input, conditions }, found)
@@ -111,12 +135,22 @@ impl Late {
 }
 
 /// An input for the deepest partial path that has one.
-fn next_input(lab: &mut Lab, pending: &mut Vec<Pending>, all_known: &mut bool) -> Option<Input> {
+fn next_input(lab: &mut Lab, pending: &mut Vec<Pending>, known: &mut Known) -> Option<Input> {
     while let Some(Pending { call, before, goal }) = pending.pop() {
+        let goal = match goal {
+            Goal::Way(goal) => goal,
+            Goal::AnotherValue(node) => match known.fixed.another(&mut lab.terms, node) {
+                Another::Goal(goal) => goal,
+                Another::TooMany => {
+                    known.doubtful = true;
+                    continue;
+                }
+            },
+        };
         match lab.ask(&call.conditions[..before], goal, &call.input) {
             Asked::Input(input) => return Some(input),
             Asked::Infeasible => {}
-            Asked::Unknown => *all_known = false,
+            Asked::Unknown => known.doubtful = true,
         }
     }
     None

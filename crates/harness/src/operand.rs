@@ -28,7 +28,7 @@ pub trait Operands {
     /// How many elements the array or block has at most: `t[0]` to `t[most - 1]` have places.
     fn most(&self, path: &str) -> Result<u64, HarnessError>;
 
-    /// How many elements it has in this input.
+    /// How many elements it has in this input; an error for a string, whose zero says it.
     fn count(&self, path: &str) -> Result<Operand, HarnessError>;
 
     /// Whether a pointer is null in this input: a number that is 0 or 1. An error for what is no

@@ -52,6 +52,10 @@ impl Evaluator<'_> {
                 let path = self.path(place)?;
                 Some((self.input.count(&path)?, CType::INT))
             }
+            Node::Length(place) => {
+                let path = self.path(place)?;
+                Some((self.input.count(&path)? - 1, CType::UNSIGNED_LONG))
+            }
             Node::Unary(operation, operand) => {
                 let (value, ctype) = self.value(operand)?;
                 let computed = match operation {

@@ -8,7 +8,7 @@
 //! Expressions are C's, over parameters, globals and their elements, with C's precedence and types,
 //! except that what overflows wraps, and that bounds of quantifiers are signed (`0..n-1` for a
 //! `size_t n`). Besides there are `a => b` (if a then b), `count(t)` (how many
-//! elements there are), and `forall i in LOW..HIGH: …` and `exists`, where HIGH itself does not count
+//! elements there are), `strlen(s)`, and `forall i in LOW..HIGH: …` and `exists`, where HIGH itself does not count
 //! (with `..=` it does). What C leaves undefined (an element that is not there, a null pointer, a
 //! division by zero, a shift by too much) makes the requirement, or this turn of a quantifier, not
 //! hold, unless `&&`, `||` or `=>` keeps it from being looked at.
@@ -22,11 +22,12 @@
 //! | `parse` | words → [`Expression`] |
 //! | `types` | int, unsigned, long, unsigned long: conversions and literals |
 //! | `values` | which values a part may have: bounds of quantifiers, constants |
-//! | `write` | an expression → C; `arithmetic`, `places` and `truth` are its parts |
+//! | `write` | an expression → C; `arithmetic`, `places`, `lengths` and `truth` are its parts |
 
 mod arithmetic;
 #[cfg(test)]
 mod evaluate;
+mod lengths;
 mod lex;
 mod parse;
 mod places;
@@ -69,6 +70,7 @@ enum Node {
     Null,
     Place(Place),
     Count(Place),
+    Length(Place),
     Unary(Unary, Box<Expression>),
     Binary(Binary, Box<Expression>, Box<Expression>),
     Quantifier(Box<Quantifier>),

@@ -197,14 +197,8 @@ impl Parser {
     fn named(&mut self, name: String, at: usize) -> Result<Expression, Trouble> {
         let node = match name.as_str() {
             "forall" | "exists" => return self.quantifier(name == "forall", at),
-            "count" if self.take("(") => {
-                let of = self.binary(IMPLIES)?;
-                self.expect(")", "behind what is counted")?;
-                match of.node {
-                    Node::Place(place) => Node::Count(place),
-                    _ => return Err(Trouble::new(of.at, "expected an array or a pointer")),
-                }
-            }
+            "count" if self.take("(") => Node::Count(self.counted()?),
+            "strlen" if self.take("(") => Node::Length(self.counted()?),
             "NULL" | "nullptr" => Node::Null,
             "true" => Node::Number(1, CType::INT),
             "false" => Node::Number(0, CType::INT),
@@ -218,6 +212,16 @@ impl Parser {
             }),
         };
         Ok(Expression { node, at })
+    }
+
+    /// Behind `count(`.
+    fn counted(&mut self) -> Result<Place, Trouble> {
+        let of = self.binary(IMPLIES)?;
+        self.expect(")", "behind what is counted")?;
+        match of.node {
+            Node::Place(place) => Ok(place),
+            _ => Err(Trouble::new(of.at, "expected an array or a pointer")),
+        }
     }
 
     /// Behind `forall` or `exists`: `i, j in LOW..HIGH: BODY`.

@@ -80,17 +80,51 @@ fn read(writer: &Writer, path: &str, at: usize) -> Result<Written, Trouble> {
     }
 }
 
-/// How many elements there are at a place.
+/// How many elements there are at a place; of a string with the zero that ends it.
 pub(super) fn count(writer: &mut Writer, place: &Place, at: usize) -> Result<Written, Trouble> {
-    let Ways { ways, defined } = ways(writer, place, at)?;
-    match ways.as_slice() {
-        [way] if way.condition == Truth::TRUE => {
-            let count = writer.operands.count(&way.path);
-            let count = count.map_err(|error| Trouble::new(at, error.0))?;
-            Ok(from_operand(&count, at)?.if_defined(&defined))
-        }
-        _ => Err(Trouble::new(at, "count needs an index that is a number")),
+    let (path, defined) = counted(writer, place, at)?;
+    Ok(count_of(writer, &path, at)?.if_defined(&defined))
+}
+
+/// How long a string is.
+pub(super) fn length(writer: &mut Writer, place: &Place, at: usize) -> Result<Written, Trouble> {
+    let (path, defined) = counted(writer, place, at)?;
+    if writer.operands.count(&path).is_ok() {
+        let message = format!("{path} is no string; write count({path}), or use --string {path}");
+        return Err(Trouble::new(at, message));
     }
+    Ok(length_of(writer, &path, at)?.if_defined(&defined))
+}
+
+fn counted(writer: &mut Writer, place: &Place, at: usize) -> Result<(String, Truth), Trouble> {
+    let mut found = ways(writer, place, at)?;
+    found.need_pointers(writer);
+    match found.ways.as_slice() {
+        [way] if way.condition == Truth::TRUE => Ok((way.path.clone(), found.defined)),
+        _ => Err(Trouble::new(at, "this needs an index that is a number")),
+    }
+}
+
+fn count_of(writer: &mut Writer, path: &str, at: usize) -> Result<Written, Trouble> {
+    match writer.operands.count(path) {
+        Ok(count) => from_operand(&count, at),
+        // Strings have no count of their own.
+        Err(_) => {
+            let one = Written::constant(1, CType::UNSIGNED_LONG);
+            let length = length_of(writer, path, at)?;
+            Ok(arithmetic::binary(Binary::Add, &length, &one))
+        }
+    }
+}
+
+fn length_of(writer: &mut Writer, path: &str, at: usize) -> Result<Written, Trouble> {
+    let most = writer.operands.most(path);
+    let most = most.map_err(|error| Trouble::new(at, error.0))?;
+    let bytes = (0..most).map(|index| read(writer, &format!("{path}[{index}]"), at));
+    let bytes: Vec<Truth> = bytes
+        .map(|byte| byte.map(|byte| byte.truth()))
+        .collect::<Result<_, _>>()?;
+    Ok(writer.lengths.of(path, &bytes))
 }
 
 fn from_operand(operand: &Operand, at: usize) -> Result<Written, Trouble> {
@@ -130,7 +164,7 @@ fn ways(writer: &mut Writer, place: &Place, at: usize) -> Result<Ways, Trouble> 
                 let written = writer.expression(index)?;
                 found.need_pointers(writer);
                 found.choose(writer, &written, at)?;
-                if found.ways.is_empty() && is_constant {
+                if found.defined == Truth::FALSE && is_constant {
                     let name = &place.name;
                     let message = format!("{name} never has an element with this index");
                     return Err(Trouble::new(index.at, message));
@@ -164,14 +198,13 @@ impl Ways {
     }
 
     /// One of the elements that each way leads to.
-    fn choose(&mut self, writer: &Writer, index: &Written, at: usize) -> Result<(), Trouble> {
+    fn choose(&mut self, writer: &mut Writer, index: &Written, at: usize) -> Result<(), Trouble> {
         self.defined = self.defined.and(&index.defined);
         let mut chosen = Vec::new();
         for way in &self.ways {
             let failed = |error: crate::HarnessError| Trouble::new(at, error.0);
             let most = i128::from(writer.operands.most(&way.path).map_err(failed)?);
-            let count = writer.operands.count(&way.path).map_err(failed)?;
-            let count = from_operand(&count, at)?;
+            let count = count_of(writer, &way.path, at)?;
             let zero = Written::constant(0, index.ctype);
             let there = arithmetic::binary(Binary::AtLeast, index, &zero).truth();
             let there = there.and(&arithmetic::binary(Binary::Less, index, &count).truth());

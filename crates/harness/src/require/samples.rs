@@ -52,6 +52,9 @@ pub(super) const ROWS: &[Row] = &[
     row("m[0][1]", "unsigned char", false, 8, (0, 255)),
     row("m[1][0]", "unsigned char", false, 8, (0, 255)),
     row("m[1][1]", "unsigned char", false, 8, (0, 255)),
+    row("w[0]", "char", true, 8, (-128, 127)),
+    row("w[1]", "char", true, 8, (-128, 127)),
+    row("w[2]", "char", true, 8, (-128, 127)),
     row("p is null", "int", true, 32, (0, 1)),
     row("p->value", "int", true, 32, INTS),
     row("p->next is null", "int", true, 32, (0, 1)),
@@ -83,6 +86,7 @@ impl Operands for Layout {
     fn most(&self, path: &str) -> Result<u64, HarnessError> {
         match path {
             "t" => Ok(4),
+            "w" => Ok(3),
             "m" | "m[0]" | "m[1]" => Ok(2),
             _ => Err(HarnessError(format!("{path} has no elements"))),
         }
@@ -97,6 +101,7 @@ impl Operands for Layout {
         };
         match path {
             "t" => operand("n"),
+            "w" => Err(HarnessError("w is a string".into())),
             _ => self.most(path).map(|most| constant(most.into())),
         }
     }
@@ -132,6 +137,10 @@ impl Input {
     }
 
     pub fn number(&self, path: &str) -> Option<(i128, CType)> {
+        if path == "w[3]" {
+            // The zero behind a string that has all its bytes.
+            return Some((0, CType::INT));
+        }
         let (_, row) = find(path)?;
         Some((self.0[row.path], CType::promoted(row.signed, row.bits)))
     }
@@ -139,6 +148,11 @@ impl Input {
     pub fn count(&self, path: &str) -> Option<i128> {
         match path {
             "t" => Some(self.0["n"]),
+            "w" => {
+                let bytes = ["w[0]", "w[1]", "w[2]"].map(|path| self.0[path]);
+                let length = bytes.iter().take_while(|byte| **byte != 0).count();
+                Some(length as i128 + 1)
+            }
             "m" | "m[0]" | "m[1]" => Some(2),
             _ => None,
         }

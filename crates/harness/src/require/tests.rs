@@ -39,7 +39,7 @@ fn what_is_known_is_not_computed() {
     assert_eq!(written("c < 200"), "1");
     assert_eq!(
         written("p == NULL || k > 0"),
-        "(((int)in[17]) | (((int)in[1]) > 0))"
+        "(((int)in[20]) | (((int)in[1]) > 0))"
     );
 }
 
@@ -70,7 +70,9 @@ const MISTAKES: &[(&str, usize, &str)] = &[
         36,
         "too many turns",
     ),
-    ("strlen(s) > 3", 0, "--pre"),
+    ("isalpha(b) > 3", 0, "--pre"),
+    ("strlen(t) > 3", 0, "t is no string"),
+    ("w[4] == 3", 2, "never has an element"),
     ("what > 3", 0, "what: no number"),
     ("n > 1 && what[2] > 3", 9, "what has no elements"),
     ("t[4] == 1", 2, "never has an element"),
@@ -113,6 +115,11 @@ const REQUIREMENTS: &[&str] = &[
     "!p || (*p->next).value > 3",
     "p && !p->next",
     "*t > 3 && *t < k",
+    "forall i in 0..count(w)-1: w[i] > 2",
+    "strlen(w) > 1 => w[0] < w[1]",
+    "w[few] == 0 || w[1] == 1",
+    "w[3] == 0",
+    "strlen(w) - 2 < few",
     "k / c > 2 || k % b == 1",
     "l / -1 < l || l % k > 2",
     "k << c > 4 || u >> b < 3 || l >> 3 << few > ul",

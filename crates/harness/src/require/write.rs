@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::arithmetic::{self, Written};
+use super::lengths::Lengths;
 use super::truth::Truth;
 use super::types::CType;
 use super::values::Values;
@@ -19,11 +20,12 @@ pub(super) fn write(expression: &Expression, operands: &dyn Operands) -> Result<
         operands,
         variables: HashMap::new(),
         is_bound: false,
+        lengths: Lengths::default(),
         turns: 0,
     };
     let written = writer.expression(expression)?;
     let holds = written.defined.and(&written.truth());
-    Ok(holds.to_string())
+    Ok(writer.lengths.around(&holds.to_string()))
 }
 
 /// What is known on the way.
@@ -33,6 +35,8 @@ pub(super) struct Writer<'a> {
     variables: HashMap<String, i128>,
     /// In the bounds of a quantifier: see [`Writer::bound`].
     is_bound: bool,
+    /// The strings whose lengths are needed.
+    pub lengths: Lengths,
     turns: i128,
 }
 
@@ -51,6 +55,9 @@ impl Writer<'_> {
                 None => places::number(self, place, at).map(|number| self.with_sign(number)),
             },
             Node::Count(place) => places::count(self, place, at).map(|count| self.with_sign(count)),
+            Node::Length(place) => {
+                places::length(self, place, at).map(|length| self.with_sign(length))
+            }
             Node::Unary(operation, operand) => {
                 let operand = self.expression(operand)?;
                 if operand.is_pointer && *operation != super::Unary::Not {

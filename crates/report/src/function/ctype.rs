@@ -108,6 +108,14 @@ pub fn unqualified(ctype: &str) -> String {
     }
 }
 
+/// The type of a pointer to a type that is neither an array's nor a function's.
+pub fn pointer_to(ctype: &str) -> String {
+    match ctype.ends_with('*') {
+        true => format!("{ctype}*"),
+        false => format!("{ctype} *"),
+    }
+}
+
 /// What a pointer points to, as far as its text says it is one: `int *const` gives `int`.
 pub fn pointed_to(ctype: &str) -> Option<String> {
     let text = unqualified(ctype);

@@ -1,5 +1,8 @@
 //! The files that can be made of a report, and how ours are told from a user's.
 
+use std::collections::BTreeMap;
+use std::path::{Component, Path, PathBuf};
+
 use nearmiss_results::FunctionReport;
 
 use crate::function::c::{self, Framework};
@@ -14,15 +17,15 @@ const HEAD: usize = 512;
 /// A form in which tests can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Format {
-    /// `FUNCTION.json`: everything.
+    /// `report.json`: everything.
     Json,
-    /// C tests: `test_FUNCTION.c`, `test_FUNCTION_cmocka.c`, …
+    /// C tests: one file, two for GoogleTest; see [`Options::stem`].
     C(Framework),
-    /// `FUNCTION.ktest/test000001.ktest`, …
+    /// `test000001.ktest`, …
     Ktest,
-    /// `FUNCTION.testcomp/metadata.xml`, `testcase-1.xml`, …
+    /// `metadata.xml`, `testcase-1.xml`, …
     TestComp,
-    /// `FUNCTION.corpus/`: one file for each different input.
+    /// One file for each different input.
     Corpus,
 }
 
@@ -60,8 +63,9 @@ impl Format {
 /// What a report does not say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Options {
-    /// The source file as a test in the output directory includes it: relative to that directory, or
-    /// absolute.
+    /// The name of the C file without its `.c`; empty: `test_FUNCTION`.
+    pub stem: String,
+    /// The source file as a test in the output directory includes it: see [`relative`].
     pub source: String,
     /// Words that a compiler needs for it, and other files to link.
     pub flags: Vec<String>,
@@ -71,26 +75,57 @@ pub struct Options {
     pub created: String,
 }
 
-/// A file to be written: where, below the output directory, and what.
+/// A file to be written: its name in the output directory, and what is in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct File {
-    /// The name, with `/` between its parts.
-    pub path: String,
+    /// The name.
+    pub name: String,
     /// The content.
     pub bytes: Vec<u8>,
 }
 
-/// The files of these formats. A harness of another tool has a `main` of its own: there are no C tests of it.
-pub fn files(report: &FunctionReport, formats: &[Format], options: &Options) -> Vec<File> {
-    let mut files: Vec<File> = Vec::new();
-    for format in formats {
-        for (path, bytes) in of_format(report, *format, options) {
-            if files.iter().all(|file| file.path != path) {
-                files.push(File { path, bytes });
-            }
+impl File {
+    fn new(name: impl Into<String>, bytes: impl Into<Vec<u8>>) -> File {
+        File {
+            name: name.into(),
+            bytes: bytes.into(),
         }
     }
-    files
+}
+
+/// The files of a format. A harness of another tool has a `main` of its own: there are no C tests of it.
+pub fn files(report: &FunctionReport, format: Format, options: &Options) -> Vec<File> {
+    let function = &report.function;
+    let tests = report.tests.iter();
+    match format {
+        Format::Json => vec![File::new("report.json", report.to_json())],
+        Format::C(_) if !has_c_tests(report) => Vec::new(),
+        Format::C(framework) => c::sources(report, framework, options),
+        Format::Ktest => tests
+            .map(|test| {
+                let name = format!("test{:06}.ktest", test.number);
+                File::new(name, ktest::file(function, &rows::read(&test.rows)))
+            })
+            .collect(),
+        Format::TestComp => {
+            let metadata = File::new("metadata.xml", testcomp::metadata(report, options));
+            let tests = tests.map(|test| {
+                let name = format!("testcase-{}.xml", test.number);
+                File::new(name, testcomp::testcase(test))
+            });
+            std::iter::once(metadata).chain(tests).collect()
+        }
+        Format::Corpus => {
+            // Named after their contents: equal ones are one.
+            let contents = tests.map(|test| corpus::content(function, test));
+            let files = contents.map(|content| (corpus::name(&content), content));
+            let files: BTreeMap<String, Vec<u8>> = files.collect();
+            files
+                .into_iter()
+                .map(|(name, bytes)| File { name, bytes })
+                .collect()
+        }
+    }
 }
 
 /// Whether C tests can be made of a report.
@@ -98,46 +133,17 @@ pub fn has_c_tests(report: &FunctionReport) -> bool {
     report.function != "main"
 }
 
-fn of_format(report: &FunctionReport, format: Format, options: &Options) -> Vec<(String, Vec<u8>)> {
-    let function = &report.function;
-    match format {
-        Format::Json => vec![(format!("{function}.json"), report.to_json().into_bytes())],
-        Format::C(_) if !has_c_tests(report) => Vec::new(),
-        Format::C(framework) => {
-            let sources = c::sources(report, framework, options);
-            sources
-                .into_iter()
-                .map(|(path, text)| (path, text.into_bytes()))
-                .collect()
-        }
-        Format::Ktest => {
-            let tests = report.tests.iter().map(|test| {
-                let path = format!("{function}.ktest/test{:06}.ktest", test.number);
-                (path, ktest::file(function, &rows::read(&test.rows)))
-            });
-            tests.collect()
-        }
-        Format::TestComp => {
-            let directory = format!("{function}.testcomp");
-            let metadata = testcomp::metadata(report, options).into_bytes();
-            let mut files = vec![(format!("{directory}/metadata.xml"), metadata)];
-            files.extend(report.tests.iter().map(|test| {
-                let path = format!("{directory}/testcase-{}.xml", test.number);
-                (path, testcomp::testcase(test).into_bytes())
-            }));
-            files
-        }
-        Format::Corpus => {
-            let tests = report.tests.iter().map(|test| {
-                let content = corpus::content(function, test);
-                (
-                    format!("{function}.corpus/{}", corpus::name(&content)),
-                    content,
-                )
-            });
-            tests.collect()
-        }
-    }
+/// How a file in `directory` includes another one. Both paths are absolute, without `..` and links.
+pub fn relative(directory: &Path, file: &Path) -> String {
+    let common = directory.components().zip(file.components());
+    let common = common.take_while(|(left, right)| left == right).count();
+    let up = directory
+        .components()
+        .skip(common)
+        .map(|_| Component::ParentDir);
+    let down = file.components().skip(common);
+    let path: PathBuf = up.chain(down).collect();
+    path.to_string_lossy().into_owned()
 }
 
 /// Whether a file that exists may be replaced by one of this content: it is one of ours, or the same.
@@ -165,4 +171,26 @@ fn is_report(bytes: &[u8]) -> bool {
 /// The SHA-256 of a file's content, in hexadecimal digits.
 pub fn digest(content: &[u8]) -> String {
     sha256::sha256(content)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_between_files() {
+        let path = |directory, file| relative(Path::new(directory), Path::new(file));
+        assert_eq!(path("/a/b", "/a/b/x.c"), "x.c");
+        assert_eq!(path("/a/b/tests", "/a/b/src/x.c"), "../src/x.c");
+        assert_eq!(path("/", "/a/x.c"), "a/x.c");
+        assert_eq!(path("/c", "/a/x.c"), "../a/x.c");
+    }
+
+    #[test]
+    fn formats_have_names() {
+        for format in Format::ALL {
+            assert_eq!(Format::from_name(format.name()), Some(format));
+        }
+        assert_eq!(Format::from_name(""), None);
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use nearmiss_results::{FunctionReport, Memory, PathTest, Role, Variable, Verdict};
+use nearmiss_results::{FunctionReport, Memory, PathTest, Role, Value, Variable, Verdict};
 
 use crate::escape;
 use crate::function::value::Short;
@@ -35,7 +35,7 @@ pub fn block(report: &FunctionReport, detail: Detail) -> String {
         Column::Left("result"),
         Column::Left("verdict"),
     ];
-    let rows: Vec<Vec<String>> = shown.iter().map(|test| row(test, detail)).collect();
+    let rows: Vec<Vec<String>> = shown.iter().flat_map(|test| rows(test, detail)).collect();
     let mut text = table(&columns, &rows, "");
     let more = report.tests.len() - shown.len();
     if more > 0 {
@@ -50,27 +50,51 @@ fn is_failure(verdict: &Verdict) -> bool {
     !matches!(verdict, Verdict::None | Verdict::Pass)
 }
 
-fn row(test: &PathTest, detail: Detail) -> Vec<String> {
-    let cut = |text: String, width| match detail {
-        Detail::Brief => shortened(&text, width),
-        Detail::Full => text,
+/// One row, cut; or with all details, on as many lines as that takes.
+fn rows(test: &PathTest, detail: Detail) -> Vec<Vec<String>> {
+    let (input, outcome) = (input(&test.before, detail), outcome(test, detail));
+    let (inputs, outcomes) = match detail {
+        Detail::Brief => (
+            vec![shortened(&input, INPUT)],
+            vec![shortened(&outcome, RESULT)],
+        ),
+        Detail::Full => (wrapped(&input, INPUT), wrapped(&outcome, RESULT)),
     };
-    vec![
-        test.number.to_string(),
-        cut(input(&test.before, detail), INPUT),
-        cut(outcome(test, detail), RESULT),
-        verdict(&test.verdict),
-    ]
+    let line = |index: usize| {
+        let of = |lines: &[String]| lines.get(index).cloned().unwrap_or_default();
+        let (number, verdict) = match index {
+            0 => (test.number.to_string(), verdict(&test.verdict)),
+            _ => (String::new(), String::new()),
+        };
+        vec![number, of(&inputs), of(&outcomes), verdict]
+    };
+    (0..inputs.len().max(outcomes.len())).map(line).collect()
+}
+
+/// A text on several lines, which end behind a comma or a space if there is one.
+fn wrapped(text: &str, width: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for piece in text.split_inclusive([',', ' ']) {
+        for character in piece.chars().collect::<Vec<_>>().chunks(width) {
+            let piece: String = character.iter().collect();
+            match lines.last_mut() {
+                Some(line) if line.chars().count() + piece.trim_end().chars().count() <= width => {
+                    line.push_str(&piece);
+                }
+                _ => lines.push(piece),
+            }
+        }
+    }
+    lines
 }
 
 /// `t1={1,2} n1=2`.
 pub fn input(before: &Memory, detail: Detail) -> String {
     let mut short = Short::new(before, detail);
-    let shown: Vec<String> = before
-        .variables
-        .iter()
-        .map(|variable| short.variable(variable))
-        .collect();
+    // A stub that gives nothing back is no input.
+    let is_empty = |it: &Variable| it.role == Role::Stub && it.value == Value::Array(Vec::new());
+    let inputs = before.variables.iter().filter(|it| !is_empty(it));
+    let shown: Vec<String> = inputs.map(|variable| short.variable(variable)).collect();
     match shown.is_empty() {
         true => "–".into(),
         false => shown.join(" "),

@@ -69,18 +69,20 @@ fn write_head(text: &mut String, report: &FunctionReport) -> fmt::Result {
 fn completeness(report: &FunctionReport) -> String {
     let tests = counted(report.tests.len() as u64, "test");
     let what = match report.cover.as_str() {
-        "branches" => "outcome of every branch",
+        "branches" => "outcome of a branch",
         "mcdc" => "condition on its own",
         _ => "path",
     };
-    if !report.is_complete() {
-        return format!("Not complete: {tests}, but not every {what} is decided, see below.");
-    }
     let admissible = match report.precondition {
         Some(_) => " on admissible inputs",
         None => "",
     };
-    format!("Complete: {tests} for every feasible {what}{admissible}.")
+    match report.is_complete() {
+        true => format!("Complete: {tests} for every feasible {what}{admissible}."),
+        false => {
+            format!("Not complete: {tests}, but perhaps not for every feasible {what}, see below.")
+        }
+    }
 }
 
 fn write_figures(text: &mut String, report: &FunctionReport) -> fmt::Result {
@@ -95,14 +97,18 @@ fn write_figures(text: &mut String, report: &FunctionReport) -> fmt::Result {
         counted(figures.runs, "run")
     )?;
     let counts = [
-        (figures.infeasible, "partial paths infeasible"),
-        (figures.unknown, "not decided by the solver"),
-        (figures.bounded, "left at a bound"),
-        (figures.repeated, "runs took a known path"),
-        (figures.diverged, "runs left the predicted path"),
+        (figures.infeasible, "infeasible partial path", ""),
+        (
+            figures.unknown,
+            "partial path",
+            " not decided by the solver",
+        ),
+        (figures.bounded, "partial path", " left at a bound"),
+        (figures.repeated, "run", " on a known path"),
+        (figures.diverged, "run", " off the predicted path"),
     ];
-    for (count, words) in counts.iter().filter(|(count, _)| *count > 0) {
-        write!(text, ", {count} {words}")?;
+    for (count, noun, words) in counts.iter().filter(|(count, _, _)| *count > 0) {
+        write!(text, ", {}{words}", counted(*count, noun))?;
     }
     writeln!(text, ".")?;
     if report.precondition.is_some() || figures.precondition_calls > 0 {

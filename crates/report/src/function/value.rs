@@ -3,7 +3,7 @@
 //! What a pointer points to is shown where it is met first, later only by its name: that is how
 //! aliases are seen.
 
-use nearmiss_results::{Memory, Value, Variable};
+use nearmiss_results::{Memory, Role, Value, Variable};
 
 use crate::escape;
 use crate::function::ctype;
@@ -38,9 +38,14 @@ impl<'a> Short<'a> {
         self
     }
 
-    /// `n1=2`.
+    /// `n1=2`; for a stub `compare()=1,-1`.
     pub fn variable(&mut self, variable: &Variable) -> String {
         let name = escape::text(&variable.name);
+        if let (Role::Stub, Value::Array(results)) = (variable.role, &variable.value) {
+            let results = self.array(results, "");
+            let results = results.trim_start_matches('{').trim_end_matches('}');
+            return format!("{name}()={results}");
+        }
         format!("{name}={}", self.typed(&variable.value, &variable.ctype))
     }
 
@@ -67,9 +72,15 @@ impl<'a> Short<'a> {
             Value::Null => "NULL".into(),
             Value::Pointer { block, index } => self.pointer(*block, *index),
             Value::Elsewhere => "another address".into(),
+            Value::Function(name) if self.is_stub(name) => "stub".into(),
             Value::Function(name) => escape::text(name),
             Value::Bytes(bytes) => self.bytes(bytes),
         }
+    }
+
+    fn is_stub(&self, name: &str) -> bool {
+        let mut variables = self.memory.variables.iter();
+        variables.any(|it| it.role == Role::Stub && it.name == name)
     }
 
     /// A node of a list is its values and an arrow; everything else has names.
@@ -195,7 +206,6 @@ fn float(value: f64) -> String {
 mod tests {
     use super::*;
     use crate::function::samples::{block, integer, integers, pointer, variable};
-    use nearmiss_results::Role;
 
     fn shown(memory: &Memory) -> String {
         let mut short = Short::new(memory, Detail::Brief);

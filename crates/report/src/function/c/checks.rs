@@ -34,9 +34,16 @@ impl Checks {
                 checks.value(scene, &place, &variable.value, &variable.ctype);
             }
         }
+        let given = scene.test.before.blocks.len();
         for (number, block) in after.blocks.iter().enumerate() {
-            if !block.constant && !block.freed {
+            if number < given && !block.constant && !block.freed {
                 checks.block(scene, number, block);
+            } else if number >= given && !block.freed {
+                let mut made = Checks::default();
+                made.block(scene, number, block);
+                made.checks.retain(is_of_the_function);
+                checks.declarations.append(&mut made.declarations);
+                checks.checks.append(&mut made.checks);
             }
         }
         checks
@@ -140,6 +147,20 @@ impl Checks {
             expected: literal::string(bytes),
             size: bytes.len().to_string(),
         });
+    }
+}
+
+/// Whether a value in memory that the function made itself can be its own: what `malloc` gives is filled
+/// with 0xbe while it is watched, and is anything when it is not.
+fn is_of_the_function(check: &Check) -> bool {
+    match check {
+        Check::Integer { value, .. } => [1, 2, 4, 8].into_iter().all(|size: u32| {
+            let filled = 0xbebe_bebe_bebe_bebe_u64 >> (64 - size * 8);
+            let negative = i128::from(filled) - (1 << (size * 8));
+            *value != i128::from(filled) && *value != negative
+        }),
+        Check::NotNull(_) => false,
+        _ => true,
     }
 }
 

@@ -4,21 +4,17 @@ use nearmiss_results::FunctionReport;
 
 use super::framework::Framework;
 use super::test;
-use crate::function::files::{MARKER, Options};
+use crate::function::files::{File, MARKER, Options};
 
 /// The macro that lets tests run that are known to fail.
 const FAILURES: &str = "NEARMISS_KNOWN_FAILURES";
 
-/// The files of a framework: name and text.
-pub fn sources(
-    report: &FunctionReport,
-    framework: Framework,
-    options: &Options,
-) -> Vec<(String, String)> {
+/// The files of a framework: the C file, and for GoogleTest what runs it.
+pub fn sources(report: &FunctionReport, framework: Framework, options: &Options) -> Vec<File> {
     let function = &report.function;
-    let stem = match framework {
-        Framework::Plain => format!("test_{function}"),
-        _ => format!("test_{function}_{}", framework.name()),
+    let stem = match options.stem.as_str() {
+        "" => format!("test_{function}"),
+        stem => stem.to_string(),
     };
     let mut tests = String::new();
     let mut entries = String::new();
@@ -37,7 +33,7 @@ pub fn sources(
         }
     }
     let mut text = head(report, framework, options, &stem);
-    text += &include(options);
+    text += &include(function, options);
     for header in framework.headers() {
         text += &format!("#include <{header}>\n");
     }
@@ -48,14 +44,20 @@ pub fn sources(
         text += GOOGLE_MACROS;
     }
     text += &tests;
-    let mut files = Vec::new();
+    let mut shims = Vec::new();
     if framework == Framework::GoogleTest {
-        files.push((format!("{stem}.cc"), shim(report, options, &stem, &entries)));
+        shims.push(File {
+            name: format!("{stem}.cc"),
+            bytes: shim(report, options, &stem, &entries).into_bytes(),
+        });
     } else {
         text += &runner(framework, function, &entries);
     }
-    files.insert(0, (format!("{stem}.c"), text.trim_end().to_string() + "\n"));
-    files
+    let tests = File {
+        name: format!("{stem}.c"),
+        bytes: (text.trim_end().to_string() + "\n").into_bytes(),
+    };
+    std::iter::once(tests).chain(shims).collect()
 }
 
 fn head(report: &FunctionReport, framework: Framework, options: &Options, stem: &str) -> String {
@@ -85,7 +87,7 @@ fn head(report: &FunctionReport, framework: Framework, options: &Options, stem: 
 
 /// The source file, with its `main` out of the way. It comes first: what it includes must find
 /// the macros that it defines, and no others.
-fn include(options: &Options) -> String {
+fn include(function: &str, options: &Options) -> String {
     let path = options.source.replace('\\', "\\\\").replace('"', "\\\"");
     format!(
         "#ifndef NEARMISS_SOURCE\n#define NEARMISS_SOURCE \"{path}\"\n#endif\n\
@@ -96,6 +98,7 @@ fn include(options: &Options) -> String {
          #define main nearmiss_main_of_source\n\
          #include NEARMISS_SOURCE\n\
          #undef main\n\
+         #undef {function}\n\
          #pragma GCC diagnostic pop\n\n\
          #undef NDEBUG\n"
     )
@@ -169,6 +172,7 @@ static int nearmiss_fails(void (*run)(void))
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
+        alarm(20);
         run();
         exit(0);
     }

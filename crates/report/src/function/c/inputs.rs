@@ -4,18 +4,18 @@ use nearmiss_results::{Block, Role, Value, Variable};
 
 use super::literal;
 use super::place::Place;
-use super::scene::{Scene, content_of, is_one, is_raw};
+use super::scene::{Scene, content_of, is_raw};
 use crate::function::ctype;
 
 /// The statements that build an input, in their order.
 #[derive(Debug)]
 pub struct Inputs<'s> {
-    scene: &'s Scene<'s>,
+    pub(super) scene: &'s Scene<'s>,
     /// Which blocks are declared.
     declared: Vec<bool>,
     /// Which blocks are about to be: a pointer back to one is assigned later.
     open: Vec<bool>,
-    statements: Vec<String>,
+    pub(super) statements: Vec<String>,
     /// What an initialiser cannot say: assigned when everything is declared.
     later: Vec<String>,
 }
@@ -44,59 +44,6 @@ impl<'s> Inputs<'s> {
         }
         inputs.statements.append(&mut inputs.later);
         inputs.statements
-    }
-
-    /// Every block from `malloc`, then what is in it.
-    fn allocate(&mut self) {
-        let blocks = &self.scene.test.before.blocks;
-        for (number, block) in blocks.iter().enumerate() {
-            let Some(name) = self.scene.block_name(number) else {
-                continue;
-            };
-            let element = element_type(block, true);
-            let pointer = ctype::declare(&element, &format!("(*{name})[1]"));
-            let pointer = match element.contains(['(', '[']) {
-                true => pointer,
-                false => ctype::declare(&format!("{element} *"), name),
-            };
-            let size = match count(block) {
-                1 => format!("sizeof *{name}"),
-                more => format!("{more} * sizeof *{name}"),
-            };
-            self.statements.push(format!("{pointer} = malloc({size});"));
-        }
-        for (number, block) in blocks.iter().enumerate() {
-            let Some(place) = self.scene.place(number) else {
-                continue;
-            };
-            let (place, content) = content_of(block, place);
-            let element = element_type(block, true);
-            if is_one(block) {
-                let value = self.initialiser(content, &element, &place);
-                let value = value.unwrap_or("{0}".into());
-                self.statements
-                    .push(format!("{} = ({element}){value};", place.value()));
-                continue;
-            }
-            let name = place.value();
-            let statement = match content {
-                Value::Text(text) => {
-                    let size = text.len() + 1;
-                    format!("memcpy({name}, {}, {size});", literal::string(text))
-                }
-                Value::Bytes(bytes) => copy(&name, bytes),
-                Value::Array(items) if items.is_empty() => continue,
-                Value::Array(items) => {
-                    let Some(value) = self.initialiser(content, &element, &place) else {
-                        continue;
-                    };
-                    let whole = ctype::declare(&element, &format!("[{}]", items.len()));
-                    format!("memcpy({name}, ({whole}){value}, sizeof({whole}));")
-                }
-                _ => continue,
-            };
-            self.statements.push(statement);
-        }
     }
 
     /// A block as a variable, behind the blocks that it points to.
@@ -172,7 +119,12 @@ impl<'s> Inputs<'s> {
     }
 
     /// What stands behind the `=` of a declaration; `None` if all of it is assigned later.
-    fn initialiser(&mut self, value: &Value, ctype: &str, place: &Place) -> Option<String> {
+    pub(super) fn initialiser(
+        &mut self,
+        value: &Value,
+        ctype: &str,
+        place: &Place,
+    ) -> Option<String> {
         match value {
             Value::Structure(members) => Some(self.members(members, place)),
             Value::Array(items) => self.items(items, ctype, place),
@@ -244,7 +196,7 @@ pub fn scalar(scene: &Scene<'_>, value: &Value, ctype: &str) -> String {
 }
 
 /// The type of the elements of a block as they are declared.
-fn element_type(block: &Block, is_assigned: bool) -> String {
+pub fn element_type(block: &Block, is_assigned: bool) -> String {
     match (is_raw(block), block.constant && !is_assigned) {
         (true, _) => "unsigned char".into(),
         (_, true) => block.element.clone(),
@@ -253,7 +205,7 @@ fn element_type(block: &Block, is_assigned: bool) -> String {
 }
 
 /// Elements that are declared: at least one, as C has no arrays without.
-fn count(block: &Block) -> usize {
+pub fn count(block: &Block) -> usize {
     match &block.content {
         Value::Array(items) => items.len().max(1),
         Value::Text(text) => text.len() + 1,
@@ -262,7 +214,7 @@ fn count(block: &Block) -> usize {
     }
 }
 
-fn copy(to: &str, bytes: &[u8]) -> String {
+pub fn copy(to: &str, bytes: &[u8]) -> String {
     format!("memcpy({to}, {}, {});", literal::string(bytes), bytes.len())
 }
 

@@ -5,7 +5,7 @@
 //! | --- | --- |
 //! | [`literal`] | numbers, strings |
 //! | [`scene`] | the names of a test: blocks, locals, stubs; what leads to them |
-//! | [`inputs`] | declarations and assignments before the call |
+//! | [`inputs`], [`heap`] | declarations and assignments before the call |
 //! | [`stubs`] | functions that give back what was recorded |
 //! | [`checks`] | comparisons after the call |
 //! | [`test`] | one test function |
@@ -15,6 +15,7 @@
 mod checks;
 mod file;
 mod framework;
+mod heap;
 mod inputs;
 mod literal;
 mod place;

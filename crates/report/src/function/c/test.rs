@@ -1,7 +1,5 @@
 //! One test: the input, the call, the comparisons.
 
-use std::fmt::Write;
-
 use nearmiss_results::{Block, FunctionReport, PathTest, Role, Value, Variable, Verdict};
 
 use super::checks::Checks;
@@ -11,9 +9,12 @@ use super::scene::Scene;
 use super::{stubs, wrap};
 use crate::function::{ctype, outcomes};
 use crate::text::Detail;
+use crate::words::shortened;
 
 /// What stands before each statement.
 const INDENT: &str = "    ";
+/// Longest value in a comment.
+const WIDTH: usize = 80;
 
 /// The test's function, with its stubs before it. Returns its name and the text.
 pub fn function(
@@ -69,19 +70,20 @@ pub fn why_disabled(report: &FunctionReport, verdict: &Verdict) -> Option<String
     }
 }
 
-/// `/* t1={1,2} n1=2 → 3 */`.
+/// The input and what it gives, in short.
 fn comment(report: &FunctionReport, test: &PathTest) -> String {
-    let input = outcomes::input(&test.before, Detail::Brief);
-    let outcome = match &test.after {
-        Some(_) => outcomes::outcome(test, Detail::Brief),
-        None => "does not return".into(),
-    };
-    let mut text = format!("/* Path {}: {input} gives {outcome}", test.number);
-    if let Some(why) = why_disabled(report, &test.verdict) {
-        let _ = write!(text, "\n * Not run, because {why}.");
+    let input = shortened(&outcomes::input(&test.before, Detail::Brief), WIDTH);
+    let mut lines = vec![format!("Path {}: {input}", test.number)];
+    if test.after.is_some() {
+        let outcome = shortened(&outcomes::outcome(test, Detail::Brief), WIDTH);
+        lines.push(format!("gives {outcome}"));
     }
-    let inner = text[2..].replace("*/", "* /").replace("/*", "/ *");
-    format!("/*{inner} */\n")
+    if let Some(why) = why_disabled(report, &test.verdict) {
+        lines.push(format!("Not run, because {why}."));
+    }
+    let text = lines.join("\n * ");
+    let text = text.replace("*/", "* /").replace("/*", "/ *");
+    format!("/* {text} */\n")
 }
 
 /// `int result = merge(t1, 2);`

@@ -15,6 +15,7 @@
 #define main nearmiss_main_of_source
 #include NEARMISS_SOURCE
 #undef main
+#undef last
 #pragma GCC diagnostic pop
 
 #undef NDEBUG
@@ -25,7 +26,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Path 1: list=NULL gives NULL */
+/* Path 1: list=NULL
+ * gives NULL */
 static void test_last_1(void)
 {
     struct node *result = last(NULL);
@@ -33,7 +35,8 @@ static void test_last_1(void)
     assert(result == NULL);
 }
 
-/* Path 2: list={3 → {5 → NULL}} gives list->next list={-3 → {5 → NULL}} */
+/* Path 2: list={3 → {5 → NULL}}
+ * gives list->next list={-3 → {5 → NULL}} */
 static void test_last_2(void)
 {
     struct node list_next = {.value = 5, .next = NULL};
@@ -48,7 +51,8 @@ static void test_last_2(void)
     assert(list_next.next == NULL);
 }
 
-/* Path 3: list={3 → {5 → list}} gives list->next list={-3 → {5 → list}} */
+/* Path 3: list={3 → {5 → list}}
+ * gives list->next list={-3 → {5 → list}} */
 static void test_last_3(void)
 {
     struct node list_next = {.value = 5};
@@ -80,6 +84,7 @@ static int nearmiss_fails(void (*run)(void))
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
+        alarm(20);
         run();
         exit(0);
     }

@@ -15,6 +15,7 @@
 #define main nearmiss_main_of_source
 #include NEARMISS_SOURCE
 #undef main
+#undef merge
 #pragma GCC diagnostic pop
 
 #undef NDEBUG
@@ -25,7 +26,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Path 1: t1={} n1=0 t2={} n2=0 t3={} gives – */
+/* Path 1: t1={} n1=0 t2={} n2=0 t3={}
+ * gives – */
 static void test_merge_1(void)
 {
     const int t1[1] = {0}; /* no elements */
@@ -35,7 +37,8 @@ static void test_merge_1(void)
     merge(t1, 0, t2, 0, t3);
 }
 
-/* Path 2: t1={1,2} n1=2 t2={-2147483648} n2=1 t3={0,0,0} gives t3={-2147483648,1,2} */
+/* Path 2: t1={1,2} n1=2 t2={-2147483648} n2=1 t3={0,0,0}
+ * gives t3={-2147483648,1,2} */
 static void test_merge_2(void)
 {
     const int t1[2] = {1, 2};
@@ -49,7 +52,8 @@ static void test_merge_2(void)
     assert(t3[2] == 2);
 }
 
-/* Path 3: t1={0,1000,2000,3000,4000,5000,6000,7000,8000,9000,10000,11000,… 28 more} n1=40 t2={} n2=0 t3={0×40} gives t3={0,1000,2000,3000,4000,5000,6000,7000,8000,9000,10000,11000,… 28 more} */
+/* Path 3: t1={0,1000,2000,3000,4000,5000,6000,7000,8000,9000,10000,11000,… 28 more} n1=40…
+ * gives t3={0,1000,2000,3000,4000,5000,6000,7000,8000,9000,10000,11000,… 28 more} */
 static void test_merge_3(void)
 {
     const int t1[40] = {0, 1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000, 10000,
@@ -69,7 +73,8 @@ static void test_merge_3(void)
     assert(memcmp(t3, expected_t3, sizeof expected_t3) == 0);
 }
 
-/* Path 4: t1={7} n1=1 t2=t1+1 n2=0 t3={0} gives t3={7} */
+/* Path 4: t1={7} n1=1 t2=t1+1 n2=0 t3={0}
+ * gives t3={7} */
 static void test_merge_4(void)
 {
     const int t1[1] = {7};
@@ -97,6 +102,7 @@ static int nearmiss_fails(void (*run)(void))
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
+        alarm(20);
         run();
         exit(0);
     }

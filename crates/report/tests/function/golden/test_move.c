@@ -15,6 +15,7 @@
 #define main nearmiss_main_of_source
 #include NEARMISS_SOURCE
 #undef main
+#undef move
 #pragma GCC diagnostic pop
 
 #undef NDEBUG
@@ -54,7 +55,8 @@ static inline int nearmiss_is_nan(double value)
     return value != value;
 }
 
-/* Path 1: shape={color=GREEN filled=1 flags=6 corners={{x=0.5 y=-0.0},{x=nan y=1e300}} {radius=inf} name="a \"box\" ??/ * /" wide=-1267650600228229401496703205376 weight=<00 00 00 00 00 00 00 c0 ff 3f>} color=BLUE by=0.25 letter='a' moved=3 statistics={total=0 history={0×8}} gives {color=BLUE filled=1 flags=7 corners={{x=0.75 y=-0.0},{x=nan y=1e300}} {radius=inf} name=shape.name wide=-1267650600228229401496703205376 weight=<00 00 00 00 00 00 00 c0 ff 3f>} statistics={total=18446744073709551615 history={0,97,0×6}} */
+/* Path 1: shape={color=GREEN filled=1 flags=6 corners={{x=0.5 y=-0.0},{x=nan y=1e300}} {r…
+ * gives {color=BLUE filled=1 flags=7 corners={{x=0.75 y=-0.0},{x=nan y=1e300}} {radius=… */
 static void test_move_1(void)
 {
     const char shape_name[] = "a \"box\" ?\?/ */";
@@ -106,6 +108,7 @@ static int nearmiss_fails(void (*run)(void))
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
+        alarm(20);
         run();
         exit(0);
     }

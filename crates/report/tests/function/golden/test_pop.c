@@ -15,6 +15,7 @@
 #define main nearmiss_main_of_source
 #include NEARMISS_SOURCE
 #undef main
+#undef pop
 #pragma GCC diagnostic pop
 
 #undef NDEBUG
@@ -25,7 +26,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Path 1: list={NULL} gives -1 */
+/* Path 1: list={NULL}
+ * gives -1 */
 static void test_pop_1(void)
 {
     struct node *list[1] = {NULL};
@@ -36,13 +38,14 @@ static void test_pop_1(void)
     assert(list[0] == NULL);
 }
 
-/* Path 2: list={{4 → {6 → NULL}}} gives 4 list={{6 → NULL}} */
+/* Path 2: list={{4 → {6 → NULL}}}
+ * gives 4 list={{6 → NULL}} */
 static void test_pop_2(void)
 {
-    struct node * *list = malloc(sizeof *list);
+    struct node **list = malloc(sizeof *list);
     struct node *list_2 = malloc(sizeof *list_2);
     struct node *list_next = malloc(sizeof *list_next);
-    memcpy(list, (struct node *[1]){list_2}, sizeof(struct node *[1]));
+    list[0] = list_2;
     *list_2 = (struct node){.value = 4, .next = list_next};
     *list_next = (struct node){.value = 6, .next = NULL};
 
@@ -71,6 +74,7 @@ static int nearmiss_fails(void (*run)(void))
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
+        alarm(20);
         run();
         exit(0);
     }

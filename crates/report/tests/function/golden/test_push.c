@@ -15,6 +15,7 @@
 #define main nearmiss_main_of_source
 #include NEARMISS_SOURCE
 #undef main
+#undef push
 #pragma GCC diagnostic pop
 
 #undef NDEBUG
@@ -25,7 +26,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Path 1: list={{4 → NULL}} value=9 gives {9 → *list} list={{9 → {4 → NULL}}} */
+/* Path 1: list={{4 → NULL}} value=9
+ * gives {9 → *list} list={{9 → {4 → NULL}}} */
 static void test_push_1(void)
 {
     struct node list_2 = {.value = 4, .next = NULL};
@@ -55,6 +57,7 @@ static int nearmiss_fails(void (*run)(void))
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
+        alarm(20);
         run();
         exit(0);
     }

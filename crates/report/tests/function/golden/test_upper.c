@@ -15,6 +15,7 @@
 #define main nearmiss_main_of_source
 #include NEARMISS_SOURCE
 #undef main
+#undef upper
 #pragma GCC diagnostic pop
 
 #undef NDEBUG
@@ -30,7 +31,8 @@
 #define NEARMISS_KNOWN_FAILURES 0
 #endif
 
-/* Path 1: s="ab,c" stop="," bytes=NULL gives s+2 s="AB,c" */
+/* Path 1: s="ab,c" stop="," bytes=NULL
+ * gives s+2 s="AB,c" */
 static void test_upper_1(void)
 {
     char s[] = "ab,c";
@@ -42,7 +44,8 @@ static void test_upper_1(void)
     assert(strcmp(s, "AB,c") == 0);
 }
 
-/* Path 2: s="x\x01y\x7f" stop="" bytes=s+3 gives s+4 s="X\x01Y\x83" */
+/* Path 2: s="x\x01y\x7f" stop="" bytes=s+3
+ * gives s+4 s="X\x01Y\x83" */
 static void test_upper_2(void)
 {
     char s[] = "x\001y\177";
@@ -55,7 +58,7 @@ static void test_upper_2(void)
 }
 
 #if NEARMISS_KNOWN_FAILURES
-/* Path 3: s="" stop="!" bytes=NULL gives does not return
+/* Path 3: s="" stop="!" bytes=NULL
  * Not run, because it fails: NM-1, assertion at text.c:13. */
 static void test_upper_3(void)
 {
@@ -67,7 +70,7 @@ static void test_upper_3(void)
 #endif
 
 #if NEARMISS_KNOWN_FAILURES
-/* Path 4: s="loop * / \x1b" stop="" bytes=NULL gives does not return
+/* Path 4: s="loop * / \x1b" stop="" bytes=NULL
  * Not run, because it does not return: no end after 1 s. */
 static void test_upper_4(void)
 {
@@ -79,7 +82,8 @@ static void test_upper_4(void)
 #endif
 
 #if NEARMISS_KNOWN_FAILURES
-/* Path 5: s="a" stop="" bytes=NULL gives s+1 s="B"
+/* Path 5: s="a" stop="" bytes=NULL
+ * gives s+1 s="B"
  * Not run, because check_upper rejects this result. */
 static void test_upper_5(void)
 {
@@ -117,6 +121,7 @@ static int nearmiss_fails(void (*run)(void))
     fflush(NULL);
     pid_t child = fork();
     if (child == 0) {
+        alarm(20);
         run();
         exit(0);
     }

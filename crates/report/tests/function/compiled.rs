@@ -8,6 +8,7 @@ use nearmiss_report::function::Framework;
 use nearmiss_report::function::files::{Format, files};
 use nearmiss_results::FunctionReport;
 
+use crate::random::Inventor;
 use crate::{here, options, reports};
 
 /// A directory of its own, which goes when the test ends.
@@ -23,9 +24,13 @@ impl Workplace {
 
     /// The tests of a report, and the source that they include by its relative path.
     fn write(&self, report: &FunctionReport, framework: Framework) -> PathBuf {
-        fs::create_dir_all(self.0.join("c")).unwrap();
         let source = here().join("c").join(&report.file);
-        fs::copy(source, self.0.join("c").join(&report.file)).unwrap();
+        self.write_with(&fs::read_to_string(source).unwrap(), report, framework)
+    }
+
+    fn write_with(&self, text: &str, report: &FunctionReport, framework: Framework) -> PathBuf {
+        fs::create_dir_all(self.0.join("c")).unwrap();
+        fs::write(self.0.join("c").join(&report.file), text).unwrap();
         let files = files(report, Format::C(framework), &options(report));
         for file in &files {
             fs::write(self.0.join("out").join(&file.name), &file.bytes).unwrap();
@@ -200,5 +205,21 @@ fn tests_can_fail() {
         fs::write(&source, text.replace("t1[i] < t2[j]", "t1[i] > t2[j]")).unwrap();
         let output = run_with_failures(framework, &path);
         assert!(!output.status.success(), "{framework:?}");
+    }
+}
+
+#[test]
+fn random_values_come_back() {
+    let place = Workplace::new("random");
+    for seed in 1..=20 {
+        let (source, report) = Inventor::new(seed).function();
+        let framework = Framework::ALL[seed as usize % 4];
+        let path = place.write_with(&source, &report, framework);
+        let program = path.with_extension("");
+        let mut command = Command::new(["gcc", "clang-19"][seed as usize / 4 % 2]);
+        command.args(STRICT).arg(&path).arg("-o").arg(&program);
+        command.arg(format!("-I{}", here().join("unity").display()));
+        succeed(command.args(framework.libraries_of_debian()));
+        succeed(&mut Command::new(&program));
     }
 }

@@ -4,6 +4,7 @@
 //! With `NEARMISS_BLESS=1` the files in `golden` are written anew.
 
 mod compiled;
+mod random;
 mod reports;
 #[path = "../../src/function/samples.rs"]
 mod samples;

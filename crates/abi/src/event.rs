@@ -30,9 +30,11 @@ macro_rules! events {
 }
 
 events! {
-    /// A branch on the one-bit term `label` was decided as its truth says.
+    /// A branch on the one-bit term `label` was decided as its truth says. `aux` is [`frame`] of the
+    /// stack pointer, or 0: branches with the same one in one function are of one activation.
     Branch = 1, "branch";
-    /// A switch on the term `label`; its value and the site's cases say which way it went.
+    /// A switch on the term `label`; its value and the site's cases say which way it went. `aux` as
+    /// for a branch.
     Switch = 2, "switch";
     /// A check of the one-bit term `label`. The term is true when all is well: its
     /// value is the event's truth, and false means that the check failed in this very run.
@@ -66,6 +68,12 @@ pub const PHASE_FUNCTION: u16 = 2;
 pub const PHASE_ORACLE: u16 = 3;
 /// The harness looks at what the function left.
 pub const PHASE_RESULT: u16 = 4;
+
+/// The part of a stack pointer that tells activations of a function apart, but for those whose
+/// distance is a multiple of a megabyte.
+pub const fn frame(stack_pointer: u64) -> u16 {
+    (stack_pointer >> 4) as u16
+}
 
 /// Bits of an event's flags: which way a branch went, whether a check held.
 pub const TRUTH: u8 = 1;

@@ -156,6 +156,7 @@ mod tests {
             function: 0,
             line: 3,
             column: 5,
+            in_loop: None,
         };
         let mut sites = Sites::default();
         sites.add(Unit {

@@ -5,7 +5,7 @@ use nearmiss_abi::shadow::{
     CALM_OFFSET, MASK_OFFSET, SUMMARY_SIZE, SUMMARY_SYMBOL, THREAD_SIZE, THREAD_SYMBOL,
 };
 use nearmiss_abi::site::SiteId;
-use nearmiss_sites::SiteKind;
+use nearmiss_sites::{Loop, SiteKind};
 use rustc_hash::FxHashMap;
 
 use crate::llvm::{Builder, Linkage, Module, Type, Value};
@@ -98,7 +98,19 @@ impl Context {
 
     /// Adds a site at `instruction`; its number as a constant.
     pub fn site(&mut self, kind: SiteKind, instruction: Value) -> Value {
-        let id = self.sites.add(kind, &Place::of(instruction));
+        let id = self.sites.add(kind, &Place::of(instruction), None);
+        self.site_constant(id)
+    }
+
+    /// Adds the site of a branch or switch in this loop, if any.
+    pub fn site_in_loop(
+        &mut self,
+        kind: SiteKind,
+        instruction: Value,
+        in_loop: Option<&Loop>,
+    ) -> Value {
+        let place = Place::of(instruction);
+        let id = self.sites.add(kind, &place, in_loop.cloned());
         self.site_constant(id)
     }
 

@@ -11,7 +11,7 @@
 
 use nearmiss_abi::shadow as words;
 use nearmiss_abi::site::SiteId;
-use nearmiss_sites::SiteKind;
+use nearmiss_sites::{Loop, SiteKind};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::aggregate;
@@ -19,6 +19,7 @@ use crate::checks::Failures;
 use crate::context::Context;
 use crate::guard::Sources;
 use crate::llvm::{Block, Value};
+use crate::loops;
 use crate::may::MayBeLabelled;
 use crate::regions::{self, Region};
 use crate::sensitive;
@@ -42,6 +43,8 @@ pub struct Rewriter<'a> {
     pub kept_arguments: Option<Value>,
     /// Base and mask of the summary, loaded at the function's entry.
     pub summary: (Value, Value),
+    /// The innermost loops of its branches and switches.
+    pub loops: &'a FxHashMap<Value, Loop>,
     /// Its stack variables.
     pub stack: &'a StackVariables,
     /// What was in memory before a store that may be through a symbolic address.
@@ -56,6 +59,7 @@ pub fn instrument(context: &mut Context, function: Value) {
     context.sites.enter_function(&function.name());
     let failures = Failures::find(function, &mut context.sites);
     let stack = StackVariables::find(context, function);
+    let loops = loops::find(function);
     let may = MayBeLabelled::analyse(function);
     let regions = regions::plan(function, &failures);
     let old_values = transfer::memory::load_old_values(context, &regions, &may);
@@ -74,6 +78,7 @@ pub fn instrument(context: &mut Context, function: Value) {
         may: &may,
         kept_arguments,
         summary,
+        loops: &loops,
         stack: &stack,
         old_values,
         sites,

@@ -10,6 +10,7 @@ mod function;
 mod globals;
 mod guard;
 mod llvm;
+mod loops;
 mod may;
 mod models;
 mod regions;

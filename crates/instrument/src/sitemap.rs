@@ -2,7 +2,7 @@
 
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::site::{LOCAL_BITS, SiteId};
-use nearmiss_sites::{Site, SiteKind, Unit};
+use nearmiss_sites::{Loop, Site, SiteKind, Unit};
 use rustc_hash::FxHashMap;
 
 use crate::llvm::Value;
@@ -91,7 +91,7 @@ impl SiteMap {
     }
 
     /// Adds a site; its number.
-    pub fn add(&mut self, kind: SiteKind, place: &Place) -> SiteId {
+    pub fn add(&mut self, kind: SiteKind, place: &Place, in_loop: Option<Loop>) -> SiteId {
         let local = self.unit.sites.len() as u32;
         if local >> LOCAL_BITS != 0 {
             return SiteId::NONE;
@@ -107,6 +107,7 @@ impl SiteMap {
             function: self.function,
             line,
             column,
+            in_loop,
         });
         SiteId::new(self.unit.hash, local)
     }
@@ -119,6 +120,7 @@ impl SiteMap {
                 message: message.into(),
             },
             place,
+            None,
         )
     }
 

@@ -56,6 +56,23 @@ macro_rules! trampoline {
             implementation = sym hooks::$name,
         );
     };
+    // These are told where the frame of their caller ends, behind their own arguments.
+    (branch returning) => {
+        trampoline!(branch with "rcx");
+    };
+    (switch returning) => {
+        trampoline!(switch with "rdx");
+    };
+    ($name:ident with $register:literal) => {
+        trampoline!(
+            $name,
+            concat!(
+                push!("rcx" "rdx" "rsi" "rdi" "r8" "r9" "r10" "rax" "rax"),
+                "lea ", $register, ", [rsp + 80]\n"
+            ),
+            pop!("rax" "rax" "r10" "r9" "r8" "rdi" "rsi" "rdx" "rcx")
+        );
+    };
     // Seven words and the return address: the stack is aligned.
     ($name:ident returning u32) => {
         trampoline!(

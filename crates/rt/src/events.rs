@@ -1,7 +1,7 @@
 //! Events and notes: what the path is made of, and what was lost.
 
 use nearmiss_abi::check::Kind;
-use nearmiss_abi::event::{Event, EventKind};
+use nearmiss_abi::event::{Event, EventKind, frame};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label};
@@ -38,16 +38,31 @@ impl Runtime {
 
     /// A branch, check or assumption: the condition `label` was as `truth` says.
     pub fn decided(&mut self, kind: EventKind, label: Label, truth: bool, site: SiteId) {
-        let label = self.truth(label);
+        self.decided_so(Event::new(kind, truth, label, site));
+    }
+
+    /// A branch in the frame that ends here.
+    pub fn branched(&mut self, label: Label, truth: bool, site: SiteId, stack_pointer: u64) {
+        let event = Event::new(EventKind::Branch, truth, label, site);
+        self.decided_so(Event {
+            aux: frame(stack_pointer),
+            ..event
+        });
+    }
+
+    /// As the event says, whose term may be of any width.
+    fn decided_so(&mut self, event: Event) {
+        let label = self.truth(event.label);
         if label == CONCRETE || self.is_constant(label) {
             return;
         }
-        if self.trace.term(label).value != truth as u64 {
+        if self.trace.term(label).value != event.truth() as u64 {
             // The term is not what the program looked at: a path with it would be a lie.
-            self.trace.note(NoteKind::Overwritten, site, 1);
+            self.trace
+                .note(NoteKind::Overwritten, SiteId(event.site), 1);
             return;
         }
-        self.append(&Event::new(kind, truth, label, site));
+        self.append(&Event { label, ..event });
     }
 
     /// A memory access or call must satisfy this, or fails as `kind` says. An access of a
@@ -95,12 +110,16 @@ impl Runtime {
         self.append(&Event::new(EventKind::CheckFailed, false, CONCRETE, site));
     }
 
-    /// A switch on `label`.
-    pub fn switched(&mut self, label: Label, site: SiteId) {
+    /// A switch on `label` in the frame that ends here.
+    pub fn switched(&mut self, label: Label, site: SiteId, stack_pointer: u64) {
         if label == CONCRETE || self.is_constant(label) || self.width(label) == 0 {
             return;
         }
-        self.append(&Event::new(EventKind::Switch, false, label, site));
+        let event = Event::new(EventKind::Switch, false, label, site);
+        self.append(&Event {
+            aux: frame(stack_pointer),
+            ..event
+        });
     }
 
     /// `label` keeps its recorded value from here on.

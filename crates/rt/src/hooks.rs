@@ -221,9 +221,10 @@ pub extern "C" fn fill(to: u64, size: u64, label: u32) {
     hook((), |runtime| runtime.fill(to, size, label));
 }
 
-pub extern "C" fn branch(label: u32, truth: u32, site: u64) {
+/// The last argument is the entry point's own: see [`crate::entry`].
+pub extern "C" fn branch(label: u32, truth: u32, site: u64, stack_pointer: u64) {
     hook((), |runtime| {
-        runtime.decided(EventKind::Branch, label, truth & 1 != 0, SiteId(site));
+        runtime.branched(label, truth & 1 != 0, SiteId(site), stack_pointer);
     });
 }
 
@@ -237,8 +238,11 @@ pub extern "C" fn check_failed(site: u64) {
     hook((), |runtime| runtime.check_failed(SiteId(site)));
 }
 
-pub extern "C" fn switch(label: u32, site: u64) {
-    hook((), |runtime| runtime.switched(label, SiteId(site)));
+/// The last argument is the entry point's own: see [`crate::entry`].
+pub extern "C" fn switch(label: u32, site: u64, stack_pointer: u64) {
+    hook((), |runtime| {
+        runtime.switched(label, SiteId(site), stack_pointer)
+    });
 }
 
 pub extern "C" fn fix(label: u32, kind: u32, site: u64) {

@@ -41,6 +41,36 @@ pub struct Site {
     pub line: u32,
     /// Column, from 1; 0 if unknown.
     pub column: u32,
+    /// The innermost loop that a branch or switch lies in.
+    pub in_loop: Option<Loop>,
+}
+
+/// A loop, as a branch or switch in it sees it. Code that was inlined is part of the function that
+/// it was inlined into, and so are its loops.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Loop {
+    /// Its number within the function: outer loops have smaller ones.
+    pub number: u32,
+    /// The number of the loop around it.
+    pub parent: Option<u32>,
+    /// How many loops the site lies in.
+    pub depth: u32,
+    /// Which ways stay in it: of a branch 0 is false and 1 true, of a switch they are the numbers of
+    /// the targets.
+    pub stays: Vec<bool>,
+}
+
+impl Loop {
+    /// Whether the site decides if there is another turn: some way leaves the loop.
+    pub fn is_left(&self) -> bool {
+        self.stays.contains(&false)
+    }
+
+    /// Whether a way stays in the loop.
+    pub fn stays(&self, choice: u64) -> bool {
+        let choice = usize::try_from(choice).ok();
+        choice.is_none_or(|choice| self.stays.get(choice) != Some(&false))
+    }
 }
 
 /// What happens at a site.

@@ -109,6 +109,7 @@ fn about(event: &Event) -> String {
     let code = event.aux as u8;
     let words = match EventKind::from_code(event.kind) {
         Some(EventKind::Fixed) => NoteKind::from_code(code).map(NoteKind::name),
+        Some(EventKind::Branch | EventKind::Switch) => None,
         _ => Kind::from_code(code).map(Kind::name),
     };
     words.map_or_else(String::new, |words| format!(" ({words})"))

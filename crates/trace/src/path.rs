@@ -83,6 +83,9 @@ pub struct Event {
     /// In which phase of a harness it happened, one of `nearmiss_abi::event::PHASE_*`; that of the
     /// function where nobody says.
     pub phase: u16,
+    /// Of a branch or switch: where the stack ended (`nearmiss_abi::event::frame`), which tells
+    /// activations of a function apart; 0 where nobody says.
+    pub frame: u16,
     /// What goes wrong if this check fails, or is feared where this probe leads, if the event
     /// says so and not its site.
     pub failure: Option<Kind>,
@@ -308,9 +311,11 @@ impl Reader<'_> {
             sensitive: raw.is_sensitive(),
             reason: None,
             phase,
+            frame: 0,
             failure: None,
         };
         match kind {
+            EventKind::Branch | EventKind::Switch => event.frame = raw.aux,
             EventKind::Fixed => event.reason = NoteKind::from_code(raw.aux as u8),
             _ => event.failure = Kind::from_code(raw.aux as u8),
         }

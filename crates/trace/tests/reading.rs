@@ -26,6 +26,7 @@ fn sites() -> Sites {
         function: 0,
         line: 3,
         column: 1,
+        in_loop: None,
     };
     let mut sites = Sites::default();
     sites.add(Unit {

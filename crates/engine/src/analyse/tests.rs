@@ -52,6 +52,7 @@ fn sites() -> Sites {
         function: 0,
         line,
         column: 1,
+        in_loop: None,
     });
     let mut all = Sites::default();
     all.add(Unit {

@@ -12,6 +12,7 @@ use crate::checks::{Check, Failure, Failures};
 use crate::context::Context;
 use crate::function::{Label, Rewriter};
 use crate::llvm::{Block, Opcode, Predicate, Value};
+use crate::loops;
 
 /// The terminator at a region's end.
 pub fn emit_end(rewriter: &mut Rewriter<'_>, end: Value) {
@@ -36,7 +37,10 @@ fn branch(rewriter: &mut Rewriter<'_>, end: Value) {
     let Some(label) = rewriter.label_of(condition) else {
         return;
     };
-    let site = rewriter.context.site(SiteKind::Branch, end);
+    let in_loop = rewriter.loops.get(&end);
+    let site = rewriter
+        .context
+        .site_in_loop(SiteKind::Branch, end, in_loop);
     let truth = rewriter.context.builder.unsigned(condition, 32);
     rewriter.context.hook("branch", &[label, truth, site]);
 }
@@ -48,7 +52,8 @@ fn switch(rewriter: &mut Rewriter<'_>, end: Value) {
     let kind = switch_kind(end);
     match kind {
         Some(kind) => {
-            let site = rewriter.context.site(kind, end);
+            let in_loop = rewriter.loops.get(&end);
+            let site = rewriter.context.site_in_loop(kind, end, in_loop);
             rewriter.context.hook("switch", &[label, site]);
         }
         None => fix(rewriter, end, Some(label), NoteKind::Operation),
@@ -58,14 +63,8 @@ fn switch(rewriter: &mut Rewriter<'_>, end: Value) {
 /// The cases of a switch of at most 64 bits, with their targets numbered.
 fn switch_kind(end: Value) -> Option<SiteKind> {
     let successors = end.successors();
-    let mut numbers: FxHashMap<Block, u32> = FxHashMap::default();
-    let targets: Vec<u32> = successors
-        .iter()
-        .map(|block| {
-            let next = numbers.len() as u32;
-            *numbers.entry(*block).or_insert(next)
-        })
-        .collect();
+    let numbers: FxHashMap<Block, u32> = loops::ways(end).into_iter().zip(0..).collect();
+    let targets: Vec<u32> = successors.iter().map(|block| numbers[block]).collect();
     // Operands: condition, default target, then value and target by turns.
     let cases = (1..successors.len())
         .map(|case| {

@@ -1,4 +1,5 @@
 //! C programs, built as users build them, and served.
+#![allow(dead_code)]
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -233,19 +233,23 @@ fn order(successors: &[Vec<usize>]) -> Vec<usize> {
 mod tests {
     use super::*;
 
-    /// The loops of all nodes: number, parent and which of the node's edges stay.
-    fn describe(graph: &[&[usize]]) -> Vec<Option<(u32, Option<u32>, u32, Vec<bool>)>> {
+    /// The loops of all nodes.
+    fn describe(graph: &[&[usize]]) -> Vec<Option<Loop>> {
         let graph: Vec<Vec<usize>> = graph.iter().map(|edges| edges.to_vec()).collect();
         let loops = Loops::find(&graph);
-        let described = graph.iter().enumerate().map(|(node, edges)| {
-            let found = loops.describe(node, edges)?;
-            Some((found.number, found.parent, found.depth, found.stays))
-        });
-        described.collect()
+        let nodes = graph.iter().enumerate();
+        nodes
+            .map(|(node, edges)| loops.describe(node, edges))
+            .collect()
     }
 
-    fn alone(stays: &[bool]) -> Option<(u32, Option<u32>, u32, Vec<bool>)> {
-        Some((0, None, 1, stays.to_vec()))
+    fn alone(stays: &[bool]) -> Option<Loop> {
+        Some(Loop {
+            number: 0,
+            parent: None,
+            depth: 1,
+            stays: stays.to_vec(),
+        })
     }
 
     #[test]
@@ -274,17 +278,20 @@ mod tests {
         // while (1) { while (2) 3; if (4) goto 7; while (5) { if (6) goto 7; } } 7
         let graph: &[&[usize]] = &[&[1], &[2, 7], &[3, 4], &[2], &[7, 5], &[6, 1], &[7, 5], &[]];
         let found = describe(graph);
-        let (inner, second) = (found[2].clone().unwrap(), found[5].clone().unwrap());
+        let inner = |number: u32, stays: &[bool]| {
+            Some(Loop {
+                number,
+                parent: Some(0),
+                depth: 2,
+                stays: stays.to_vec(),
+            })
+        };
         assert_eq!(found[1], alone(&[true, false]));
+        assert_eq!(found[2], inner(1, &[true, false]));
+        assert_eq!(found[3], inner(1, &[true]));
         assert_eq!(found[4], alone(&[false, true]));
-        assert_eq!((inner.1, inner.2, inner.3), (Some(0), 2, vec![true, false]));
-        assert_eq!(
-            (second.1, second.2, second.3),
-            (Some(0), 2, vec![true, false])
-        );
-        assert_eq!(found[6].clone().unwrap().3, [false, true]);
-        assert_ne!(inner.0, second.0);
-        assert_eq!(found[3].clone().unwrap().0, inner.0);
+        assert_eq!(found[5], inner(2, &[true, false]));
+        assert_eq!(found[6], inner(2, &[false, true]));
         assert_eq!(found[7], None);
     }
 

@@ -77,7 +77,11 @@ impl Program {
     fn turns(&self, line: u32) -> (Vec<bool>, Loop) {
         let events = self.of_line(line);
         let found = events[0].1.clone().expect("a loop");
-        assert!(events.iter().all(|(_, other)| other.as_ref() == Some(&found)));
+        assert!(
+            events
+                .iter()
+                .all(|(_, other)| other.as_ref() == Some(&found))
+        );
         let stays = events.iter().map(|(event, _)| found.stays(event.choice));
         (stays.collect(), found)
     }

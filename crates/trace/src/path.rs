@@ -1,7 +1,7 @@
 //! The path of a recorded run: events, each with the condition that it puts on the input.
 
 use nearmiss_abi::check::Kind;
-use nearmiss_abi::event::{Event as RawEvent, EventKind, PHASE_FUNCTION};
+use nearmiss_abi::event::{Event as RawEvent, EventKind, PHASE_FUNCTION, PHASE_SETUP};
 use nearmiss_abi::note::{NoteKind, NoteRow};
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::trace::{STATE_EXECUTED, STATE_EXITED};
@@ -271,6 +271,12 @@ struct Reader<'a> {
     inconsistent: u64,
 }
 
+/// A harness fills blocks of a symbolic size with as many elements as this run has: that they fit is
+/// no condition on other runs.
+fn is_about_this_run(kind: u8) -> bool {
+    kind == EventKind::Check as u8 || kind == EventKind::Probe as u8
+}
+
 impl Reader<'_> {
     fn events(&mut self, raw: &RawTrace, events: &[RawEvent]) -> Vec<Event> {
         let consistent = &self.verified.consistent;
@@ -288,6 +294,9 @@ impl Reader<'_> {
             if event.kind == EventKind::Mark as u8 {
                 phase = event.aux;
                 was_sensitive = event.is_sensitive();
+                continue;
+            }
+            if phase == PHASE_SETUP && is_about_this_run(event.kind) {
                 continue;
             }
             let read = self.event(&event, phase, &imported);

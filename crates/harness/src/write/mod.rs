@@ -90,6 +90,7 @@ impl Plan {
     fn write_main(&self, text: &mut String) {
         let staging = self.layout.size.max(1);
         let _ = writeln!(text, "\n{PLAIN} int main(void)\n{{");
+        *text += "    __nm_mark(0);\n";
         let _ = writeln!(
             text,
             "    nearmiss_symbolic({STAGING}, {staging}ul, \"{INPUT}\");"

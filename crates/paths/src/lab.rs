@@ -2,11 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use nearmiss_abi::event::{EventKind, PHASE_RESULT, PHASE_SETUP};
 use nearmiss_expr::{Evaluator, TermId, Terms};
 use nearmiss_server::{Ended, Request, Server, ServerError};
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Answer, Limits, TreeSolver};
-use nearmiss_trace::{Gathered, Gathering, RawTrace};
+use nearmiss_trace::{Event, Gathered, Gathering, RawTrace};
 
 use crate::input::{Channels, Input};
 
@@ -93,7 +94,7 @@ impl Lab {
         let raw = RawTrace::open(file).map_err(|error| error.to_string())?;
         let channels = &mut self.channels;
         let mut number = |channel: &nearmiss_trace::Channel| channels.number(channel);
-        let path = Gathered::read(
+        let mut path = Gathered::read(
             &raw,
             &self.sites,
             &mut Gathering {
@@ -102,6 +103,7 @@ impl Lab {
                 number: &mut number,
             },
         );
+        path.events.retain(matters);
         Ok(Recorded {
             ended: run.ended,
             results: run.results,
@@ -125,6 +127,19 @@ impl Lab {
             Answer::Unsat => Asked::Infeasible,
             Answer::Unknown(_) => Asked::Unknown,
         }
+    }
+}
+
+/// Whether an event says anything about the function. The harness itself fills blocks whose sizes
+/// are inputs with as many elements as there are in this run: that this fits is so by construction,
+/// and no condition on the path.
+fn matters(event: &Event) -> bool {
+    match event.phase {
+        PHASE_SETUP => !matches!(
+            event.kind,
+            EventKind::Check | EventKind::CheckFailed | EventKind::Probe
+        ),
+        phase => phase != PHASE_RESULT,
     }
 }
 

@@ -153,8 +153,8 @@ impl Gathered {
             inconsistent: verified.inconsistent,
         };
         let events = reader.events(raw, &raw.events[..usable]);
-        let is_mark = |event: &&RawEvent| event.kind == EventKind::Mark as u8;
-        let last_mark = raw.events[..usable].iter().rev().find(is_mark);
+        let mut backwards = raw.events[..usable].iter().rev();
+        let last_mark = backwards.find(|event| is_mark(event));
         Gathered {
             events,
             phase: last_mark.map_or(PHASE_FUNCTION, |mark| mark.aux),
@@ -240,6 +240,10 @@ fn end(raw: &RawTrace, usable: usize) -> End {
     }
 }
 
+fn is_mark(event: &RawEvent) -> bool {
+    event.kind == EventKind::Mark as u8
+}
+
 /// How many events there are before the first that makes no sense.
 fn usable_events(raw: &RawTrace, verified: &Verified) -> usize {
     let makes_sense = |event: &RawEvent| {
@@ -288,10 +292,16 @@ impl Reader<'_> {
         let mut read_events = Vec::with_capacity(events.len());
         // What was done before an event that is not used was done before the next one.
         let mut was_sensitive = false;
-        let mut phase = PHASE_FUNCTION;
+        // What comes before the first mark of a harness is its setup.
+        let is_marked = events.iter().any(is_mark);
+        let mut phase = if is_marked {
+            PHASE_SETUP
+        } else {
+            PHASE_FUNCTION
+        };
         for event in events {
             let event = event.after_sensitive(event.is_sensitive() || was_sensitive);
-            if event.kind == EventKind::Mark as u8 {
+            if is_mark(&event) {
                 phase = event.aux;
                 was_sensitive = event.is_sensitive();
                 continue;

@@ -3,11 +3,13 @@
 //! | module | what it does |
 //! | --- | --- |
 //! | [`build`] | from the user's files to the programs that are run: recording, twin, coverage |
+//! | [`coverage`] | what tests cover: lines, branches, MC/DC |
 //! | [`progress`] | how far it has come, for whoever watches |
 
 pub mod build;
 mod collect;
 mod conditions;
+pub mod coverage;
 mod explorer;
 mod findings;
 mod fixed;

@@ -201,25 +201,31 @@ impl Finder<'_> {
         names
     }
 
-    /// Writes the file that includes the user's files, with another name for a `main` in them. Also
-    /// gives the words that its compilation needs besides those of the first file.
+    /// The file that the harness includes: the user's own, or one that includes several, each with
+    /// another name for a `main` in it. Also gives the words that its compilation needs besides those
+    /// of the first file.
     fn unit(&self, included: &[usize]) -> Result<(PathBuf, Vec<String>), String> {
-        let mut text = String::from("/* The files under test, without their main. */\n");
-        let _ = writeln!(text, "#define main {OTHER_MAIN}");
-        let mut words = Vec::new();
-        for (place, index) in included.iter().enumerate() {
-            let source = &self.files.sources[*index];
-            let path = source.path.to_string_lossy();
-            if path.contains(['"', '\n']) {
-                return Err(format!("{path}: C has no way to include this name"));
-            }
-            let _ = writeln!(text, "#include \"{path}\"");
-            if place > 0 {
-                words.extend(source.naming());
-            }
+        let sources: Vec<&Source> = included.iter().map(|i| &self.files.sources[*i]).collect();
+        let strange = |source: &&&Source| source.path.to_string_lossy().contains(['"', '\n']);
+        if let Some(source) = sources.iter().find(strange) {
+            let name = source.name.display();
+            return Err(format!(
+                "{name}: C has no way to include a file of this name"
+            ));
         }
-        let _ = writeln!(text, "#undef main");
-        Ok((self.write("unit.c", &text)?, words))
+        if let [source] = sources[..] {
+            return Ok((source.path.clone(), Vec::new()));
+        }
+        let mut text = String::from("/* The files under test, without their main. */\n");
+        for (number, source) in sources.iter().enumerate() {
+            let _ = write!(
+                text,
+                "#undef main\n#define main {OTHER_MAIN}_{number}\n#include \"{}\"\n",
+                source.path.display()
+            );
+        }
+        let words = sources[1..].iter().filter_map(|source| source.naming());
+        Ok((self.write("unit.c", &text)?, words.collect()))
     }
 
     /// The object with the debug information of all that is included.

@@ -10,7 +10,6 @@ pub struct Said {
     /// Whether it did its work.
     pub done: bool,
     /// Its standard output.
-    #[allow(dead_code, reason = "coverage reads it")]
     pub output: Vec<u8>,
     /// Its standard error.
     pub messages: String,

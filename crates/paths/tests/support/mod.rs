@@ -82,3 +82,14 @@ pub fn request(function: &str) -> Request {
         ..Request::default()
     }
 }
+
+/// The rows of an input with one channel.
+pub fn rows(name: &str, content: &[u8]) -> Vec<u8> {
+    let mut rows = Vec::new();
+    for number in [name.len(), 0, content.len()] {
+        rows.extend((number as u32).to_le_bytes());
+    }
+    rows.extend(name.bytes());
+    rows.extend(content);
+    rows
+}

@@ -1,0 +1,104 @@
+//! The program that counts: plain clang with its own counters, in pages that forked children share.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::build::tool::{self, word, words};
+use crate::build::{Programs, Recipe};
+
+/// What clang is told for the file under test. Names that are not compressed are read by us.
+const COUNTING: [&str; 7] = [
+    "-O0",
+    "-g0",
+    "-fprofile-instr-generate",
+    "-fcoverage-mapping",
+    "-fcoverage-mcdc",
+    "-mllvm",
+    "-enable-name-compression=false",
+];
+
+/// The symbol that brings `libc/coverage.c` in.
+const SHARING: &str = "__nm_coverage";
+/// The replacement of the runtime in programs that do not record.
+const REPLAY_ARCHIVE: &str = "libnearmiss_replay.a";
+
+/// Two pages before and two after all counters: what else is in the program's data shares no page with
+/// them.
+const PAGES: &str = "\
+    .section __llvm_prf_cnts,\"aw\",@progbits\n\
+    .balign 4096\n\
+    .zero 4096\n\
+    .section __llvm_prf_bits,\"aw\",@progbits\n\
+    .balign 4096\n\
+    .zero 4096\n\
+    .section .note.GNU-stack,\"\",@progbits\n";
+
+/// Builds the program beside the recording one.
+pub fn build(programs: &Programs) -> Result<PathBuf, String> {
+    let recipe = &programs.recipe;
+    let directory = recipe.compiler.directory.join("coverage");
+    fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    let mut objects = vec![pages(recipe, &directory)?];
+    objects.push(subject(recipe, &directory)?);
+    for index in 0..recipe.files.sources.len() {
+        objects.push(other(recipe, &directory, index)?);
+    }
+    objects.push(objects[0].clone());
+    let program = directory.join("program");
+    let mut all = vec![
+        "-fprofile-instr-generate".to_string(),
+        format!("-Wl,-u,{SHARING}"),
+    ];
+    all.extend(recipe.link_words(&objects, &program));
+    let archive = recipe
+        .compiler
+        .config
+        .library_directory
+        .join(REPLAY_ARCHIVE);
+    all.push(word(&archive));
+    run(recipe, &all, &directory)?;
+    Ok(program)
+}
+
+fn pages(recipe: &Recipe, directory: &Path) -> Result<PathBuf, String> {
+    let (text, object) = (directory.join("pages.s"), directory.join("pages.o"));
+    fs::write(&text, PAGES).map_err(|error| format!("{}: {error}", text.display()))?;
+    let mut all: Vec<String> = words(["-c"]).collect();
+    all.extend([word(&text), "-o".to_string(), word(&object)]);
+    run(recipe, &all, directory)?;
+    Ok(object)
+}
+
+/// The file with the function.
+fn subject(recipe: &Recipe, directory: &Path) -> Result<PathBuf, String> {
+    let object = directory.join("subject.o");
+    let mut source = recipe.source.clone();
+    source.words.extend(recipe.words.iter().cloned());
+    recipe
+        .compiler
+        .plain(&source, &recipe.input, &COUNTING, &object)
+        .map_err(told)?;
+    Ok(object)
+}
+
+/// A file beside it, which is not counted.
+fn other(recipe: &Recipe, directory: &Path, index: usize) -> Result<PathBuf, String> {
+    let object = directory.join(format!("other-{index}.o"));
+    let source = &recipe.files.sources[index];
+    (recipe.compiler)
+        .plain(source, &source.path, &["-O1"], &object)
+        .map_err(told)?;
+    Ok(object)
+}
+
+fn run(recipe: &Recipe, words: &[String], directory: &Path) -> Result<(), String> {
+    let said = tool::run(&recipe.compiler.config.clang, words, directory)?;
+    match said.done {
+        true => Ok(()),
+        false => Err(told(said.messages)),
+    }
+}
+
+fn told(messages: String) -> String {
+    format!("the program that counts coverage cannot be built:\n{messages}")
+}

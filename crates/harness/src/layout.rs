@@ -85,6 +85,12 @@ impl Scene {
         }
     }
 
+    /// What attributes of a pointer say of its elements.
+    pub fn element_tags(&self) -> Vec<String> {
+        let ranges = self.tags.iter().filter(|tag| tag.starts_with("range"));
+        ranges.cloned().collect()
+    }
+
     /// Whether it is what the user named: a parameter, a global.
     pub fn is_top(&self, path: &Path) -> bool {
         path.steps.is_empty() && self.nesting.is_empty()

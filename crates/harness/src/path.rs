@@ -24,6 +24,8 @@ pub(crate) enum Step {
     Any,
     /// A member.
     Member(String),
+    /// What a stub gives back.
+    Call,
 }
 
 impl Path {
@@ -57,15 +59,7 @@ impl Path {
         let compact: String = text.chars().filter(|c| !c.is_whitespace()).collect();
         let stars = compact.chars().take_while(|c| *c == '*').count();
         let (root, mut rest) = identifier(&compact[stars..]).ok_or_else(bad)?;
-        // What a stub gives back is called as the stub is.
-        let stub = rest.strip_prefix("()");
-        let mut path = match stub {
-            Some(after) => {
-                rest = after;
-                Path::root(&format!("{root}()"))
-            }
-            None => Path::root(root),
-        };
+        let mut path = Path::root(root);
         while !rest.is_empty() {
             if let Some(after) = rest.strip_prefix("->") {
                 let (name, after) = identifier(after).ok_or_else(bad)?;
@@ -74,6 +68,9 @@ impl Path {
             } else if let Some(after) = rest.strip_prefix('.') {
                 let (name, after) = identifier(after).ok_or_else(bad)?;
                 path = path.member(name);
+                rest = after;
+            } else if let Some(after) = rest.strip_prefix("()") {
+                path = path.then(Step::Call);
                 rest = after;
             } else if let Some(after) = rest.strip_prefix('[') {
                 let (index, after) = after.split_once(']').ok_or_else(bad)?;
@@ -103,7 +100,9 @@ impl Path {
         let Some((start, rest)) = path.steps.split_at_checked(length) else {
             return false;
         };
-        let elements = rest.iter().all(|step| !matches!(step, Step::Member(_)));
+        let elements = rest
+            .iter()
+            .all(|step| !matches!(step, Step::Member(_) | Step::Call));
         self.root == path.root && same_steps(&self.steps, start) && elements
     }
 }
@@ -143,6 +142,7 @@ impl fmt::Display for Path {
                 Step::Index(index) => text = format!("{text}[{index}]"),
                 Step::Any => text = format!("{text}[]"),
                 Step::Member(name) => text = format!("{text}.{name}"),
+                Step::Call => text = format!("{text}()"),
             }
         }
         f.write_str(&text)
@@ -166,6 +166,7 @@ mod tests {
             "*p",
             "s.x",
             "m[1][2]",
+            "o->read()[1]",
             "rows[]",
         ] {
             assert_eq!(path(text).to_string(), text);

@@ -199,7 +199,7 @@ impl Builder<'_> {
         });
         let mut nesting = waiting.scene.nesting.clone();
         nesting.push(self.types.bare(element));
-        let mut scene = Scene::new(Owner::Block(number), nesting, waiting.scene.tags.clone());
+        let mut scene = Scene::new(Owner::Block(number), nesting, waiting.scene.element_tags());
         scene.text = matches!(self.layout.blocks[number].count, Count::Text);
         for index in 0..most {
             let step = if one {
@@ -365,11 +365,11 @@ impl Builder<'_> {
         if size == 0 {
             return Ok(Some(Target::Stub(number)));
         }
-        let name = Path::root(&format!("{path}()"));
+        let name = path.then(Step::Call);
         let at = self.reserve(size * STUB_CALLS, &name)?;
         let root = self.layout.roots.len();
         self.layout.roots.push(Root {
-            name: name.root.clone(),
+            name: name.to_string(),
             role: Role::Stub,
             of: result,
             elements: STUB_CALLS,

@@ -109,6 +109,6 @@ impl Rulebook {
 
 fn tagged(kind: RuleKind, tags: &[String]) -> Option<String> {
     let said = tags.iter().filter_map(|tag| Rule::from_tag(tag));
-    let said = said.filter(|(of, _)| *of == kind).last();
+    let said = said.filter(|(of, _)| *of == kind).next_back();
     said.map(|(_, value)| value.to_string())
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use nearmiss_harness::{HarnessError, PROBE_FLAGS, Plan, Request, Rule, RuleKind, Unit};
+use nearmiss_harness::{HarnessError, PROBE_FLAGS, Plan, Request, Rule, Unit};
 use nearmiss_results::Memory;
 
 /// A directory with a C file in it; gone at the end.
@@ -73,7 +73,7 @@ impl Workbench {
     pub fn build(&self, plan: &Plan, words: &[&str]) {
         let harness = plan.harness(&self.source());
         fs::write(self.directory.join("harness.c"), harness).expect("a file");
-        let runtime = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/workbench/runtime.c");
+        let runtime = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/harness/runtime.c");
         let mut all = vec!["-w", "-g", "harness.c", runtime, "-o", "program"];
         if self.directory.join("other.c").exists() {
             all.push("other.c");
@@ -138,6 +138,40 @@ pub fn request(function: &str, rules: &str) -> Request {
     }
 }
 
-/// The rule kinds are used by all tests through [`request`].
-#[allow(dead_code)]
-pub const KINDS: [RuleKind; 5] = RuleKind::ALL;
+/// Values in a short form.
+pub fn numbers(memory: &Memory) -> String {
+    use nearmiss_results::Value;
+    fn text(value: &Value) -> String {
+        match value {
+            Value::Integer { value, name: None } => value.to_string(),
+            Value::Integer {
+                name: Some(name), ..
+            } => name.clone(),
+            Value::Float { bits, size } => format!("f{size}:{bits:x}"),
+            Value::Structure(members) => {
+                let members = members
+                    .iter()
+                    .map(|(name, of)| format!("{name}={}", text(of)));
+                format!("{{{}}}", members.collect::<Vec<_>>().join(","))
+            }
+            Value::Array(elements) => {
+                let elements: Vec<String> = elements.iter().map(text).collect();
+                format!("[{}]", elements.join(","))
+            }
+            Value::Text(bytes) => format!("{:?}", String::from_utf8_lossy(bytes)),
+            Value::Null => "NULL".into(),
+            Value::Pointer { block, index: 0 } => format!("&{block}"),
+            Value::Pointer { block, index } => format!("&{block}+{index}"),
+            Value::Elsewhere => "elsewhere".into(),
+            Value::Function(name) => name.clone(),
+            Value::Bytes(bytes) => format!("{bytes:x?}"),
+        }
+    }
+    let variables = memory.variables.iter();
+    let variables = variables.map(|v| format!("{}: {}", v.name, text(&v.value)));
+    let blocks = memory.blocks.iter().enumerate().map(|(number, block)| {
+        let freed = if block.freed { " freed" } else { "" };
+        format!("#{number} {}{freed} {}", block.name, text(&block.content))
+    });
+    variables.chain(blocks).collect::<Vec<_>>().join("; ")
+}

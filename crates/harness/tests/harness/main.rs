@@ -1,0 +1,7 @@
+//! Harnesses of real C files, compiled by clang, run without nearmiss around them.
+
+mod attributes;
+mod callers;
+mod kinds;
+mod refusals;
+mod workbench;

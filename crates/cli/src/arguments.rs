@@ -7,11 +7,11 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod analysis;
 mod explore;
-pub mod rules;
+mod rules;
 mod values;
 
 pub use analysis::AnalysisArguments;
-pub use explore::{Cover, ExploreArguments, PreMode, ResultArguments};
+pub use explore::{Cover, ExploreArguments, Framework, PreMode, ResultArguments};
 use values::{percent, size};
 
 /// Your tests pass. nearmiss finds the inputs right next to them that fail.

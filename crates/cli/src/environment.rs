@@ -44,6 +44,34 @@ pub fn directory() -> Result<PathBuf, String> {
     std::env::current_dir().map_err(|error| format!("the working directory: {error}"))
 }
 
+/// The time of day: `2026-11-16T08:00:00Z`.
+pub fn now() -> String {
+    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    date_and_time(since.map_or(0, |since| since.as_secs()))
+}
+
+/// So many seconds after the beginning of 1970, by the calendar.
+fn date_and_time(seconds: u64) -> String {
+    let (days, rest) = (seconds / 86_400, seconds % 86_400);
+    let is_leap =
+        |year: u64| year.is_multiple_of(4) && !year.is_multiple_of(100) || year.is_multiple_of(400);
+    let (mut year, mut day) = (1970, days);
+    while day >= 365 + u64::from(is_leap(year)) {
+        day -= 365 + u64::from(is_leap(year));
+        year += 1;
+    }
+    let february = 28 + u64::from(is_leap(year));
+    let lengths = [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
+    let mut month = 0;
+    while day >= lengths[month] {
+        day -= lengths[month];
+        month += 1;
+    }
+    let (hour, minute, second) = (rest / 3600, rest / 60 % 60, rest % 60);
+    let (month, day) = (month + 1, day + 1);
+    format!("{year}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z")
+}
+
 /// Standard input, to be handed on.
 pub fn stdin() -> Result<File, String> {
     let stdin = io::stdin();
@@ -88,5 +116,23 @@ pub fn width() -> usize {
     match columns {
         0 => 80,
         columns => usize::from(columns),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_have_dates() {
+        for (seconds, expected) in [
+            (0, "1970-01-01T00:00:00Z"),
+            (951_782_399, "2000-02-28T23:59:59Z"),
+            (951_782_400, "2000-02-29T00:00:00Z"),
+            (1_735_689_599, "2024-12-31T23:59:59Z"),
+            (4_107_542_400, "2100-03-01T00:00:00Z"),
+        ] {
+            assert_eq!(date_and_time(seconds), expected);
+        }
     }
 }

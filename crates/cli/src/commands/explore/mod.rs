@@ -4,11 +4,13 @@
 //! | --- | --- |
 //! | `settings` | flags → what `paths` is to do |
 //! | `sizes` | the file of `--sizes` |
-//! | `results` | what is told and written |
+//! | `results` | what is told |
+//! | `writing` | what is written |
 
 mod results;
 mod settings;
 mod sizes;
+mod writing;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -23,7 +25,7 @@ use crate::{FOUND, NOTHING, signals};
 
 /// Explores a function, tells what was found and writes the tests.
 pub fn explore(arguments: &ExploreArguments) -> Result<u8, String> {
-    results::refuse_to_overwrite(&arguments.results)?;
+    writing::refuse_to_overwrite(&arguments.results)?;
     let directory = directory(arguments);
     let campaign = Campaign::open(&directory).map_err(|error| error.to_string())?;
     let config = settings::config(arguments, campaign.root())?;
@@ -35,8 +37,8 @@ pub fn explore(arguments: &ExploreArguments) -> Result<u8, String> {
     display.finish();
     let report = report?;
     results::keep(&report, campaign.root())?;
-    results::write(&report, &arguments.results)?;
-    results::tell(&report, &arguments.results)?;
+    let text = results::tell(&report, &arguments.results)?;
+    writing::write(&report, text, arguments)?;
     Ok(status(&report))
 }
 

@@ -1,43 +1,57 @@
-//! What `explore` tells, and what it writes: the report, tests, inputs, coverage.
+//! What `explore` tells: the report, on standard output or in a file.
 
 use std::fs;
 use std::path::Path;
 
+use nearmiss_report::function::{files, text};
+use nearmiss_report::text::Detail;
 use nearmiss_results::FunctionReport;
 
 use crate::arguments::{Format, ResultArguments};
+use crate::files::Disk;
 use crate::output;
 
 /// The report of the last exploration of a function, in its directory.
-const REPORT: &str = "report.json";
+pub const REPORT: &str = "report.json";
 
-/// Complains of a file that is not ours before any work is done.
-pub fn refuse_to_overwrite(_arguments: &ResultArguments) -> Result<(), String> {
-    Ok(())
-}
+/// What a report for people begins with in a file: so that it is known for one of ours.
+const HEAD: &str = "Report of nearmiss explore\n\n";
 
 /// Keeps the report beside what it was made from.
 pub fn keep(report: &FunctionReport, directory: &Path) -> Result<(), String> {
-    write_file(&directory.join(REPORT), &report.to_json())
+    let path = directory.join(REPORT);
+    fs::write(&path, report.to_json()).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Writes everything that the flags name.
-pub fn write(_report: &FunctionReport, _arguments: &ResultArguments) -> Result<(), String> {
-    Ok(())
-}
-
-/// Tells what was found, where the flags say.
-pub fn tell(report: &FunctionReport, arguments: &ResultArguments) -> Result<(), String> {
-    let text = match arguments.format {
-        Format::Json => report.to_json(),
-        Format::Text => report.to_json(),
-    };
-    match &arguments.output {
-        Some(path) => write_file(path, &text),
-        None => output::result(text.as_bytes()),
+/// Tells what was found, where the flags say; what is to be written into a file.
+pub fn tell(
+    report: &FunctionReport,
+    arguments: &ResultArguments,
+) -> Result<Option<String>, String> {
+    let people = || shown(report, arguments.all);
+    match (&arguments.output, arguments.format) {
+        (Some(_), format) => {
+            output::result(people().as_bytes())?;
+            Ok(Some(match format {
+                Format::Json => report.to_json(),
+                Format::Text => format!("{HEAD}{}", people()),
+            }))
+        }
+        (None, Format::Json) => output::result(report.to_json().as_bytes()).map(|()| None),
+        (None, Format::Text) => output::result(people().as_bytes()).map(|()| None),
     }
 }
 
-fn write_file(path: &Path, text: &str) -> Result<(), String> {
-    fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+/// The report for people.
+pub fn shown(report: &FunctionReport, all: bool) -> String {
+    let detail = match all {
+        true => Detail::Full,
+        false => Detail::Brief,
+    };
+    text::report(report, &Disk, detail)
+}
+
+/// Whether a file is one that [`tell`] gave.
+pub fn is_report(bytes: &[u8]) -> bool {
+    bytes.starts_with(HEAD.as_bytes()) || files::is_ours(bytes)
 }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use nearmiss_harness::Request;
+use nearmiss_harness::{Request, require};
 use nearmiss_paths::build::Sources;
 use nearmiss_paths::{Config, Cover, Mode};
 
@@ -71,6 +71,10 @@ fn request(arguments: &ExploreArguments) -> Result<Option<Request>, String> {
     request.rules.extend(kinds.into_iter().flatten().cloned());
     request.globals.extend(inputs.global.iter().cloned());
     (request.requirements).extend(subject.require.iter().cloned());
+    for text in &request.requirements {
+        // What is wrong with the words themselves is said before anything is built.
+        require::check(text).map_err(|error| error.to_string())?;
+    }
     Ok(Some(request))
 }
 

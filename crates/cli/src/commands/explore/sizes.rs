@@ -12,9 +12,7 @@
 use std::fs;
 use std::path::Path;
 
-use nearmiss_harness::Request;
-
-use crate::arguments::rules;
+use nearmiss_harness::{Request, Rule, RuleKind};
 
 /// Adds the rules of a file that are about the request's function.
 pub fn add(file: &Path, request: &mut Request) -> Result<(), String> {
@@ -54,12 +52,13 @@ fn add_line(line: &str, request: &mut Request) -> Result<(), String> {
         "require" => request.requirements.push(rest.to_string()),
         "global" => request.globals.push(rest.to_string()),
         _ => {
-            let known = rules::WORDS.iter().find(|(name, _)| *name == word);
-            let (_, kind) = known.ok_or_else(|| {
-                let words = rules::WORDS.map(|(name, _)| name).join(", ");
+            let known = RuleKind::ALL.into_iter().find(|kind| kind.word() == word);
+            let kind = known.ok_or_else(|| {
+                let words = RuleKind::ALL.map(RuleKind::word).join(", ");
                 format!("expected one of {words}, require, global; found: {word}")
             })?;
-            request.rules.push(rules::rule(*kind, rest)?);
+            let rule = Rule::parse(kind, rest).map_err(|error| error.to_string())?;
+            request.rules.push(rule);
         }
     }
     Ok(())
@@ -68,7 +67,6 @@ fn add_line(line: &str, request: &mut Request) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nearmiss_harness::RuleKind;
 
     fn request(text: &str) -> Result<Request, String> {
         let directory = tempfile::tempdir().unwrap();
@@ -109,10 +107,7 @@ mod tests {
                 "range n=5\nsize\n",
                 "sizes:2: expected a rule, such as size t=n",
             ),
-            (
-                "range n=a..b\n",
-                "sizes:1: expected an integer and its values",
-            ),
+            ("range n=a..b\n", "sizes:1: --range n=a..b: "),
         ] {
             let trouble = request(text).unwrap_err();
             assert!(trouble.starts_with(expected), "{trouble}");

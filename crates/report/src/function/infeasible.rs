@@ -28,39 +28,56 @@ pub fn block(report: &FunctionReport, detail: Detail) -> String {
         (some, Some(name)) => format!(", {some} because of {}", escape::text(name)),
     };
     let mut text = format!("\n{count}{because}:\n");
+    let groups = match detail {
+        Detail::Brief => by_place(&report.infeasible),
+        Detail::Full => report.infeasible.iter().map(|it| vec![it]).collect(),
+    };
     let most = match detail {
         Detail::Brief => MOST,
         Detail::Full => usize::MAX,
     };
-    text.extend(
-        report
-            .infeasible
-            .iter()
-            .take(most)
-            .map(|it| line(it, detail)),
-    );
-    let more = report.infeasible.len().saturating_sub(most);
-    if more > 0 {
-        // Writing into a string does not fail.
-        let _ = writeln!(text, "  … and {more} more (--all shows them)");
+    text.extend(groups.iter().take(most).map(|group| line(group, detail)));
+    if groups.len() > most || groups.len() < report.infeasible.len() {
+        text += "  (--all shows each of them)\n";
     }
     text
 }
 
-/// `  merge.c:14:9 true, after 3 decisions: needs n1 < 0 (rejected by the precondition)`.
-fn line(partial: &Infeasible, detail: Detail) -> String {
-    let mut text = String::from("  ");
-    let (place, before) = match partial.path.split_last() {
-        Some((last, before)) => {
-            let (file, way) = (escape::text(&last.file), escape::text(&last.way));
-            let place = format!("{file}:{}:{} {way}", last.line, last.column);
-            (place, before.len())
+/// Those that end with the same step are told together.
+fn by_place(infeasible: &[Infeasible]) -> Vec<Vec<&Infeasible>> {
+    let mut groups: Vec<Vec<&Infeasible>> = Vec::new();
+    for partial in infeasible {
+        let is_same = |group: &&mut Vec<&Infeasible>| group[0].path.last() == partial.path.last();
+        match groups.iter_mut().find(is_same) {
+            Some(group) => group.push(partial),
+            None => groups.push(vec![partial]),
         }
-        None => ("the whole function".to_string(), 0),
+    }
+    groups
+}
+
+/// `  merge.c:14:9 true, after 3 decisions: needs n1 < 0`; of several that with the shortest condition.
+fn line(group: &[&Infeasible], detail: Detail) -> String {
+    let Some(partial) = group.iter().min_by_key(|it| it.condition.len()) else {
+        return String::new();
     };
-    text += &place;
-    if before > 0 {
-        let _ = write!(text, ", after {}", counted(before as u64, "decision"));
+    let mut text = match partial.path.last() {
+        Some(last) => {
+            let (file, way) = (escape::text(&last.file), escape::text(&last.way));
+            format!("  {file}:{}:{} {way}", last.line, last.column)
+        }
+        None => "  the whole function".into(),
+    };
+    let before = partial.path.len().saturating_sub(1);
+    // Writing into a string does not fail.
+    match (group.len(), before) {
+        (1, 0) => {}
+        (1, before) => {
+            let _ = write!(text, ", after {}", counted(before as u64, "decision"));
+        }
+        (count, _) => {
+            let _ = write!(text, ", {count} times");
+        }
     }
     if !partial.condition.is_empty() {
         let condition = escape::text(&partial.condition);
@@ -68,7 +85,8 @@ fn line(partial: &Infeasible, detail: Detail) -> String {
             Detail::Brief => shortened(&condition, CONDITION),
             Detail::Full => condition,
         };
-        let _ = write!(text, ": needs {condition}");
+        let example = if group.len() > 1 { ", e.g." } else { ":" };
+        let _ = write!(text, "{example} needs {condition}");
     }
     if partial.precondition {
         text += " (possible, but not admissible)";

@@ -101,38 +101,43 @@ pub fn input(before: &Memory, detail: Detail) -> String {
     }
 }
 
-/// The result, then what the function has changed: `3 t3={1,2,3}`.
+/// The result, then what the function has changed: `3, t3={1,2,3}`.
 pub fn outcome(test: &PathTest, detail: Detail) -> String {
     let Some(after) = &test.after else {
         return "–".into();
     };
-    let mut parts: Vec<String> = Vec::new();
-    for variable in after.variables.iter().filter(|it| it.role == Role::Result) {
-        let mut short = Short::new(after, detail).knowing(test.before.blocks.len());
-        parts.push(short.typed(&variable.value, &variable.ctype));
+    let results = after.variables.iter().filter(|it| it.role == Role::Result);
+    let mut parts: Vec<String> = results
+        .map(|variable| {
+            let mut short = Short::new(after, detail).knowing(test.before.blocks.len());
+            short.typed(&variable.value, &variable.ctype)
+        })
+        .collect();
+    let changed = changed(&test.before, after, detail);
+    if !changed.is_empty() {
+        parts.push(changed.join(" "));
     }
-    parts.extend(changed(&test.before, after, detail));
     match parts.is_empty() {
         true => "–".into(),
-        false => parts.join(" "),
+        false => parts.join(", "),
     }
 }
 
 /// The variables that are not what they were.
 fn changed(before: &Memory, after: &Memory, detail: Detail) -> Vec<String> {
-    let is_kept = |variable: &&Variable| matches!(variable.role, Role::Parameter | Role::Global);
     let mut old = Short::new(before, Detail::Full);
-    let old: Vec<String> = before
-        .variables
-        .iter()
-        .map(|variable| old.variable(variable))
-        .collect();
+    let old: Vec<String> = before.variables.iter().map(|it| old.variable(it)).collect();
     let mut full = Short::new(after, Detail::Full);
     let mut short = Short::new(after, detail);
     let mut changed = Vec::new();
-    for variable in after.variables.iter().filter(is_kept) {
+    for variable in &after.variables {
+        if !matches!(variable.role, Role::Parameter | Role::Global) {
+            continue;
+        }
         let (full, short) = (full.variable(variable), short.variable(variable));
-        if !old.contains(&full) {
+        // What another variable leads to now is shown there.
+        let name = escape::text(&variable.name);
+        if !old.contains(&full) && full != format!("{name}={name}") {
             changed.push(short);
         }
     }

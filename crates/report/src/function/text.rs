@@ -78,6 +78,9 @@ fn completeness(report: &FunctionReport) -> String {
         None => "",
     };
     match report.is_complete() {
+        true if what == "path" => {
+            format!("Complete: {tests}, one for every feasible path{admissible}.")
+        }
         true => format!("Complete: {tests} for every feasible {what}{admissible}."),
         false => {
             format!("Not complete: {tests}, but perhaps not for every feasible {what}, see below.")

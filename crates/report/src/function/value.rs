@@ -83,22 +83,23 @@ impl<'a> Short<'a> {
         variables.any(|it| it.role == Role::Stub && it.name == name)
     }
 
-    /// A node of a list is its values and an arrow; everything else has names.
+    /// A node of a list is its values and an arrow, one of a tree its values and what hangs on it;
+    /// everything else has names.
     fn structure(&mut self, members: &[(String, Value)]) -> String {
         let links = members.iter().filter(|(_, value)| is_link(value)).count();
-        let is_node = links == 1 && members.last().is_some_and(|(_, value)| is_link(value));
-        let (own, link) = members.split_at(members.len() - usize::from(is_node));
-        let is_bare = is_node && own.len() == 1;
-        let shown = own.iter().map(|(name, value)| {
-            let value = self.value(value);
-            match is_bare || name.is_empty() {
-                true => value,
-                false => format!("{}={value}", escape::text(name)),
+        let is_list = links == 1 && members.last().is_some_and(|(_, value)| is_link(value));
+        let is_bare = (is_list || links > 1) && members.len() == links + 1;
+        let mut parts = Vec::new();
+        for (name, value) in members {
+            if links > 1 && *value == Value::Null {
+                continue;
             }
-        });
-        let mut parts: Vec<String> = shown.collect();
-        if let Some((_, target)) = link.first() {
-            parts.push(format!("→ {}", self.value(target)));
+            let text = self.value(value);
+            parts.push(match is_link(value) {
+                true if is_list => format!("→ {text}"),
+                false if is_bare || name.is_empty() => text,
+                _ => format!("{}={text}", escape::text(name)),
+            });
         }
         format!("{{{}}}", parts.join(" "))
     }
@@ -247,6 +248,27 @@ mod tests {
         assert_eq!(shown(&memory), "list={3 → {5 → NULL}}");
         memory.blocks[1].content = node(5, pointer(0, 0));
         assert_eq!(shown(&memory), "list={3 → {5 → list}}");
+    }
+
+    #[test]
+    fn trees_show_what_hangs_on_them() {
+        let tree = |key, left, right| {
+            let members = [("key", integer(key)), ("left", left), ("right", right)];
+            let members = members.map(|(name, value)| (name.to_string(), value));
+            Value::Array(vec![Value::Structure(members.into())])
+        };
+        let memory = Memory {
+            variables: vec![parameter("root", "struct tree *", pointer(0, 0))],
+            blocks: vec![
+                block("root", "struct tree", tree(4, Value::Null, pointer(1, 0))),
+                block(
+                    "root->right",
+                    "struct tree",
+                    tree(6, Value::Null, Value::Null),
+                ),
+            ],
+        };
+        assert_eq!(shown(&memory), "root={4 right={6}}");
     }
 
     #[test]

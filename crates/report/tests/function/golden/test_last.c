@@ -36,7 +36,7 @@ static void test_last_1(void)
 }
 
 /* Path 2: list={3 → {5 → NULL}}
- * gives list->next list={-3 → {5 → NULL}} */
+ * gives list->next, list={-3 → {5 → NULL}} */
 static void test_last_2(void)
 {
     struct node list_next = {.value = 5, .next = NULL};
@@ -52,7 +52,7 @@ static void test_last_2(void)
 }
 
 /* Path 3: list={3 → {5 → list}}
- * gives list->next list={-3 → {5 → list}} */
+ * gives list->next, list={-3 → {5 → list}} */
 static void test_last_3(void)
 {
     struct node list_next = {.value = 5};

@@ -39,7 +39,7 @@ static void test_pop_1(void)
 }
 
 /* Path 2: list={{4 → {6 → NULL}}}
- * gives 4 list={{6 → NULL}} */
+ * gives 4, list={{6 → NULL}} */
 static void test_pop_2(void)
 {
     struct node **list = malloc(sizeof *list);

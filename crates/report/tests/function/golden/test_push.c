@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 /* Path 1: list={{4 → NULL}} value=9
- * gives {9 → *list} list={{9 → {4 → NULL}}} */
+ * gives {9 → *list}, list={{9 → {4 → NULL}}} */
 static void test_push_1(void)
 {
     struct node list_2 = {.value = 4, .next = NULL};

@@ -32,7 +32,7 @@
 #endif
 
 /* Path 1: s="ab,c" stop="," bytes=NULL
- * gives s+2 s="AB,c" */
+ * gives s+2, s="AB,c" */
 static void test_upper_1(void)
 {
     char s[] = "ab,c";
@@ -45,7 +45,7 @@ static void test_upper_1(void)
 }
 
 /* Path 2: s="x\x01y\x7f" stop="" bytes=s+3
- * gives s+4 s="X\x01Y\x83" */
+ * gives s+4, s="X\x01Y\x83" */
 static void test_upper_2(void)
 {
     char s[] = "x\001y\177";
@@ -83,7 +83,7 @@ static void test_upper_4(void)
 
 #if NEARMISS_KNOWN_FAILURES
 /* Path 5: s="a" stop="" bytes=NULL
- * gives s+1 s="B"
+ * gives s+1, s="B"
  * Not run, because check_upper rejects this result. */
 static void test_upper_5(void)
 {

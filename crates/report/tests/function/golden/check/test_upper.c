@@ -29,7 +29,7 @@
 #endif
 
 /* Path 1: s="ab,c" stop="," bytes=NULL
- * gives s+2 s="AB,c" */
+ * gives s+2, s="AB,c" */
 START_TEST(test_upper_1)
 {
     char s[] = "ab,c";
@@ -43,7 +43,7 @@ START_TEST(test_upper_1)
 END_TEST
 
 /* Path 2: s="x\x01y\x7f" stop="" bytes=s+3
- * gives s+4 s="X\x01Y\x83" */
+ * gives s+4, s="X\x01Y\x83" */
 START_TEST(test_upper_2)
 {
     char s[] = "x\001y\177";
@@ -84,7 +84,7 @@ END_TEST
 
 #if NEARMISS_KNOWN_FAILURES
 /* Path 5: s="a" stop="" bytes=NULL
- * gives s+1 s="B"
+ * gives s+1, s="B"
  * Not run, because check_upper rejects this result. */
 START_TEST(test_upper_5)
 {

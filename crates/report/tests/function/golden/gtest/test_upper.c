@@ -41,7 +41,7 @@ void nearmiss_require(const char *file, int line, const char *what, int conditio
 #define NEARMISS_TRUE(condition) nearmiss_require(__FILE__, __LINE__, #condition, condition)
 
 /* Path 1: s="ab,c" stop="," bytes=NULL
- * gives s+2 s="AB,c" */
+ * gives s+2, s="AB,c" */
 void test_upper_1(void);
 void test_upper_1(void)
 {
@@ -55,7 +55,7 @@ void test_upper_1(void)
 }
 
 /* Path 2: s="x\x01y\x7f" stop="" bytes=s+3
- * gives s+4 s="X\x01Y\x83" */
+ * gives s+4, s="X\x01Y\x83" */
 void test_upper_2(void);
 void test_upper_2(void)
 {
@@ -96,7 +96,7 @@ void test_upper_4(void)
 
 #if NEARMISS_KNOWN_FAILURES
 /* Path 5: s="a" stop="" bytes=NULL
- * gives s+1 s="B"
+ * gives s+1, s="B"
  * Not run, because check_upper rejects this result. */
 void test_upper_5(void);
 void test_upper_5(void)

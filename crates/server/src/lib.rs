@@ -52,7 +52,7 @@ pub enum Ended {
     Exited(i32),
     /// By this signal.
     Signal(i32),
-    /// It was killed because its time was over.
+    /// It was killed because its time was over, or because it used up too much of something else.
     TimedOut,
 }
 
@@ -92,38 +92,40 @@ impl fmt::Display for ServerError {
 impl std::error::Error for ServerError {}
 
 /// A program that waits for requests.
+///
+/// A run that uses up more than the sandbox allows takes the program with it: then the next request
+/// starts it anew.
 #[derive(Debug)]
 pub struct Server {
-    board: Board,
-    program: Program,
+    sandbox: Sandbox,
+    settings: Settings,
+    /// The program, unless it has ended.
+    live: Option<Live>,
     trace: Option<PathBuf>,
     /// What the program writes to standard error.
     complaints: PathBuf,
+}
+
+/// A program that has not ended.
+#[derive(Debug)]
+struct Live {
+    board: Board,
+    program: Program,
     requests: u32,
 }
 
 impl Server {
     /// Starts a program, and waits until it is ready.
     pub fn start(sandbox: &Sandbox, settings: Settings) -> Result<Server, ServerError> {
-        let directory = make_directory(&settings.directory)?;
-        let file = directory.join(BOARD);
-        let board = Board::create(&file).map_err(|error| ServerError::Io(file.clone(), error))?;
-        let spec = spec(&settings, &directory, &file);
         let mut server = Server {
-            board,
-            program: Program::start(sandbox, spec),
+            sandbox: sandbox.clone(),
+            settings,
+            live: None,
             trace: None,
-            complaints: file.with_added_extension("err"),
-            requests: 0,
+            complaints: PathBuf::new(),
         };
-        let is_alive = || server.program.is_running();
-        if !server.board.wait_ready(START_TIME, is_alive) {
-            return Err(server.gone());
-        }
-        if settings.record.is_some() {
-            let found = find_trace(&directory);
-            server.trace = Some(found.map_err(|error| ServerError::Io(directory, error))?);
-        }
+        let live = server.start_program()?;
+        server.live = Some(live);
         Ok(server)
     }
 
@@ -132,16 +134,22 @@ impl Server {
         if request.rows.len() > INPUT_ROOM {
             return Err(ServerError::TooLarge(request.rows.len()));
         }
-        self.requests += 1;
-        self.board.ask(self.requests, request);
-        let is_alive = || self.program.is_running();
-        if !self
-            .board
-            .wait_answer(self.requests, request.time + GRACE, is_alive)
-        {
-            return Err(self.gone());
+        let mut live = match self.live.take() {
+            Some(live) => live,
+            None => self.start_program()?,
+        };
+        if live.ask(request) {
+            let run = live.board.answer();
+            self.live = Some(live);
+            return Ok(run);
         }
-        Ok(self.board.answer())
+        match live.program.end(PATIENCE) {
+            Some(Ok(outcome)) if outcome.exceeded.is_some() => Ok(Run {
+                ended: Ended::TimedOut,
+                ..live.board.answer()
+            }),
+            end => Err(self.gone(end)),
+        }
     }
 
     /// The trace of the last run, if the program records: valid until the next run.
@@ -154,9 +162,31 @@ impl Server {
         fs::read(&self.complaints).unwrap_or_default()
     }
 
+    fn start_program(&mut self) -> Result<Live, ServerError> {
+        let directory = make_directory(&self.settings.directory)?;
+        let file = directory.join(BOARD);
+        let board = Board::create(&file).map_err(|error| ServerError::Io(file.clone(), error))?;
+        let spec = spec(&self.settings, &directory, &file);
+        self.complaints = file.with_added_extension("err");
+        let mut live = Live {
+            board,
+            program: Program::start(&self.sandbox, spec),
+            requests: 0,
+        };
+        let is_alive = || live.program.is_running();
+        if !live.board.wait_ready(START_TIME, is_alive) {
+            return Err(self.gone(live.program.end(PATIENCE)));
+        }
+        if self.settings.record.is_some() {
+            let found = find_trace(&directory);
+            self.trace = Some(found.map_err(|error| ServerError::Io(directory, error))?);
+        }
+        Ok(live)
+    }
+
     /// Why there is no answer.
-    fn gone(&mut self) -> ServerError {
-        match self.program.end(PATIENCE) {
+    fn gone(&self, end: Option<Result<Outcome, SandboxError>>) -> ServerError {
+        match end {
             Some(Err(error)) => ServerError::Sandbox(error),
             Some(Ok(outcome)) => ServerError::Gone(describe(&outcome, &self.complaints())),
             None => ServerError::Gone("it does not answer".into()),
@@ -164,7 +194,18 @@ impl Server {
     }
 }
 
-impl Drop for Server {
+impl Live {
+    /// Makes a request; false if the program does not answer.
+    fn ask(&mut self, request: &Request<'_>) -> bool {
+        self.requests += 1;
+        self.board.ask(self.requests, request);
+        let is_alive = || self.program.is_running();
+        let time = request.time + GRACE;
+        self.board.wait_answer(self.requests, time, is_alive)
+    }
+}
+
+impl Drop for Live {
     fn drop(&mut self) {
         self.board.quit();
         // One that does not listen ends with its sandbox.

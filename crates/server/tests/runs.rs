@@ -5,7 +5,7 @@ mod support;
 use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_RESULT};
 use nearmiss_abi::server::{MODE_BOTH, MODE_PRECONDITION};
 use nearmiss_abi::trace::{STATE_EXITED, STATE_RUNNING};
-use nearmiss_server::{Ended, ServerError};
+use nearmiss_server::Ended;
 use nearmiss_trace::RawTrace;
 use support::{Build, Place, run, trace, try_run};
 
@@ -224,18 +224,42 @@ fn what_is_wrong_is_said() {
         "the program ended before its time: exit 3 no"
     );
 
-    let kills = "int main(void) { kill(getppid(), SIGKILL); return 0; }";
+    let kills = "int main(void) { int x = 0; nearmiss_symbolic(&x, sizeof x, \"x\"); \
+                 if (x) kill(getppid(), SIGKILL); return 6; }";
     let place = Place::new(kills, Build::Instrumented);
     let mut server = place.serve(Build::Instrumented);
-    let error = try_run(&mut server, 0, 0).unwrap_err();
+    let error = try_run(&mut server, 1, 0).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the program ended before its time: signal 9"
     );
-    assert!(matches!(
-        try_run(&mut server, 0, 0),
-        Err(ServerError::Gone(_))
-    ));
+    assert_eq!(run(&mut server, 0).ended, Ended::Exited(6));
+}
+
+#[test]
+fn a_run_that_uses_up_too_much_ends_alone() {
+    let source = r#"
+        int main(void)
+        {
+            int x = 0;
+            nearmiss_symbolic(&x, sizeof x, "x");
+            nearmiss_result("x", &x, sizeof x);
+            while (x == 1 && fork() >= 0)
+                ;
+            return 5;
+        }"#;
+    let place = Place::new(source, Build::Recording);
+    let mut server = place.serve(Build::Recording);
+    for (x, ended) in [
+        (0, Ended::Exited(5)),
+        (1, Ended::TimedOut),
+        (0, Ended::Exited(5)),
+    ] {
+        let run = run(&mut server, x);
+        assert_eq!(run.ended, ended);
+        assert_eq!(run.results[0].1, x.to_le_bytes());
+        assert_eq!(trace(&server).channels.len(), 1);
+    }
 }
 
 #[test]

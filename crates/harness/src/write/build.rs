@@ -32,9 +32,6 @@ impl Plan {
 
     /// The function that makes everything: copy 0 for the call, copy 1 as it was before.
     pub(super) fn write_build(&self, text: &mut String) {
-        *text += "\nstatic __inline unsigned long nm_harness_count_of(unsigned long nm_harness_value)\n{\n";
-        *text +=
-            "    return nm_harness_value & ~(unsigned long)((long)nm_harness_value >> 63);\n}\n";
         let _ = writeln!(
             text,
             "\nstatic {PLAIN} void nm_harness_build(unsigned nm_harness_copy)\n{{"

@@ -52,6 +52,11 @@ extern void __nm_mark(unsigned);
 extern unsigned __nm_mode(void);
 extern unsigned long __nm_concrete(unsigned long);
 extern void *__asan_region_is_poisoned(void *, __SIZE_TYPE__) __attribute__((weak));
+
+static __inline unsigned long nm_harness_count_of(unsigned long nm_harness_value)
+{
+    return nm_harness_value & ~(unsigned long)((long)nm_harness_value >> 63);
+}
 "#;
 
 impl Plan {

@@ -10,9 +10,12 @@
 //! targets a pointer has. The harness makes that array an input called [`INPUT`] and builds the
 //! arguments from it, without a branch on input data of its own.
 
+mod after;
 mod alias;
+mod counts;
 mod decode;
 mod dwarf;
+mod formula;
 mod layout;
 mod matching;
 mod model;
@@ -26,8 +29,11 @@ mod rows;
 mod rulebook;
 mod rules;
 mod spell;
+mod staging;
+mod type_reader;
 mod types;
 mod unit;
+mod values;
 mod write;
 
 use std::fmt;

@@ -6,8 +6,8 @@
 
 use nearmiss_results::Role;
 
+use crate::formula::Formula;
 use crate::path::Path;
-use crate::rules::Formula;
 use crate::types::{Signature, TypeId};
 
 /// Where in a pointer's image the number of elements is.
@@ -52,6 +52,19 @@ pub(crate) struct Block {
     pub most: u64,
     /// Where the images of its elements are in the staging.
     pub at: usize,
+    /// What is behind a structure that ends with an array of no length.
+    pub tail: Option<Tail>,
+}
+
+/// The elements of an array of no length at the end of a structure, which is alone in its block.
+#[derive(Clone, Debug)]
+pub(crate) struct Tail {
+    pub path: Path,
+    /// Bytes of an element.
+    pub size: u64,
+    pub count: Count,
+    /// Most elements.
+    pub most: u64,
 }
 
 /// How many elements a block has.

@@ -1,12 +1,12 @@
 //! Numbers of the staging as expressions in C, for requirements and for the harness itself.
 
 use crate::HarnessError;
+use crate::formula::Formula;
 use crate::layout::Layout;
-use crate::model::{Allowed, Block, Count, Leaf, Target, What};
+use crate::model::{Allowed, Block, Count, Leaf, Tail, Target, What};
 use crate::operand::{Operand, Operands};
 use crate::path::{Path, Step};
 use crate::plan::Plan;
-use crate::rules::Formula;
 use crate::types::Kind;
 
 /// The array of all inputs.
@@ -34,15 +34,15 @@ pub(crate) fn read(leaf: &Leaf) -> String {
 }
 
 /// The expression with the number of elements of a block that is no string; 64 bits, unsigned.
-pub(crate) fn count(layout: &Layout, block: &Block) -> String {
-    match &block.count {
+pub(crate) fn count(layout: &Layout, count: &Count, most: u64) -> String {
+    match count {
         Count::Fixed(count) => format!("{count}ul"),
         Count::Own(leaf) => format!("(unsigned long){}", read(&layout.leaves[*leaf])),
         Count::Tied(formula) => {
             let value = formula_text(layout, formula);
             format!("nm_harness_count_of({value})")
         }
-        Count::Text => format!("{}ul", block.most),
+        Count::Text => format!("{most}ul"),
     }
 }
 
@@ -136,7 +136,14 @@ impl Operands for Plan {
                     "`{path}` is a string: its zero says how long it is"
                 )));
             }
-            Some(block) => (count(&self.layout, block), (0, i128::from(block.most))),
+            Some(block) => (
+                count(&self.layout, &block.count, block.most),
+                (0, i128::from(block.most)),
+            ),
+            None if let Some(tail) = self.find_tail(&wanted) => (
+                count(&self.layout, &tail.count, tail.most),
+                (0, i128::from(tail.most)),
+            ),
             None => {
                 let length = self.most(path)?;
                 (
@@ -221,6 +228,15 @@ impl Plan {
             .blocks
             .iter()
             .find(|block| wanted.matches(&block.path))
+    }
+
+    fn find_tail(&self, wanted: &Path) -> Option<&Tail> {
+        let tails = self
+            .layout
+            .blocks
+            .iter()
+            .filter_map(|block| block.tail.as_ref());
+        tails.into_iter().find(|tail| wanted.matches(&tail.path))
     }
 
     /// The length of an array that is part of an object.

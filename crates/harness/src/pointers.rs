@@ -3,31 +3,17 @@
 use nearmiss_results::Role;
 
 use crate::HarnessError;
+use crate::counts::Trouble;
 use crate::layout::{Builder, Scene, Waiting};
-use crate::model::{
-    Allowed, Block, COUNT_OFFSET, Count, Limit, Owner, Place, Root, Stub, Target, What,
-};
+use crate::model::{Block, COUNT_OFFSET, Count, Owner, Place, Root, Stub, Target};
 use crate::path::{Path, Step};
-use crate::rules::{Amount, Formula, RuleKind};
+use crate::rules::RuleKind;
 use crate::types::{BYTE, Kind, Signature, TypeId};
 
 /// How long strings are where nothing is said, without their zero.
 pub(crate) const DEFAULT_STRING: u64 = 6;
 /// How many calls of a stub have a result of their own; later ones have that of the last.
 const STUB_CALLS: u64 = 3;
-
-/// Why a pointer has no target yet.
-enum Trouble {
-    /// Its size depends on an input that is not laid out, or does not exist.
-    Later(HarnessError),
-    Error(HarnessError),
-}
-
-impl From<HarnessError> for Trouble {
-    fn from(error: HarnessError) -> Trouble {
-        Trouble::Error(error)
-    }
-}
 
 impl Builder<'_> {
     /// Gives all pointers their targets, also those that are in blocks made for others.
@@ -82,7 +68,10 @@ impl Builder<'_> {
             return Ok(None);
         }
         let (count, most) = match size {
-            Some(text) => self.count(waiting, path, &text)?,
+            Some(text) => {
+                let own = self.layout.pointers[waiting.pointer].at + COUNT_OFFSET;
+                self.count(&waiting.scene, path, Some(own), &text)?
+            }
             None => {
                 let is_record = types.record(element).is_some();
                 if !is_record {
@@ -196,6 +185,7 @@ impl Builder<'_> {
             count,
             most,
             at,
+            tail: None,
         });
         let mut nesting = waiting.scene.nesting.clone();
         nesting.push(self.types.bare(element));
@@ -210,124 +200,10 @@ impl Builder<'_> {
             let place = at + (index * size) as usize;
             self.place(element, &path.then(step), place, &scene)?;
         }
+        if one {
+            self.tail(number, &scene)?;
+        }
         Ok(Target::Block(number))
-    }
-
-    /// How many elements a rule says, and how many that may be.
-    fn count(
-        &mut self,
-        waiting: &Waiting,
-        path: &Path,
-        text: &str,
-    ) -> Result<(Count, u64), Trouble> {
-        let amount = Amount::parse(text)
-            .map_err(|error| HarnessError(format!("size of `{path}`: {}", error.0)))?;
-        match amount {
-            Amount::Between(low, high) if low == high => Ok((Count::Fixed(low), high)),
-            Amount::Between(low, high) => {
-                let at = self.layout.pointers[waiting.pointer].at + COUNT_OFFSET;
-                let leaf = self.leaf(path, at, 4, What::Count);
-                self.limit(leaf, Allowed::Range(i128::from(low), i128::from(high)));
-                Ok((Count::Own(leaf), high))
-            }
-            Amount::Formula(formula) => self.tied(waiting, path, &formula),
-        }
-    }
-
-    fn tied(
-        &mut self,
-        waiting: &Waiting,
-        path: &Path,
-        formula: &Formula<Path>,
-    ) -> Result<(Count, u64), Trouble> {
-        let record = waiting
-            .scene
-            .member
-            .as_ref()
-            .map(|(_, path, _)| path.clone());
-        let formula = formula.map(&mut |name| {
-            let sibling = record.as_ref().and_then(|record| {
-                let mut inner = record.clone();
-                inner.steps.push(Step::Member(name.root.clone()));
-                inner.steps.extend(name.steps.iter().cloned());
-                self.find(&inner)
-            });
-            let unknown = || {
-                let names = self.known_numbers();
-                Trouble::Later(HarnessError(format!(
-                    "`--size {path}=…{name}…`: no integer input is called `{name}`; there are {names}"
-                )))
-            };
-            sibling.or_else(|| self.find(name)).ok_or_else(unknown)
-        })?;
-        if let Formula::Number(number) = formula {
-            let count = u64::try_from(number).map_err(|_| {
-                HarnessError(format!("`--size {path}={number}`: no number of elements"))
-            })?;
-            return Ok((Count::Fixed(count), count));
-        }
-        self.bound_inputs(path, &formula);
-        let limits = &self.layout.limits;
-        let (_, most) = formula.bounds(&|leaf| limits[leaf].allowed.bounds());
-        let most = u64::try_from(most.max(0)).unwrap_or(u64::MAX);
-        Ok((Count::Tied(formula), most))
-    }
-
-    /// Inputs that count elements are neither negative nor large, unless the user says so.
-    fn bound_inputs(&mut self, path: &Path, formula: &Formula<usize>) {
-        match formula {
-            Formula::Number(_) => {}
-            Formula::Operation(_, operands) => {
-                self.bound_inputs(path, &operands.0);
-                self.bound_inputs(path, &operands.1);
-            }
-            Formula::Input(leaf) if self.layout.limits.contains_key(leaf) => {}
-            Formula::Input(leaf) => {
-                let name = self.layout.leaves[*leaf].name.clone();
-                let most = i128::from(self.elements).min(self.layout.leaves[*leaf].bounds().1);
-                let allowed = Allowed::Range(0, most);
-                self.limit(*leaf, allowed);
-                self.layout.notes.push(format!(
-                    "`{name}` is 0 to {most}, because it counts what `{path}` points to: \
-                     `--range {name}=LOW..HIGH` says otherwise"
-                ));
-            }
-        }
-    }
-
-    /// Limits a number; blocks are not empty in the first input if they need not be.
-    fn limit(&mut self, leaf: usize, allowed: Allowed) {
-        let (low, high) = allowed.bounds();
-        let limit = Limit {
-            leaf,
-            allowed,
-            first: 1.clamp(low, high),
-        };
-        self.layout.limits.insert(leaf, limit);
-    }
-
-    /// The leaf of a number.
-    pub fn find(&self, path: &Path) -> Option<usize> {
-        let is_it = |leaf: &crate::model::Leaf| {
-            matches!(leaf.what, What::Number { .. }) && path.matches(&leaf.path)
-        };
-        self.layout.leaves.iter().position(is_it)
-    }
-
-    fn known_numbers(&self) -> String {
-        let numbers =
-            self.layout.leaves.iter().filter(|leaf| {
-                matches!(leaf.what, What::Number { .. }) && leaf.path.steps.len() < 2
-            });
-        let names: Vec<String> = numbers
-            .take(8)
-            .map(|leaf| format!("`{}`", leaf.name))
-            .collect();
-        if names.is_empty() {
-            "none".into()
-        } else {
-            names.join(", ")
-        }
     }
 
     fn rule(&self, kind: RuleKind, waiting: &Waiting, path: &Path) -> Option<String> {

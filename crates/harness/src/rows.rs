@@ -2,8 +2,10 @@
 
 /// What the function gave back.
 pub(crate) const RESULT: &str = "nm:result";
-/// What that points to, if it is none of the harness's blocks.
+/// What that points to, if it is none of the harness's blocks: elements.
 pub(crate) const RESULT_TARGET: &str = "nm:result*";
+/// The same, if it is a string: without its zero.
+pub(crate) const RESULT_TEXT: &str = "nm:result-text";
 /// The addresses of all blocks.
 pub(crate) const BLOCKS: &str = "nm:blocks";
 /// The addresses of all stubs.

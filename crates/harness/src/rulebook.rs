@@ -108,7 +108,7 @@ impl Rulebook {
 }
 
 fn tagged(kind: RuleKind, tags: &[String]) -> Option<String> {
-    let said = tags.iter().filter_map(|tag| Rule::from_tag(tag));
-    let said = said.filter(|(of, _)| *of == kind).next_back();
+    let mut said = tags.iter().filter_map(|tag| Rule::from_tag(tag));
+    let said = said.rfind(|(of, _)| *of == kind);
     said.map(|(_, value)| value.to_string())
 }

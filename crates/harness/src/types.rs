@@ -108,6 +108,16 @@ pub(crate) struct Parameter {
     pub tags: Vec<String>,
 }
 
+/// An array of no length at the end of a structure.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenArray<'a> {
+    /// Where it starts in the structure.
+    pub offset: u64,
+    pub element: TypeId,
+    /// The members on the way to it, with the structures that they are of.
+    pub way: Vec<(TypeId, &'a Member)>,
+}
+
 /// All types that are known.
 #[derive(Clone, Debug)]
 pub(crate) struct Types(pub Vec<Type>);
@@ -145,6 +155,14 @@ impl Types {
     /// What kind of type is meant.
     pub fn kind(&self, id: TypeId) -> &Kind {
         &self.get(self.bare(id)).kind
+    }
+
+    /// Without the qualifiers that the type itself has.
+    pub fn unqualified(&self, id: TypeId) -> TypeId {
+        match self.get(id).kind {
+            Kind::Qualified(_, of) => self.unqualified(of),
+            _ => id,
+        }
     }
 
     /// Bytes of an object of this type.
@@ -188,6 +206,25 @@ impl Types {
         let largest = record.members.iter().map(size).max().unwrap_or(0);
         let first = record.members.iter().position(|m| size(m) == largest);
         first.map_or(&[], |first| &record.members[first..=first])
+    }
+
+    /// The array of no length that a structure ends with.
+    pub fn tail(&self, id: TypeId) -> Option<OpenArray<'_>> {
+        let record = self.record(id).filter(|record| !record.union)?;
+        let last = record.members.last()?;
+        match *self.kind(last.of) {
+            Kind::Array(element, None | Some(0)) => Some(OpenArray {
+                offset: last.offset,
+                element,
+                way: vec![(id, last)],
+            }),
+            _ => {
+                let mut inner = self.tail(last.of)?;
+                inner.way.insert(0, (id, last));
+                inner.offset += last.offset;
+                Some(inner)
+            }
+        }
     }
 
     /// Whether objects of this structure can lead to others of it.

@@ -11,6 +11,7 @@ use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::CONCRETE;
 
 use crate::calls::Call;
+use crate::objects::ObjectKind;
 use crate::replay;
 use crate::server;
 use crate::system;
@@ -121,6 +122,22 @@ pub extern "C" fn __nm_mode() -> u32 {
 pub extern "C" fn __nm_concrete(value: u64) -> u64 {
     Call::take(__nm_concrete as *const () as u64);
     value
+}
+
+/// Bytes from an address to the end of the block of the heap that it lies in: 0 if that was freed,
+/// `u64::MAX` if nobody knows.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_extent(memory: *const u8) -> u64 {
+    Call::take(__nm_extent as *const () as u64);
+    let address = memory as u64;
+    turn::with(u64::MAX, |runtime| {
+        let object = runtime.find_object(address);
+        match object.filter(|object| object.kind == ObjectKind::Heap) {
+            Some(object) if object.live => object.start + object.size - address,
+            Some(_) => 0,
+            None => u64::MAX,
+        }
+    })
 }
 
 /// How many calls with this name there were before.

@@ -78,15 +78,20 @@ impl Plan {
             self.write_string(text, number, block);
             return;
         }
-        let count = operands::count(&self.layout, block);
-        let _ = writeln!(text, "    nm_harness_n = {count};");
+        let count = operands::count(&self.layout, &block.count, block.most);
+        let tail = block.tail.as_ref().map(|tail| {
+            let count = operands::count(&self.layout, &tail.count, tail.most);
+            format!(" + {count} * {}ul", tail.size)
+        });
+        let tail = tail.unwrap_or_default();
+        let _ = writeln!(text, "    nm_harness_n = {count} * {size}ul{tail};");
         let _ = writeln!(
             text,
-            "    nm_harness_made[{number}] = __builtin_malloc(nm_harness_n * {size}ul);"
+            "    nm_harness_made[{number}] = __builtin_malloc(nm_harness_n);"
         );
         let _ = writeln!(
             text,
-            "    nm_harness_bytes[{number}] = __nm_concrete(nm_harness_n) * {size}ul;"
+            "    nm_harness_bytes[{number}] = __nm_concrete(nm_harness_n);"
         );
         let _ = writeln!(
             text,

@@ -51,6 +51,7 @@ extern void nearmiss_result(const char *, const void *, __SIZE_TYPE__);
 extern void __nm_mark(unsigned);
 extern unsigned __nm_mode(void);
 extern unsigned long __nm_concrete(unsigned long);
+extern unsigned long __nm_extent(const void *) __attribute__((weak));
 extern void *__asan_region_is_poisoned(void *, __SIZE_TYPE__) __attribute__((weak));
 
 static __inline unsigned long nm_harness_count_of(unsigned long nm_harness_value)

@@ -9,8 +9,59 @@ use crate::plan::Plan;
 use crate::rows;
 use crate::types::Kind;
 
-/// How much of a string that a function gave back is told.
-const MOST_TEXT: usize = 4096;
+/// How much of the memory that a function gave back is told.
+const MOST_BYTES: usize = 4096;
+
+/// Functions of every harness; words in capitals are filled in. Memory that the recording knows is
+/// freed has no extent; of what nobody knows one element is told.
+const TELL: &str = r#"
+static PLAIN unsigned long nm_harness_extent(const void *nm_harness_at, unsigned long nm_harness_size)
+{
+    unsigned long nm_harness_known = __nm_extent ? __nm_extent(nm_harness_at) : ~0ul;
+    if (__asan_region_is_poisoned && __asan_region_is_poisoned((void *)nm_harness_at, nm_harness_size))
+        nm_harness_known = 0;
+    return nm_harness_known;
+}
+
+static PLAIN void nm_harness_tell(const char *nm_harness_row, void *nm_harness_at, unsigned long nm_harness_size)
+{
+    if (nm_harness_extent(nm_harness_at, nm_harness_size) < nm_harness_size)
+        nm_harness_size = 0;
+    nearmiss_result(nm_harness_row, nm_harness_at, nm_harness_size);
+}
+
+static PLAIN void nm_harness_target(void *nm_harness_given, unsigned long nm_harness_size, int nm_harness_text)
+{
+    unsigned long nm_harness_address = __nm_concrete((unsigned long)nm_harness_given);
+    const unsigned char *nm_harness_at = (const unsigned char *)nm_harness_address;
+    unsigned long nm_harness_extent_of, nm_harness_n;
+    if (nm_harness_address < 65536 || nm_harness_address >> 47)
+        return;
+    for (nm_harness_n = 0; nm_harness_n < BLOCKS; nm_harness_n++)
+        if (nm_harness_address - (unsigned long)nm_harness_block[0][nm_harness_n] <= nm_harness_bytes[nm_harness_n])
+            return;
+    nm_harness_extent_of = nm_harness_extent(nm_harness_at, 1);
+    if (nm_harness_extent_of == ~0ul && !nm_harness_text)
+        nm_harness_extent_of = nm_harness_size;
+    if (nm_harness_extent_of > MOST)
+        nm_harness_extent_of = MOST;
+    if (!nm_harness_text) {
+        nm_harness_n = nm_harness_extent_of / nm_harness_size * nm_harness_size;
+        if (nm_harness_n && nm_harness_extent(nm_harness_at, nm_harness_n))
+            nearmiss_result("ELEMENTS", nm_harness_at, nm_harness_n);
+        return;
+    }
+    for (nm_harness_n = 0; nm_harness_n < nm_harness_extent_of; nm_harness_n++) {
+        if (!nm_harness_extent(nm_harness_at + nm_harness_n, 1))
+            return;
+        if (__nm_concrete(nm_harness_at[nm_harness_n]) == 0) {
+            nearmiss_result("TEXT", nm_harness_at, nm_harness_n);
+            return;
+        }
+    }
+    nearmiss_result("ELEMENTS", nm_harness_at, nm_harness_n);
+}
+"#;
 
 impl Plan {
     /// Tells what the function gave back; if it is a pointer, also what that points to.
@@ -24,16 +75,14 @@ impl Plan {
         let Kind::Pointer(target) = self.types.kind(of) else {
             return;
         };
-        let size = match self.types.kind(*target) {
-            _ if self.types.is_char(*target) => 0,
-            Kind::Void | Kind::Function(_) | Kind::Opaque => return,
-            _ if self.types.size(*target) == 0 => return,
-            _ => self.types.size(*target),
-        };
-        let _ = writeln!(
-            text,
-            "        nm_harness_target((void *)nm_harness_gave, {size}ul);"
-        );
+        let size = self.types.size(*target);
+        if size > 0 && !matches!(self.types.kind(*target), Kind::Function(_)) {
+            let is_text = u8::from(self.types.is_char(*target));
+            let _ = writeln!(
+                text,
+                "        nm_harness_target((void *)nm_harness_gave, {size}ul, {is_text});"
+            );
+        }
     }
 
     /// The functions that tell the rest.
@@ -83,41 +132,16 @@ impl Plan {
         *text += "}\n";
     }
 
-    /// Memory that may be freed, or be none: an empty row says so.
+    /// Functions that tell memory which may have been freed, or which the function made itself.
     fn write_target(&self, text: &mut String) {
-        let _ = write!(
-            text,
-            r#"
-static {PLAIN} void nm_harness_tell(const char *nm_harness_row, void *nm_harness_at, unsigned long nm_harness_size)
-{{
-    if (__asan_region_is_poisoned && __asan_region_is_poisoned(nm_harness_at, nm_harness_size))
-        nm_harness_size = 0;
-    nearmiss_result(nm_harness_row, nm_harness_at, nm_harness_size);
-}}
-
-static {PLAIN} void nm_harness_target(void *nm_harness_given, unsigned long nm_harness_size)
-{{
-    unsigned long nm_harness_address = __nm_concrete((unsigned long)nm_harness_given);
-    unsigned char *nm_harness_at = (unsigned char *)nm_harness_address;
-    unsigned long nm_harness_n;
-    if (nm_harness_address < 65536 || nm_harness_address >> 47)
-        return;
-    for (nm_harness_n = 0; nm_harness_n < {blocks}; nm_harness_n++)
-        if (nm_harness_address - (unsigned long)nm_harness_block[0][nm_harness_n] <= nm_harness_bytes[nm_harness_n])
-            return;
-    if (nm_harness_size == 0) {{
-        for (; nm_harness_size < {MOST_TEXT}; nm_harness_size++) {{
-            if (__asan_region_is_poisoned && __asan_region_is_poisoned(nm_harness_at + nm_harness_size, 1))
-                return;
-            if (__nm_concrete(nm_harness_at[nm_harness_size]) == 0)
-                break;
-        }}
-    }}
-    nm_harness_tell("{row}", nm_harness_at, nm_harness_size);
-}}
-"#,
-            blocks = self.layout.blocks.len(),
-            row = rows::RESULT_TARGET,
-        );
+        let names = [
+            ("BLOCKS", self.layout.blocks.len().to_string()),
+            ("MOST", MOST_BYTES.to_string()),
+            ("ELEMENTS", rows::RESULT_TARGET.to_string()),
+            ("TEXT", rows::RESULT_TEXT.to_string()),
+            ("PLAIN", PLAIN.to_string()),
+        ];
+        let fill = |text: String, (name, value): &(&str, String)| text.replace(name, value);
+        *text += &names.iter().fold(TELL.to_string(), fill);
     }
 }

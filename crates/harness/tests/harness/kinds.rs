@@ -138,6 +138,16 @@ const KINDS: &[Kind] = &[
         after: "p: &0; q: &1; result: &2; #0 p \"\"; #1 q freed [0]; #2 result \"made\"",
     },
     Kind {
+        name: "arrays of any length, in a structure and beside it",
+        text: "struct bag { int n; struct { short a, b; } items[]; }; struct sub { char c; struct bag bag; };\n\
+               int f(struct bag *bag, struct sub *sub) { bag->items[1].b = 7; return bag->n + sub->bag.n; }",
+        rules: "size bag->items = n; range bag->n = 2..3; size sub->bag.items = 1",
+        before: "bag: &0; sub: &1; #0 bag [{n=2,items=[{a=0,b=0},{a=0,b=0}]}]; \
+                 #1 sub [{c=0,bag={n=0,items=[{a=0,b=0}]}}]",
+        after: "bag: &0; sub: &1; result: 2; #0 bag [{n=2,items=[{a=0,b=0},{a=0,b=7}]}]; \
+                #1 sub [{c=0,bag={n=0,items=[{a=0,b=0}]}}]",
+    },
+    Kind {
         name: "a file with a main, and words that mean something else",
         text: "#define f(x) g(x)\n#define int long\nstatic inline int (f)(int n) { return n + 1; }\n\
                int main(void) { return 0; }",

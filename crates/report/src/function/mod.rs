@@ -10,6 +10,7 @@
 mod c;
 mod corpus;
 mod ctype;
+mod failures;
 pub mod files;
 mod infeasible;
 mod ktest;

@@ -2,9 +2,10 @@
 
 use std::fmt::Write;
 
-use nearmiss_results::{FunctionReport, Memory, PathTest, Role, Value, Variable, Verdict};
+use nearmiss_results::{FunctionReport, Memory, PathTest, Role, Verdict};
 
 use crate::escape;
+use crate::function::failures::finding_of;
 use crate::function::value::Short;
 use crate::table::{Column, table};
 use crate::text::Detail;
@@ -27,7 +28,7 @@ pub fn block(report: &FunctionReport, detail: Detail) -> String {
         Detail::Full => usize::MAX,
     };
     let (first, others) = report.tests.split_at(report.tests.len().min(most));
-    let failed = others.iter().filter(|test| is_failure(&test.verdict));
+    let failed = others.iter().filter(|test| is_failure(report, test));
     let shown: Vec<&PathTest> = first.iter().chain(failed.take(most)).collect();
     let columns = [
         Column::Right("path"),
@@ -35,7 +36,10 @@ pub fn block(report: &FunctionReport, detail: Detail) -> String {
         Column::Left("result"),
         Column::Left("verdict"),
     ];
-    let rows: Vec<Vec<String>> = shown.iter().flat_map(|test| rows(test, detail)).collect();
+    let rows: Vec<Vec<String>> = shown
+        .iter()
+        .flat_map(|test| rows(report, test, detail))
+        .collect();
     let mut text = table(&columns, &rows, "");
     let more = report.tests.len() - shown.len();
     if more > 0 {
@@ -46,12 +50,13 @@ pub fn block(report: &FunctionReport, detail: Detail) -> String {
     text
 }
 
-fn is_failure(verdict: &Verdict) -> bool {
-    !matches!(verdict, Verdict::None | Verdict::Pass)
+fn is_failure(report: &FunctionReport, test: &PathTest) -> bool {
+    let has_returned = matches!(test.verdict, Verdict::None | Verdict::Pass);
+    !has_returned || finding_of(report, test).is_some()
 }
 
 /// One row, cut; or with all details, on as many lines as that takes.
-fn rows(test: &PathTest, detail: Detail) -> Vec<Vec<String>> {
+fn rows(report: &FunctionReport, test: &PathTest, detail: Detail) -> Vec<Vec<String>> {
     let (input, outcome) = (input(&test.before, detail), outcome(test, detail));
     let (inputs, outcomes) = match detail {
         Detail::Brief => (
@@ -63,7 +68,7 @@ fn rows(test: &PathTest, detail: Detail) -> Vec<Vec<String>> {
     let line = |index: usize| {
         let of = |lines: &[String]| lines.get(index).cloned().unwrap_or_default();
         let (number, verdict) = match index {
-            0 => (test.number.to_string(), verdict(&test.verdict)),
+            0 => (test.number.to_string(), verdict(report, test)),
             _ => (String::new(), String::new()),
         };
         vec![number, of(&inputs), of(&outcomes), verdict]
@@ -91,10 +96,12 @@ fn wrapped(text: &str, width: usize) -> Vec<String> {
 /// `t1={1,2} n1=2`.
 pub fn input(before: &Memory, detail: Detail) -> String {
     let mut short = Short::new(before, detail);
-    // A stub that gives nothing back is no input.
-    let is_empty = |it: &Variable| it.role == Role::Stub && it.value == Value::Array(Vec::new());
-    let inputs = before.variables.iter().filter(|it| !is_empty(it));
-    let shown: Vec<String> = inputs.map(|variable| short.variable(variable)).collect();
+    let mut shown = Vec::new();
+    for variable in &before.variables {
+        if !short.has_shown_stub(&variable.name) {
+            shown.push(short.variable(variable));
+        }
+    }
     match shown.is_empty() {
         true => "–".into(),
         false => shown.join(" "),
@@ -109,7 +116,8 @@ pub fn outcome(test: &PathTest, detail: Detail) -> String {
     let results = after.variables.iter().filter(|it| it.role == Role::Result);
     let mut parts: Vec<String> = results
         .map(|variable| {
-            let mut short = Short::new(after, detail).knowing(test.before.blocks.len());
+            let mut short = Short::new(after, detail).with_stubs_of(&test.before);
+            short = short.knowing(test.before.blocks.len());
             short.typed(&variable.value, &variable.ctype)
         })
         .collect();
@@ -127,8 +135,8 @@ pub fn outcome(test: &PathTest, detail: Detail) -> String {
 fn changed(before: &Memory, after: &Memory, detail: Detail) -> Vec<String> {
     let mut old = Short::new(before, Detail::Full);
     let old: Vec<String> = before.variables.iter().map(|it| old.variable(it)).collect();
-    let mut full = Short::new(after, Detail::Full);
-    let mut short = Short::new(after, detail);
+    let mut full = Short::new(after, Detail::Full).with_stubs_of(before);
+    let mut short = Short::new(after, detail).with_stubs_of(before);
     let mut changed = Vec::new();
     for variable in &after.variables {
         if !matches!(variable.role, Role::Parameter | Role::Global) {
@@ -145,8 +153,11 @@ fn changed(before: &Memory, after: &Memory, detail: Detail) -> Vec<String> {
 }
 
 /// What is to be thought of a test, in a word or two.
-pub fn verdict(verdict: &Verdict) -> String {
-    match verdict {
+fn verdict(report: &FunctionReport, test: &PathTest) -> String {
+    if let Some(found) = finding_of(report, test) {
+        return format!("FAILURE {}", found.id);
+    }
+    match &test.verdict {
         Verdict::None => "returned".into(),
         Verdict::Pass => "pass".into(),
         Verdict::Fail => "FAIL".into(),

@@ -2,9 +2,9 @@
 
 use std::fmt::{self, Write};
 
-use nearmiss_results::{Coverage, Covered, FunctionReport, PathFigures, PathTest, Verdict};
+use nearmiss_results::{Coverage, Covered, FunctionReport, PathFigures};
 
-use crate::function::{infeasible, outcomes};
+use crate::function::{failures, infeasible, outcomes};
 use crate::text::{Detail, Lookup};
 use crate::words::{counted, time};
 use crate::{escape, finding, summary};
@@ -20,7 +20,7 @@ pub fn report(report: &FunctionReport, lookup: &dyn Lookup, detail: Detail) -> S
     }
     text += &infeasible::block(report, detail);
     for found in &report.findings {
-        let input = failing(report, &found.id);
+        let input = failures::test_of(report, found);
         let input = input.map(|test| outcomes::input(&test.before, detail));
         let _ = write!(
             text,
@@ -32,12 +32,6 @@ pub fn report(report: &FunctionReport, lookup: &dyn Lookup, detail: Detail) -> S
     let _ = write_figures(&mut text, report);
     let _ = write_losses(&mut text, report);
     text
-}
-
-/// The test that shows a finding.
-fn failing<'a>(report: &'a FunctionReport, id: &str) -> Option<&'a PathTest> {
-    let shows = |test: &&PathTest| matches!(&test.verdict, Verdict::Failure(what) if what == id);
-    report.tests.iter().find(shows)
 }
 
 fn write_head(text: &mut String, report: &FunctionReport) -> fmt::Result {

@@ -3,6 +3,8 @@
 //! What a pointer points to is shown where it is met first, later only by its name: that is how
 //! aliases are seen.
 
+use std::collections::BTreeSet;
+
 use nearmiss_results::{Memory, Role, Value, Variable};
 
 use crate::escape;
@@ -19,6 +21,10 @@ pub struct Short<'a> {
     detail: Detail,
     /// Which blocks have been shown.
     seen: Vec<bool>,
+    /// Among them what stubs give back.
+    stubs: &'a [Variable],
+    /// Which stubs have been shown.
+    seen_stubs: BTreeSet<&'a str>,
 }
 
 impl<'a> Short<'a> {
@@ -29,7 +35,20 @@ impl<'a> Short<'a> {
             memory,
             detail,
             seen,
+            stubs: &memory.variables,
+            seen_stubs: BTreeSet::new(),
         }
+    }
+
+    /// What stubs give back stands among the inputs: these.
+    pub fn with_stubs_of(mut self, before: &'a Memory) -> Short<'a> {
+        self.stubs = &before.variables;
+        self
+    }
+
+    /// Whether a stub was shown where a pointer leads to it.
+    pub fn has_shown_stub(&self, name: &str) -> bool {
+        self.seen_stubs.contains(name)
     }
 
     /// The first `count` blocks are known: they are shown by their names.
@@ -38,13 +57,11 @@ impl<'a> Short<'a> {
         self
     }
 
-    /// `n1=2`; for a stub `compare()=1,-1`.
+    /// `n1=2`.
     pub fn variable(&mut self, variable: &Variable) -> String {
         let name = escape::text(&variable.name);
-        if let (Role::Stub, Value::Array(results)) = (variable.role, &variable.value) {
-            let results = self.array(results, "");
-            let results = results.trim_start_matches('{').trim_end_matches('}');
-            return format!("{name}()={results}");
+        if variable.role == Role::Stub {
+            return format!("{name}={}", self.stub(variable));
         }
         format!("{name}={}", self.typed(&variable.value, &variable.ctype))
     }
@@ -72,15 +89,30 @@ impl<'a> Short<'a> {
             Value::Null => "NULL".into(),
             Value::Pointer { block, index } => self.pointer(*block, *index),
             Value::Elsewhere => "another address".into(),
-            Value::Function(name) if self.is_stub(name) => "stub".into(),
-            Value::Function(name) => escape::text(name),
+            Value::Function(name) => self.function(name),
             Value::Bytes(bytes) => self.bytes(bytes),
         }
     }
 
-    fn is_stub(&self, name: &str) -> bool {
-        let mut variables = self.memory.variables.iter();
-        variables.any(|it| it.role == Role::Stub && it.name == name)
+    fn function(&mut self, name: &str) -> String {
+        let is_stub = |it: &&Variable| it.role == Role::Stub && it.name == name;
+        match self.stubs.iter().find(is_stub) {
+            Some(stub) => {
+                self.seen_stubs.insert(&stub.name);
+                self.stub(stub)
+            }
+            None => escape::text(name),
+        }
+    }
+
+    /// `stub(3,-1)`: what it gives back, the last for all calls that follow.
+    fn stub(&mut self, stub: &Variable) -> String {
+        let Value::Array(results) = &stub.value else {
+            return "stub".into();
+        };
+        let results = self.array(without_repetition(results), "");
+        let results = results.trim_start_matches('{').trim_end_matches('}');
+        format!("stub({results})")
     }
 
     /// A node of a list is its values and an arrow, one of a tree its values and what hangs on it;
@@ -178,6 +210,16 @@ impl<'a> Short<'a> {
             Detail::Full => 4096,
         }
     }
+}
+
+/// The results of a stub up to the one that stays: the last is given back again and again.
+pub fn without_repetition(results: &[Value]) -> &[Value] {
+    let same = results
+        .iter()
+        .rev()
+        .take_while(|it| Some(*it) == results.last());
+    let repeated = same.count().saturating_sub(1);
+    &results[..results.len() - repeated]
 }
 
 fn is_link(value: &Value) -> bool {

@@ -21,7 +21,7 @@ pub fn sources(report: &FunctionReport, framework: Framework, options: &Options)
     for one in &report.tests {
         let (name, text) = test::function(report, one, framework);
         let entry = framework.entry(function, &name);
-        match test::why_disabled(report, &one.verdict) {
+        match test::why_disabled(report, one) {
             None => {
                 tests += &format!("{text}\n");
                 entries += &entry;

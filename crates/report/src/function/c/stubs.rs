@@ -6,6 +6,7 @@ use super::inputs::scalar;
 use super::scene::Scene;
 use super::wrap;
 use crate::function::ctype;
+use crate::function::value::without_repetition;
 
 /// The stubs of a test.
 pub fn functions(scene: &Scene<'_>) -> String {
@@ -45,25 +46,43 @@ fn function(scene: &Scene<'_>, stub: &Variable) -> Option<String> {
 
 /// What it gives back: what was recorded in its order, then the last again.
 fn results(scene: &Scene<'_>, recorded: &Value, result: &str) -> String {
-    let recorded: Vec<String> = match recorded {
-        Value::Array(items) => items
-            .iter()
-            .map(|item| scalar(scene, item, result))
-            .collect(),
-        value => vec![scalar(scene, value, result)],
+    let result = ctype::unqualified(result);
+    let recorded: Vec<&Value> = match recorded {
+        Value::Array(items) => without_repetition(items).iter().collect(),
+        value => vec![value],
     };
-    let declared = |name: &str| ctype::declare(&ctype::unqualified(result), name);
-    let last = match recorded.as_slice() {
-        [] => return format!("    static {};\n    return nothing;\n", declared("nothing")),
-        [only] => return format!("    return {only};\n"),
-        several => several.len() - 1,
+    let values: Vec<String> = recorded
+        .iter()
+        .map(|it| constant(scene, it, &result))
+        .collect();
+    let last = match (recorded.as_slice(), values.as_slice()) {
+        ([], _) => {
+            let nothing = ctype::declare(&result, "nothing");
+            return format!("    static {nothing};\n    return nothing;\n");
+        }
+        ([Value::Structure(_)], [only]) => {
+            return wrap::statement(&format!("return ({result}){only};"), "    ");
+        }
+        (_, [only]) => return format!("    return {only};\n"),
+        _ => values.len() - 1,
     };
-    let values = format!(
-        "static {} = {{{}}};",
-        declared("results[]"),
-        recorded.join(", ")
-    );
-    wrap::statement(&values, "    ")
+    let declared = ctype::declare(&result, "results[]");
+    wrap::statement(&format!("{declared} = {{{}}};", values.join(", ")), "    ")
         + "    static size_t calls;\n"
         + &format!("    return results[calls < {last} ? calls++ : {last}];\n")
+}
+
+/// A value as an initialiser. What points to something is nothing here: stubs know no blocks.
+fn constant(scene: &Scene<'_>, value: &Value, ctype: &str) -> String {
+    let braced = |parts: Vec<String>| format!("{{{}}}", parts.join(", "));
+    match value {
+        Value::Structure(members) => {
+            let named = members.iter().filter(|(name, _)| !name.is_empty());
+            let parts =
+                named.map(|(name, value)| format!(".{name} = {}", constant(scene, value, "")));
+            braced(parts.collect())
+        }
+        Value::Array(items) => braced(items.iter().map(|it| constant(scene, it, "")).collect()),
+        value => scalar(scene, value, ctype),
+    }
 }

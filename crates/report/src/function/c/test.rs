@@ -7,7 +7,7 @@ use super::framework::{Check, Framework};
 use super::inputs::{Inputs, scalar};
 use super::scene::Scene;
 use super::{stubs, wrap};
-use crate::function::{ctype, outcomes};
+use crate::function::{ctype, failures, outcomes};
 use crate::text::Detail;
 use crate::words::shortened;
 
@@ -52,20 +52,18 @@ pub fn function(
 }
 
 /// Why a test would fail if it were run: such tests are written, but not run.
-pub fn why_disabled(report: &FunctionReport, verdict: &Verdict) -> Option<String> {
-    match verdict {
+pub fn why_disabled(report: &FunctionReport, test: &PathTest) -> Option<String> {
+    if let Some(found) = failures::finding_of(report, test) {
+        let words = failures::words(found);
+        return Some(format!("it fails: {}, {words}", found.id));
+    }
+    match &test.verdict {
         Verdict::None | Verdict::Pass => None,
         Verdict::Fail => {
             let oracle = report.oracle.as_deref().unwrap_or("the oracle");
             Some(format!("{oracle} rejects this result"))
         }
-        Verdict::Failure(what) => {
-            let found = report.findings.iter().find(|found| found.id == *what);
-            let place = found.map_or(String::new(), |found| {
-                format!(", {} at {}:{}", found.kind.name(), found.file, found.line)
-            });
-            Some(format!("it fails: {what}{place}"))
-        }
+        Verdict::Failure(what) => Some(format!("it fails: {what}")),
         Verdict::Ended(how) => Some(format!("it does not return: {how}")),
     }
 }
@@ -78,7 +76,7 @@ fn comment(report: &FunctionReport, test: &PathTest) -> String {
         let outcome = shortened(&outcomes::outcome(test, Detail::Brief), WIDTH);
         lines.push(format!("gives {outcome}"));
     }
-    if let Some(why) = why_disabled(report, &test.verdict) {
+    if let Some(why) = why_disabled(report, test) {
         lines.push(format!("Not run, because {why}."));
     }
     let text = lines.join("\n * ");

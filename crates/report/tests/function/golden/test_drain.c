@@ -26,12 +26,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Path 1: operations={next=stub done=stub} context=<01 02 ff> most=5 operations->next()=3…
+/* Path 1: operations={next=stub(3,4,-1) done=stub()} context=<01 02 ff> most=5
  * gives 7 */
 static int test_drain_1_operations_next(void *argument1)
 {
     (void)argument1;
-    static int results[] = {3, 4, -1};
+    int results[] = {3, 4, -1};
     static size_t calls;
     return results[calls < 2 ? calls++ : 2];
 }
@@ -54,7 +54,7 @@ static void test_drain_1(void)
     assert(memcmp(context, "\001\002\377", 3) == 0);
 }
 
-/* Path 2: operations={next=stub done=stub} context=<01 02 ff> most=5 operations->next()=-2
+/* Path 2: operations={next=stub(-2) done=stub()} context=<01 02 ff> most=5
  * gives 0 */
 static int test_drain_2_operations_next(void *argument1)
 {
@@ -80,7 +80,7 @@ static void test_drain_2(void)
     assert(memcmp(context, "\001\002\377", 3) == 0);
 }
 
-/* Path 3: operations={next=stub done=stub} context=<01 02 ff> most=5 operations->next()=1
+/* Path 3: operations={next=stub(1) done=stub()} context=<01 02 ff> most=5
  * gives 5 */
 static int test_drain_3_operations_next(void *argument1)
 {

@@ -11,6 +11,7 @@ use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::CONCRETE;
 
 use crate::calls::Call;
+use crate::models::real;
 use crate::objects::ObjectKind;
 use crate::replay;
 use crate::server;
@@ -138,6 +139,40 @@ pub extern "C" fn __nm_extent(memory: *const u8) -> u64 {
             None => u64::MAX,
         }
     })
+}
+
+/// A block of `size` bytes of `content`, which has `capacity` bytes: what a larger block would hold
+/// is kept behind its end, so that an access with a symbolic index is about the right bytes for
+/// every size. `room` becomes the bytes that may be written.
+///
+/// # Safety
+/// `content` has `capacity` bytes, `room` is writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __nm_block(
+    capacity: usize,
+    size: usize,
+    content: *const u8,
+    room: *mut usize,
+) -> *mut u8 {
+    let call = Call::take(__nm_block as *const () as u64);
+    // SAFETY: as promised by the caller; what was allocated has that many bytes.
+    unsafe {
+        let block = real::malloc(capacity.max(1));
+        if block.is_null() {
+            return block;
+        }
+        system::copy_bytes(block, content, capacity);
+        room.write(capacity);
+        turn::with((), |runtime| {
+            runtime.shadow.clear(room as u64, size_of::<usize>() as u64);
+            runtime
+                .shadow
+                .copy(block as u64, content as u64, capacity as u64);
+            let size_label = call.label(1);
+            runtime.add_block(block as u64, size as u64, size_label, capacity as u64);
+        });
+        block
+    }
 }
 
 /// How many calls with this name there were before.

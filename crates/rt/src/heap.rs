@@ -49,6 +49,19 @@ impl Runtime {
         }
     }
 
+    /// A block of a harness: `extent` bytes of memory, of which the program has `size`.
+    pub fn add_block(&mut self, start: u64, size: u64, size_label: Label, extent: u64) {
+        let size_label = self.word(size_label, size).label;
+        self.objects.insert(Object {
+            size_label,
+            extent,
+            ..Object::new(start, size, ObjectKind::Heap)
+        });
+        if size_label != CONCRETE {
+            self.mark_sized(start, extent);
+        }
+    }
+
     /// Every access to the memory is to be checked. Of a large object only those near its
     /// ends: the others are not what fails first.
     fn mark_sized(&mut self, start: u64, size: u64) {

@@ -36,6 +36,9 @@ pub struct Object {
     pub start: u64,
     /// Bytes in this run.
     pub size: u64,
+    /// Bytes of memory that are really there, with what the object would hold if it were larger:
+    /// for blocks that a harness makes. Else the size.
+    pub extent: u64,
     /// The 64-bit term of its size, if that depends on input.
     pub size_label: Label,
     /// What it is.
@@ -50,6 +53,7 @@ impl Object {
         Object {
             start,
             size,
+            extent: size,
             size_label: CONCRETE,
             kind,
             live: true,
@@ -58,7 +62,7 @@ impl Object {
 
     /// The first address behind it; an empty object counts as one byte, so that it is found.
     fn end(&self) -> u64 {
-        self.start.saturating_add(self.size.max(1))
+        self.start.saturating_add(self.extent.max(1))
     }
 }
 

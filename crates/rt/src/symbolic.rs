@@ -180,6 +180,11 @@ impl Runtime {
         if !checked.pointers.list().is_empty() {
             return self.listed(&checked.pointers, access);
         }
+        // What lies behind the recorded end is there too, for other sizes.
+        let object = Object {
+            size: object.extent,
+            ..object
+        };
         let last = object.size.checked_sub(size)?;
         let offset = access.address.checked_sub(object.start)?;
         let step = self.stride(address.label).max(1);

@@ -37,7 +37,7 @@ impl Plan {
             "\nstatic {PLAIN} void nm_harness_build(unsigned nm_harness_copy)\n{{"
         );
         *text += "    void **nm_harness_made = nm_harness_block[nm_harness_copy];\n";
-        *text += "    unsigned long nm_harness_n;\n";
+        *text += "    unsigned long nm_harness_n, nm_harness_goes_on;\n";
         for (number, block) in self.layout.blocks.iter().enumerate() {
             self.write_block(text, number, block);
         }
@@ -72,7 +72,7 @@ impl Plan {
     }
 
     fn write_block(&self, text: &mut String, number: usize, block: &Block) {
-        let (at, size) = (block.at, block.size);
+        let size = block.size;
         let _ = writeln!(text, "    /* {} */", block.path);
         if let Count::Text = block.count {
             self.write_string(text, number, block);
@@ -85,43 +85,39 @@ impl Plan {
         });
         let tail = tail.unwrap_or_default();
         let _ = writeln!(text, "    nm_harness_n = {count} * {size}ul{tail};");
-        let _ = writeln!(
-            text,
-            "    nm_harness_made[{number}] = __builtin_malloc(nm_harness_n);"
-        );
+        let room_of_tail = block.tail.as_ref().map_or(0, |tail| tail.most * tail.size);
+        self.make_block(text, number, block, block.most * size + room_of_tail);
+    }
+
+    /// A block of `nm_harness_n` bytes, with room for `capacity` where it is recorded.
+    fn make_block(&self, text: &mut String, number: usize, block: &Block, capacity: u64) {
+        let at = block.at;
         let _ = writeln!(
             text,
             "    nm_harness_bytes[{number}] = __nm_concrete(nm_harness_n);"
         );
         let _ = writeln!(
             text,
-            "    __builtin_memcpy(nm_harness_made[{number}], {STAGING} + {at}, nm_harness_bytes[{number}]);"
+            "    nm_harness_made[{number}] = __nm_block({capacity}ul, nm_harness_n, {STAGING} + {at}, &nm_harness_room[{number}]);"
         );
     }
 
-    /// A string ends with the first zero of this run, which is an input like all bytes before it.
+    /// A string ends with its first zero, which is an input like all bytes before it; the last
+    /// byte that there is room for is always zero.
     fn write_string(&self, text: &mut String, number: usize, block: &Block) {
-        let (at, most) = (block.at, block.most);
-        *text += "    nm_harness_n = 0;\n";
+        let most = block.most;
+        *text += "    nm_harness_n = 1;\n    nm_harness_goes_on = 1;\n";
+        for position in (block.at..).take(most as usize) {
+            let _ = writeln!(
+                text,
+                "    nm_harness_n += nm_harness_goes_on &= {STAGING}[{position}] != 0;"
+            );
+        }
+        self.make_block(text, number, block, most + 1);
+        let _ = writeln!(text, "    if (nm_harness_room[{number}] > {most}ul)");
         let _ = writeln!(
             text,
-            "    while (nm_harness_n < {most}ul && __nm_concrete({STAGING}[{at} + nm_harness_n]))"
-        );
-        *text += "        nm_harness_n++;\n";
-        let _ = writeln!(text, "    nm_harness_bytes[{number}] = nm_harness_n + 1;");
-        let _ = writeln!(
-            text,
-            "    nm_harness_made[{number}] = __builtin_malloc(nm_harness_n + 1);"
-        );
-        let _ = writeln!(text, "    if (nm_harness_n == {most}ul)");
-        let _ = writeln!(
-            text,
-            "        ((char *)nm_harness_made[{number}])[nm_harness_n] = 0;"
-        );
-        *text += "    else\n        nm_harness_n++;\n";
-        let _ = writeln!(
-            text,
-            "    __builtin_memcpy(nm_harness_made[{number}], {STAGING} + {at}, nm_harness_n);"
+            "        ((char *)nm_harness_made[{number}])[{most}] = 0;"
         );
     }
 
@@ -134,7 +130,7 @@ impl Plan {
             Owner::Block(number) => {
                 let block = &self.layout.blocks[number];
                 let end = pointer.at - block.at + 8;
-                let guard = format!("if ({end}ul <= nm_harness_bytes[{number}]) ");
+                let guard = format!("if ({end}ul <= nm_harness_room[{number}]) ");
                 let object = format!("((unsigned char *)nm_harness_made[{number}])");
                 (object, block.at, guard)
             }

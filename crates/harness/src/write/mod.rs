@@ -51,6 +51,7 @@ extern void nearmiss_result(const char *, const void *, __SIZE_TYPE__);
 extern void __nm_mark(unsigned);
 extern unsigned __nm_mode(void);
 extern unsigned long __nm_concrete(unsigned long);
+extern void *__nm_block(unsigned long, unsigned long, const void *, unsigned long *);
 extern unsigned long __nm_extent(const void *) __attribute__((weak));
 extern void *__asan_region_is_poisoned(void *, __SIZE_TYPE__) __attribute__((weak));
 
@@ -174,6 +175,7 @@ impl Plan {
         let blocks = layout.blocks.len().max(1);
         let _ = writeln!(text, "static void *nm_harness_block[2][{blocks}];");
         let _ = writeln!(text, "static unsigned long nm_harness_bytes[{blocks}];");
+        let _ = writeln!(text, "static unsigned long nm_harness_room[{blocks}];");
         let stubs = layout.stubs.len().max(1);
         let _ = writeln!(text, "static unsigned nm_harness_calls[{stubs}];");
         for (number, root) in layout.roots.iter().enumerate() {

@@ -11,6 +11,9 @@ use nearmiss_results::FunctionReport;
 use crate::random::Inventor;
 use crate::{here, options, reports};
 
+const COMPILERS: [&str; 2] = ["gcc", "clang-19"];
+const STRICT: &[&str] = &["-Wall", "-Wextra", "-Werror", "-O1", "-g"];
+
 /// A directory of its own, which goes when the test ends.
 struct Workplace(PathBuf);
 
@@ -19,6 +22,7 @@ impl Workplace {
         let name = format!("nearmiss-report-{}-{name}", std::process::id());
         let path = std::env::temp_dir().join(name);
         fs::create_dir_all(path.join("out")).unwrap();
+        fs::create_dir_all(path.join("c")).unwrap();
         Workplace(path)
     }
 
@@ -29,7 +33,6 @@ impl Workplace {
     }
 
     fn write_with(&self, text: &str, report: &FunctionReport, framework: Framework) -> PathBuf {
-        fs::create_dir_all(self.0.join("c")).unwrap();
         fs::write(self.0.join("c").join(&report.file), text).unwrap();
         let files = files(report, Format::C(framework), &options(report));
         for file in &files {
@@ -56,25 +59,37 @@ fn succeed(command: &mut Command) -> Output {
     output
 }
 
-const STRICT: &[&str] = &["-Wall", "-Wextra", "-Werror", "-O1", "-g"];
+/// Compiles a test file. Unity is no package of Debian: a header of ours has its documented macros.
+fn build(framework: Framework, source: &Path, compiler: &str, extra: &[&str]) -> PathBuf {
+    let program = source.with_extension("");
+    let mut command = Command::new(compiler);
+    command.args(STRICT).args(extra).arg(source);
+    command.arg(format!("-I{}", here().join("unity").display()));
+    if framework == Framework::GoogleTest {
+        let object = source.with_extension("o");
+        succeed(command.arg("-c").arg("-o").arg(&object));
+        command = Command::new("g++");
+        command.args(STRICT).arg(source.with_extension("cc"));
+        command.arg(object);
+    }
+    command.arg("-o").arg(&program).args(match framework {
+        Framework::Cmocka => &["-lcmocka"][..],
+        Framework::Check => &["-lcheck", "-lsubunit", "-lm", "-lrt", "-lpthread"],
+        Framework::GoogleTest => &["-lgtest_main", "-lgtest", "-lpthread"],
+        Framework::Plain | Framework::Unity => &[],
+    });
+    succeed(&mut command);
+    program
+}
 
-/// Compiles and runs the tests of all reports with every compiler.
-fn compiled(framework: Framework, extra: &[&str], compilers: &[&str]) -> Vec<String> {
+/// Compiles and runs the tests of all reports; what they say.
+fn pass(framework: Framework, extra: &[&str], compilers: &[&str]) -> Vec<String> {
     let mut said = Vec::new();
     for compiler in compilers {
-        let place = Workplace::new(&format!("{}-{compiler}", framework.name()));
+        let place = Workplace::new(&format!("{}-{compiler}-{}", framework.name(), extra.len()));
         for report in reports::all() {
             let source = place.write(&report, framework);
-            let program = source.with_extension("");
-            let mut command = Command::new(compiler);
-            command
-                .args(STRICT)
-                .arg(&source)
-                .args(extra)
-                .arg("-o")
-                .arg(&program);
-            command.args(framework.libraries_of_debian());
-            succeed(&mut command);
+            let program = build(framework, &source, compiler, extra);
             // What a function makes and gives back is nobody's leak.
             let mut run = Command::new(&program);
             let output = succeed(run.env("ASAN_OPTIONS", "detect_leaks=0"));
@@ -84,28 +99,14 @@ fn compiled(framework: Framework, extra: &[&str], compilers: &[&str]) -> Vec<Str
     said
 }
 
-trait Libraries {
-    fn libraries_of_debian(self) -> &'static [&'static str];
-}
-
-impl Libraries for Framework {
-    fn libraries_of_debian(self) -> &'static [&'static str] {
-        match self {
-            Framework::Cmocka => &["-lcmocka"],
-            Framework::Check => &["-lcheck", "-lsubunit", "-lm", "-lrt", "-lpthread"],
-            _ => &[],
-        }
-    }
-}
-
 #[test]
 fn plain() {
-    let said = compiled(Framework::Plain, &[], &["gcc", "clang-19"]);
+    let said = pass(Framework::Plain, &[], &COMPILERS);
     assert!(
         said.contains(&"4 of 4 tests passed\n".to_string()),
         "{said:?}"
     );
-    // Those that are known to fail are not run.
+    // Of five, three are known to fail.
     assert!(
         said.contains(&"2 of 2 tests passed\n".to_string()),
         "{said:?}"
@@ -115,96 +116,67 @@ fn plain() {
 #[test]
 fn plain_with_sanitizers() {
     let flags = ["-fsanitize=address,undefined", "-fno-sanitize-recover=all"];
-    compiled(Framework::Plain, &flags, &["clang-19"]);
+    pass(Framework::Plain, &flags, &["clang-19"]);
 }
 
 #[test]
 fn cmocka() {
-    compiled(Framework::Cmocka, &[], &["gcc", "clang-19"]);
+    pass(Framework::Cmocka, &[], &COMPILERS);
 }
 
 #[test]
 fn check() {
-    compiled(Framework::Check, &[], &["gcc", "clang-19"]);
+    pass(Framework::Check, &[], &COMPILERS);
 }
 
-/// Unity is no package of Debian: its documented macros, in a header of ours.
 #[test]
 fn unity() {
-    let include = format!("-I{}", here().join("unity").display());
-    let said = compiled(Framework::Unity, &[&include], &["gcc", "clang-19"]);
-    assert!(
-        said.contains(&"4 Tests 0 Failures 0 Ignored\nOK\n".to_string()),
-        "{said:?}"
-    );
+    let said = pass(Framework::Unity, &[], &COMPILERS);
+    let passed = "1 Tests 0 Failures 0 Ignored\nOK\n".repeat(4);
+    assert!(said.contains(&passed), "{said:?}");
 }
 
-/// The C half of all reports with both compilers; the C++ half, which takes long, of two.
+/// The C++ half takes long: two reports.
 #[test]
 fn google_test() {
     let place = Workplace::new("gtest");
-    for report in reports::all() {
-        let source = place.write(&report, Framework::GoogleTest);
-        let object = source.with_extension("o");
-        for compiler in ["clang-19", "gcc"] {
-            let mut command = Command::new(compiler);
-            command.args(STRICT).arg("-c").arg(&source);
-            succeed(command.arg("-o").arg(&object));
-        }
-        if ["upper", "merge"].contains(&report.function.as_str()) {
-            let program = source.with_extension("");
-            let mut command = Command::new("g++");
-            command.args(STRICT).arg(source.with_extension("cc"));
-            command.arg(&object).arg("-o").arg(&program);
-            succeed(command.args(["-lgtest_main", "-lgtest", "-lpthread"]));
-            succeed(&mut Command::new(&program));
-        }
+    for (report, compiler) in [reports::text(), reports::shapes()].iter().zip(COMPILERS) {
+        let source = place.write(report, Framework::GoogleTest);
+        succeed(&mut Command::new(build(
+            Framework::GoogleTest,
+            &source,
+            compiler,
+            &[],
+        )));
     }
-}
-
-fn run_with_failures(framework: Framework, path: &Path) -> Output {
-    let program = path.with_extension("");
-    let mut command = Command::new("gcc");
-    command
-        .args(STRICT)
-        .arg("-DNEARMISS_KNOWN_FAILURES=1")
-        .arg(path);
-    command
-        .arg("-o")
-        .arg(&program)
-        .args(framework.libraries_of_debian());
-    succeed(&mut command);
-    Command::new("timeout")
-        .arg("20")
-        .arg(&program)
-        .output()
-        .unwrap()
 }
 
 #[test]
 fn known_failures_fail_when_they_are_wanted() {
     let place = Workplace::new("failures");
-    let path = place.write(&reports::text(), Framework::Plain);
-    let output = run_with_failures(Framework::Plain, &path);
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let source = place.write(&reports::text(), Framework::Plain);
+    let flags = ["-DNEARMISS_KNOWN_FAILURES=1"];
+    let program = build(Framework::Plain, &source, "gcc", &flags);
+    let output = Command::new(program).output().unwrap();
     assert_eq!(
-        said,
+        String::from_utf8_lossy(&output.stdout),
         "test_upper_3 failed\ntest_upper_5 failed\n3 of 5 tests passed\n"
     );
     assert!(!output.status.success());
 }
 
-/// Another result than the observed one is noticed, in each framework.
+/// What a function leaves in its own variables does not reach the next test; another result than
+/// the observed one is noticed.
 #[test]
-fn tests_can_fail() {
-    let place = Workplace::new("wrong");
-    for framework in [Framework::Plain, Framework::Cmocka, Framework::Check] {
-        let path = place.write(&reports::merge(), framework);
-        let source = place.0.join("c/merge.c");
-        let text = fs::read_to_string(&source).unwrap();
-        fs::write(&source, text.replace("t1[i] < t2[j]", "t1[i] > t2[j]")).unwrap();
-        let output = run_with_failures(framework, &path);
-        assert!(!output.status.success(), "{framework:?}");
+fn tests_are_apart_and_can_fail() {
+    let place = Workplace::new("state");
+    let report = reports::state();
+    for framework in Framework::ALL {
+        let source = place.write(&report, framework);
+        succeed(&mut Command::new(build(framework, &source, "gcc", &[])));
+        let wrong = ["-Dincrement=2"];
+        let output = Command::new(build(framework, &source, "gcc", &wrong)).output();
+        assert!(!output.unwrap().status.success(), "{framework:?}");
     }
 }
 
@@ -212,14 +184,10 @@ fn tests_can_fail() {
 fn random_values_come_back() {
     let place = Workplace::new("random");
     for seed in 1..=20 {
-        let (source, report) = Inventor::new(seed).function();
+        let (text, report) = Inventor::new(seed).function();
         let framework = Framework::ALL[seed as usize % 4];
-        let path = place.write_with(&source, &report, framework);
-        let program = path.with_extension("");
-        let mut command = Command::new(["gcc", "clang-19"][seed as usize / 4 % 2]);
-        command.args(STRICT).arg(&path).arg("-o").arg(&program);
-        command.arg(format!("-I{}", here().join("unity").display()));
-        succeed(command.args(framework.libraries_of_debian()));
-        succeed(&mut Command::new(&program));
+        let source = place.write_with(&text, &report, framework);
+        let compiler = COMPILERS[seed as usize / 4 % 2];
+        succeed(&mut Command::new(build(framework, &source, compiler, &[])));
     }
 }

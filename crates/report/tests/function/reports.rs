@@ -448,6 +448,25 @@ pub fn calls() -> FunctionReport {
     report("calls.c", "drain", prototype, tests)
 }
 
+/// Two paths of a function that counts its calls: it gives back 1 in each fresh process.
+pub fn state() -> FunctionReport {
+    let one = |number, by| {
+        let before = Memory {
+            variables: vec![parameter("by", "int", integer(by))],
+            blocks: Vec::new(),
+        };
+        let mut after = before.clone();
+        after.variables.push(result("int", integer(1 + by)));
+        test(number, before, Some(after))
+    };
+    report(
+        "state.c",
+        "next",
+        "int next(int by)",
+        vec![one(1, 0), one(2, 5)],
+    )
+}
+
 /// Every report.
 pub fn all() -> Vec<FunctionReport> {
     vec![merge(), last(), push(), pop(), shapes(), text(), calls()]

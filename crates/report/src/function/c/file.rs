@@ -3,7 +3,7 @@
 use nearmiss_results::FunctionReport;
 
 use super::framework::Framework;
-use super::test;
+use super::{runner, test};
 use crate::function::files::{File, MARKER, Options};
 
 /// The macro that lets tests run that are known to fail.
@@ -41,17 +41,19 @@ pub fn sources(report: &FunctionReport, framework: Framework, options: &Options)
     text += &failures(&tests);
     text += &helpers(&tests);
     if framework == Framework::GoogleTest {
-        text += GOOGLE_MACROS;
+        text += runner::GOOGLE_MACROS;
     }
     text += &tests;
     let mut shims = Vec::new();
     if framework == Framework::GoogleTest {
+        let head = head(report, framework, options, &stem);
+        let text = head + &failures(&entries) + &runner::google_test(report, &entries);
         shims.push(File {
             name: format!("{stem}.cc"),
-            bytes: shim(report, options, &stem, &entries).into_bytes(),
+            bytes: text.into_bytes(),
         });
     } else {
-        text += &runner(framework, function, &entries);
+        text += &runner::main(framework, function, &entries);
     }
     let tests = File {
         name: format!("{stem}.c"),
@@ -138,109 +140,3 @@ fn helpers(tests: &str) -> String {
     }
     text
 }
-
-fn runner(framework: Framework, function: &str, entries: &str) -> String {
-    match framework {
-        Framework::Plain => format!(
-            "static const struct {{\n    const char *name;\n    void (*run)(void);\n\
-             }} nearmiss_tests[] = {{\n{entries}    {{NULL, NULL}},\n}};\n\n{PLAIN_MAIN}"
-        ),
-        Framework::Cmocka => format!(
-            "int main(void)\n{{\n    const struct CMUnitTest tests[] = {{\n{entries}    }};\n\n    \
-             return cmocka_run_group_tests(tests, NULL, NULL);\n}}\n"
-        ),
-        Framework::Unity => format!(
-            "void setUp(void) {{}}\nvoid tearDown(void) {{}}\n\n\
-             int main(void)\n{{\n    UNITY_BEGIN();\n{entries}    return UNITY_END();\n}}\n"
-        ),
-        Framework::Check => format!(
-            "int main(void)\n{{\n    Suite *suite = suite_create(\"{function}\");\n    \
-             TCase *paths = tcase_create(\"paths\");\n{entries}    suite_add_tcase(suite, paths);\n\n    \
-             SRunner *runner = srunner_create(suite);\n    srunner_run_all(runner, CK_NORMAL);\n    \
-             int failed = srunner_ntests_failed(runner);\n    srunner_free(runner);\n    \
-             return failed != 0;\n}}\n"
-        ),
-        Framework::GoogleTest => String::new(),
-    }
-}
-
-/// Each path was observed in a process of its own, so each test has one.
-const PLAIN_MAIN: &str = "\
-/* Nothing that a test leaves behind reaches the next one. */
-static int nearmiss_fails(void (*run)(void))
-{
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        alarm(20);
-        run();
-        exit(0);
-    }
-    int status = 0;
-    return child < 0 || waitpid(child, &status, 0) != child || status != 0;
-}
-
-int main(void)
-{
-    int tests = 0, failed = 0;
-    for (; nearmiss_tests[tests].name != NULL; tests++) {
-        if (nearmiss_fails(nearmiss_tests[tests].run)) {
-            printf(\"%s failed\\n\", nearmiss_tests[tests].name);
-            failed++;
-        }
-    }
-    printf(\"%d of %d tests passed\\n\", tests - failed, tests);
-    return failed != 0;
-}
-";
-
-/// How the tests, which are C, speak to GoogleTest, which is not.
-const GOOGLE_MACROS: &str = "\
-void nearmiss_compare(const char *file, int line, const char *what, long long actual,
-        long long expected);
-void nearmiss_compare_text(const char *file, int line, const char *what, const char *actual,
-        const char *expected);
-void nearmiss_require(const char *file, int line, const char *what, int condition);
-
-#define NEARMISS_EQUAL(actual, expected) \\
-    nearmiss_compare(__FILE__, __LINE__, #actual, (long long)(actual), (long long)(expected))
-#define NEARMISS_SAME_TEXT(actual, expected) \\
-    nearmiss_compare_text(__FILE__, __LINE__, #actual, actual, expected)
-#define NEARMISS_TRUE(condition) nearmiss_require(__FILE__, __LINE__, #condition, condition)
-
-";
-
-/// The C++ half of the tests for GoogleTest: a file that is C need not be C++ as well.
-fn shim(report: &FunctionReport, options: &Options, stem: &str, entries: &str) -> String {
-    let mut text = head(report, Framework::GoogleTest, options, stem);
-    text += "#include <cstring>\n#include <gtest/gtest.h>\n\n";
-    text += &failures(entries);
-    text += "extern \"C\" {\n";
-    for one in &report.tests {
-        text += &format!("void test_{}_{}(void);\n", report.function, one.number);
-    }
-    text + GOOGLE_SHIM + "}\n\n" + entries.trim_end() + "\n"
-}
-
-const GOOGLE_SHIM: &str = "\
-void nearmiss_compare(const char *file, int line, const char *what, long long actual,
-        long long expected)
-{
-    if (actual != expected)
-        ADD_FAILURE_AT(file, line) << what << \" is \" << actual << \", expected \" << expected;
-}
-
-void nearmiss_compare_text(const char *file, int line, const char *what, const char *actual,
-        const char *expected)
-{
-    if (std::strcmp(actual, expected) != 0)
-        ADD_FAILURE_AT(file, line)
-                << what << \" is \\\"\" << actual << \"\\\", expected \\\"\" << expected << '\"';
-}
-
-void nearmiss_require(const char *file, int line, const char *what, int condition)
-{
-    if (!condition)
-        ADD_FAILURE_AT(file, line) << what;
-}
-";

@@ -91,9 +91,25 @@ impl Framework {
                 "unistd.h",
             ],
             Framework::Cmocka => &[
-                "setjmp.h", "stdarg.h", "stddef.h", "stdint.h", "stdlib.h", "string.h", "cmocka.h",
+                "setjmp.h",
+                "stdarg.h",
+                "stddef.h",
+                "stdint.h",
+                "stdio.h",
+                "stdlib.h",
+                "string.h",
+                "sys/wait.h",
+                "unistd.h",
+                "cmocka.h",
             ],
-            Framework::Unity => &["stdlib.h", "string.h", "unity.h"],
+            Framework::Unity => &[
+                "stdio.h",
+                "stdlib.h",
+                "string.h",
+                "sys/wait.h",
+                "unistd.h",
+                "unity.h",
+            ],
             Framework::Check => &["stdlib.h", "string.h", "check.h"],
             Framework::GoogleTest => &["stdlib.h", "string.h"],
         }
@@ -141,12 +157,12 @@ impl Framework {
     pub fn entry(self, function: &str, name: &str) -> String {
         match self {
             Framework::Plain => format!("    {{\"{name}\", {name}}},\n"),
-            Framework::Cmocka => format!("        cmocka_unit_test({name}),\n"),
-            Framework::Unity => format!("    RUN_TEST({name});\n"),
+            Framework::Cmocka => format!("    cmocka_unit_test({name}),\n"),
+            Framework::Unity => format!("    NEARMISS_RUN({name});\n"),
             Framework::Check => format!("    tcase_add_test(paths, {name});\n"),
             Framework::GoogleTest => {
                 let path = name.rsplit('_').next().unwrap_or(name);
-                format!("TEST({function}, path_{path})\n{{\n    {name}();\n}}\n\n")
+                format!("TEST({function}, path_{path})\n{{\n    nearmiss_apart({name});\n}}\n\n")
             }
         }
     }

@@ -10,6 +10,7 @@
 //! | [`checks`] | comparisons after the call |
 //! | [`test`] | one test function |
 //! | [`framework`] | what differs between test frameworks |
+//! | [`runner`] | `main`, or what stands for it |
 //! | [`file`](self::file) | the whole file |
 
 mod checks;
@@ -19,6 +20,7 @@ mod heap;
 mod inputs;
 mod literal;
 mod place;
+mod runner;
 mod scene;
 mod stubs;
 mod test;

@@ -33,7 +33,7 @@ static jmp_buf unity_back;
 #define TEST_ASSERT_EQUAL_MEMORY(expected, actual, size)                                       \
     UNITY_REQUIRE(memcmp(expected, actual, size) == 0)
 
-#define UNITY_BEGIN() (unity_tests = unity_failures = 0)
+#define UNITY_BEGIN() ((void)unity_back, unity_tests = unity_failures = 0)
 #define RUN_TEST(test)                                                                         \
     do {                                                                                       \
         unity_tests++;                                                                         \
@@ -45,7 +45,7 @@ static jmp_buf unity_back;
             unity_failures++;                                                                  \
     } while (0)
 
-static int UNITY_END(void)
+static inline int UNITY_END(void)
 {
     printf("%d Tests %d Failures 0 Ignored\n%s\n", unity_tests, unity_failures,
             unity_failures ? "FAIL" : "OK");

@@ -99,6 +99,7 @@ START_TEST(test_upper_5)
 END_TEST
 #endif
 
+/* Check itself gives each test a process of its own. */
 int main(void)
 {
     Suite *suite = suite_create("upper");

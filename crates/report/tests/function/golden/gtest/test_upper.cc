@@ -6,13 +6,14 @@
  *
  * The values that are compared are those that were observed, in a process for each path.
  */
-#include <cstring>
-#include <gtest/gtest.h>
-
 /* 1: also the tests that are known to fail. */
 #ifndef NEARMISS_KNOWN_FAILURES
 #define NEARMISS_KNOWN_FAILURES 0
 #endif
+
+#include <cstdlib>
+#include <cstring>
+#include <gtest/gtest.h>
 
 extern "C" {
 void test_upper_1(void);
@@ -20,6 +21,7 @@ void test_upper_2(void);
 void test_upper_3(void);
 void test_upper_4(void);
 void test_upper_5(void);
+
 void nearmiss_compare(const char *file, int line, const char *what, long long actual,
         long long expected)
 {
@@ -42,34 +44,44 @@ void nearmiss_require(const char *file, int line, const char *what, int conditio
 }
 }
 
+/* Each test has a process of its own: nothing that it leaves behind reaches the next one. */
+static void nearmiss_apart(void (*test)(void))
+{
+    auto run = [test] {
+        test();
+        std::exit(::testing::Test::HasFailure());
+    };
+    EXPECT_EXIT(run(), ::testing::ExitedWithCode(0), "");
+}
+
 TEST(upper, path_1)
 {
-    test_upper_1();
+    nearmiss_apart(test_upper_1);
 }
 
 TEST(upper, path_2)
 {
-    test_upper_2();
+    nearmiss_apart(test_upper_2);
 }
 
 #if NEARMISS_KNOWN_FAILURES
 TEST(upper, path_3)
 {
-    test_upper_3();
+    nearmiss_apart(test_upper_3);
 }
 
 #endif
 #if NEARMISS_KNOWN_FAILURES
 TEST(upper, path_4)
 {
-    test_upper_4();
+    nearmiss_apart(test_upper_4);
 }
 
 #endif
 #if NEARMISS_KNOWN_FAILURES
 TEST(upper, path_5)
 {
-    test_upper_5();
+    nearmiss_apart(test_upper_5);
 }
 
 #endif

@@ -174,7 +174,9 @@ impl Builder<'_> {
         most: u64,
     ) -> Result<Target, HarnessError> {
         let size = self.types.size(element);
-        let at = self.reserve(size.saturating_mul(most), path)?;
+        // The zero that ends the longest string has its place too.
+        let zero = u64::from(matches!(count, Count::Text));
+        let at = self.reserve(size.saturating_mul(most).saturating_add(zero), path)?;
         let number = self.layout.blocks.len();
         let one = matches!(count, Count::Fixed(1));
         self.layout.blocks.push(Block {

@@ -41,3 +41,12 @@ unsigned long __nm_concrete(unsigned long value)
 {
     return value;
 }
+
+void *__nm_block(unsigned long capacity, unsigned long size, const void *content, unsigned long *room)
+{
+    void *block = malloc(size);
+    if (size > capacity)
+        abort();
+    *room = size;
+    return memcpy(block, content, size);
+}

@@ -1,6 +1,7 @@
 //! The report: what was found out, what it took, and what nobody knows.
 
 use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use nearmiss_abi::event::PHASE_FUNCTION;
 use nearmiss_abi::note::NoteKind;
@@ -43,7 +44,7 @@ impl<'a, 'l> Told<'a, 'l> {
             .judge
             .take()
             .map_or_else(Judged::default, |judge| judge.finish());
-        let findings = Evidence {
+        let mut findings = Evidence {
             sites: &self.explorer.lab.sites,
             program: programs.recording.clone(),
             directory: config.directory.clone(),
@@ -52,6 +53,9 @@ impl<'a, 'l> Told<'a, 'l> {
             rows: &|test| self.study.collection.tests[test - 1].rows.clone(),
         }
         .findings();
+        for finding in &mut findings {
+            finding.file = as_named(&config.build.files, &finding.file);
+        }
         let request = config.request.as_ref();
         let mut report = FunctionReport {
             version: VERSION,
@@ -146,33 +150,50 @@ impl<'a, 'l> Told<'a, 'l> {
             }
             _ => {}
         }
-        let mut count = |number: u64, words: &str| {
-            if number > 0 {
-                reasons.push(format!("{number} {words}"));
+        let counts = [
+            (
+                tree.unknown,
+                "question about a partial path was too hard for its time (--query-time)",
+                "questions about partial paths were too hard for their time (--query-time)",
+            ),
+            (
+                tree.bounded,
+                "partial path lies beyond the bounds on loops and recursion",
+                "partial paths lie beyond the bounds on loops and recursion",
+            ),
+            (
+                tree.diverged,
+                "run left the predicted path",
+                "runs left the predicted path",
+            ),
+            (
+                collection.damaged,
+                "recording stopped early or contradicts itself",
+                "recordings stopped early or contradict themselves",
+            ),
+            (
+                collection.endless,
+                "run did not end in time (--run-time)",
+                "runs did not end in time (--run-time)",
+            ),
+            (
+                self.study.rejected,
+                "test was rejected by the precondition",
+                "tests were rejected by the precondition",
+            ),
+            (
+                self.explorer.lab.solver.figures.wrong,
+                "answer of the solver was wrong: please report this",
+                "answers of the solver were wrong: please report this",
+            ),
+        ];
+        for (number, one, many) in counts {
+            match number {
+                0 => {}
+                1 => reasons.push(format!("1 {one}")),
+                _ => reasons.push(format!("{number} {many}")),
             }
-        };
-        count(
-            tree.unknown,
-            "partial paths: the solver did not know in time (--query-time)",
-        );
-        count(
-            tree.bounded,
-            "partial paths lie beyond the bounds on loops and recursion",
-        );
-        count(tree.diverged, "runs left the predicted path");
-        count(
-            collection.damaged,
-            "recordings stopped early or contradict themselves",
-        );
-        count(collection.endless, "runs did not end in time (--run-time)");
-        count(
-            self.study.rejected,
-            "tests were rejected by the precondition",
-        );
-        count(
-            self.explorer.lab.solver.figures.wrong,
-            "answers of the solver were wrong: please report this",
-        );
+        }
         for (name, runs) in &collection.missing {
             reasons.push(format!(
                 "{runs} paths end where {name} is called, which nobody defines: give the file that does"
@@ -288,4 +309,15 @@ fn cover_name(cover: Cover) -> &'static str {
         Cover::Branches => "branches",
         Cover::Mcdc => "mcdc",
     }
+}
+
+/// A file as the user named it: sanitizers say where it is from the root on.
+fn as_named(files: &[PathBuf], file: &str) -> String {
+    let is_it = |named: &&PathBuf| {
+        named
+            .canonicalize()
+            .is_ok_and(|path| path == Path::new(file))
+    };
+    let named = files.iter().find(is_it);
+    named.map_or(file.to_string(), |named| named.display().to_string())
 }

@@ -38,6 +38,9 @@ use nearmiss_sandbox::Sandbox;
 pub use progress::Progress;
 pub use study::explore;
 
+/// What the tests cover, for lcov's tools: a file in [`Config::directory`], if it could be counted.
+pub const LCOV: &str = "lcov.info";
+
 /// What is wanted, and what may be used up.
 #[derive(Clone, Debug)]
 pub struct Config {

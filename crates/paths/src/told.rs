@@ -69,6 +69,7 @@ impl<'a, 'l> Told<'a, 'l> {
             mode: mode_name(config.mode).into(),
             oracle: request.and_then(|request| request.oracle.clone()),
             cover: cover_name(config.cover).into(),
+            assumed: programs.notes.clone(),
             incomplete: self.incomplete(&judged),
             tests: std::mem::take(&mut self.study.collection.tests),
             infeasible,

@@ -23,6 +23,9 @@ pub struct FunctionReport {
     pub oracle: Option<String>,
     /// What was to be covered: `paths`, `branches`, `mcdc`.
     pub cover: String,
+    /// What was decided because nothing was said: a pointer to one element, a string of six bytes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<String>,
     /// Why not every path (branch, condition) is known to be covered or infeasible. Empty: every one is.
     pub incomplete: Vec<String>,
     /// One test for each path, in the order in which they were found.

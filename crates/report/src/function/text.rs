@@ -56,7 +56,11 @@ fn write_head(text: &mut String, report: &FunctionReport) -> fmt::Result {
     if !helpers.is_empty() {
         writeln!(text, "{}", helpers.join(", "))?;
     }
-    writeln!(text, "{}", completeness(report))
+    writeln!(text, "{}", completeness(report))?;
+    for assumed in &report.assumed {
+        writeln!(text, "Note: {}", escape::text(assumed))?;
+    }
+    Ok(())
 }
 
 /// Whether everything is covered, in a sentence.

@@ -38,7 +38,7 @@ pub fn explore(arguments: &ExploreArguments) -> Result<u8, String> {
     let report = report?;
     results::keep(&report, campaign.root())?;
     let text = results::tell(&report, &arguments.results)?;
-    writing::write(&report, text, arguments)?;
+    writing::write(&report, text, campaign.root(), arguments)?;
     Ok(status(&report))
 }
 

@@ -24,12 +24,22 @@ pub fn refuse_to_overwrite(arguments: &ResultArguments) -> Result<(), String> {
     if let Some(path) = &arguments.output {
         refuse_if_not(path, results::is_report)?;
     }
+    if let Some(path) = &arguments.lcov {
+        refuse_if_not(path, is_lcov)?;
+    }
     for directory in directories(arguments).map(|(directory, _)| directory) {
         if directory.exists() && !directory.is_dir() {
             return Err(format!("{} is no directory", directory.display()));
         }
     }
     Ok(())
+}
+
+/// What stands for the test's name in files for lcov, at their beginning.
+const LCOV_HEAD: &[u8] = b"TN:nearmiss_explore\n";
+
+fn is_lcov(bytes: &[u8]) -> bool {
+    bytes.starts_with(LCOV_HEAD)
 }
 
 fn refuse_if_not(path: &Path, is_ours: fn(&[u8]) -> bool) -> Result<(), String> {
@@ -66,10 +76,12 @@ fn directories(arguments: &ResultArguments) -> impl Iterator<Item = (&PathBuf, F
     named.filter_map(|(directory, format)| Some((directory.as_ref()?, format)))
 }
 
-/// Writes everything that the flags name. `report_text` is for `--output`.
+/// Writes everything that the flags name. `report_text` is for `--output`; `directory` is where the
+/// exploration has left what it made.
 pub fn write(
     report: &FunctionReport,
     report_text: Option<String>,
+    directory: &Path,
     arguments: &ExploreArguments,
 ) -> Result<(), String> {
     let results = &arguments.results;
@@ -84,6 +96,10 @@ pub fn write(
     };
     if let Some(path) = &results.tests {
         write_tests(report, path, arguments)?;
+        tell(path);
+    }
+    if let Some(path) = &results.lcov {
+        write_lcov(path, directory)?;
         tell(path);
     }
     for (directory, format) in directories(results) {
@@ -120,6 +136,13 @@ fn write_tests(
         replace(path, &file.bytes)?;
     }
     Ok(())
+}
+
+fn write_lcov(path: &Path, directory: &Path) -> Result<(), String> {
+    refuse_if_not(path, is_lcov)?;
+    let counted = fs::read(directory.join(nearmiss_paths::LCOV));
+    let counted = counted.map_err(|_| format!("{}: nothing was counted", path.display()))?;
+    write_file(path, &[LCOV_HEAD, &counted].concat())
 }
 
 fn write_inputs(

@@ -22,7 +22,8 @@ impl Plan {
         let mut decoder = Decoder::new(self, staging);
         decoder.met = before.met;
         decoder.after = Some(rows::Rows::new(rows));
-        let variables = decoder.variables_after();
+        let mut variables = decoder.variables_after();
+        variables.extend(told(rows));
         let mut blocks = decoder.blocks();
         blocks.append(&mut decoder.made);
         Memory { variables, blocks }
@@ -83,4 +84,15 @@ impl Decoder<'_> {
             index: 0,
         }
     }
+}
+
+/// What the program itself told.
+fn told(rows: &[(String, Vec<u8>)]) -> impl Iterator<Item = Variable> {
+    let own = rows.iter().filter(|(name, _)| !rows::is_ours(name));
+    own.map(|(name, bytes)| Variable {
+        name: name.clone(),
+        role: Role::Told,
+        ctype: format!("unsigned char [{}]", bytes.len()),
+        value: Value::Bytes(bytes.clone()),
+    })
 }

@@ -12,6 +12,19 @@ use crate::types::{BYTE, Kind, Signature, TypeId};
 
 /// How long strings are where nothing is said, without their zero.
 pub(crate) const DEFAULT_STRING: u64 = 6;
+/// Structures of the C library that cannot be invented, what they are, and what to do instead.
+const LIBRARY: &[(&str, &str, &str)] = &[
+    (
+        "_IO_FILE",
+        "a stream (`FILE`)",
+        "a function that opens one (`fmemopen`, `tmpfile`) and passes it can be explored instead",
+    ),
+    (
+        "__va_list_tag",
+        "a list of arguments (`va_list`)",
+        "a function that makes one of its own arguments can be explored instead",
+    ),
+];
 /// How many calls of a stub have a result of their own; later ones have that of the last.
 const STUB_CALLS: u64 = 3;
 
@@ -93,6 +106,9 @@ impl Builder<'_> {
         let types = self.types;
         let target = waiting.target;
         let (why, unit) = match types.kind(target) {
+            Kind::Record(_) if let Some(what) = self.of_library(target) => {
+                return self.refuse(waiting, path, &what);
+            }
             Kind::Void => ("has no type".to_string(), "BYTES"),
             Kind::Record(record) if !record.complete => {
                 let name = types.spell(target);
@@ -109,20 +125,34 @@ impl Builder<'_> {
         if sized {
             return Ok(Some(BYTE));
         }
-        if self
-            .rule(RuleKind::Null, waiting, path)
-            .is_some_and(|said| said != "no")
-        {
+        let what = format!("{why}: `--size {path}={unit}` makes memory for it");
+        self.refuse(waiting, path, &what)
+    }
+
+    /// What is to be said about an object that only the C library can make.
+    fn of_library(&self, target: TypeId) -> Option<String> {
+        let names = self.types.names(target);
+        let known = LIBRARY.iter().find(|(name, _, _)| names.contains(name));
+        known.map(|(_, what, help)| format!("is {what}: {help}"))
+    }
+
+    /// There is no object for a pointer: it is null if the user allows that or if it is only part of
+    /// an input.
+    fn refuse(
+        &mut self,
+        waiting: &Waiting,
+        path: &Path,
+        what: &str,
+    ) -> Result<Option<TypeId>, HarnessError> {
+        let null = self.rule(RuleKind::Null, waiting, path);
+        if null.is_some_and(|said| said != "no") {
             return Ok(None);
         }
-        let help =
-            format!("`--size {path}={unit}` makes memory for it, `--null {path}` passes NULL");
+        let said = format!("`{path}` {what}, `--null {path}` passes NULL");
         if waiting.scene.is_top(path) {
-            return Err(HarnessError(format!("`{path}` {why}: {help}")));
+            return Err(HarnessError(said));
         }
-        self.layout
-            .notes
-            .push(format!("`{path}` {why} and is NULL: {help}"));
+        self.layout.notes.push(format!("{said}; it is NULL"));
         Ok(None)
     }
 

@@ -1,5 +1,7 @@
 //! The rows in which the harness tells what was there after the call.
 
+use crate::{ACCEPTED, RETURNED, VERDICT};
+
 /// What the function gave back.
 pub(crate) const RESULT: &str = "nm:result";
 /// What that points to, if it is none of the harness's blocks: elements.
@@ -19,6 +21,12 @@ pub(crate) fn block(number: usize) -> String {
 /// The row with a global's value.
 pub(crate) fn global(root: usize) -> String {
     format!("nm:global{root}")
+}
+
+/// Whether a row is not the program's own.
+pub(crate) fn is_ours(name: &str) -> bool {
+    let known = [ACCEPTED, VERDICT, RETURNED].contains(&name);
+    known || name.starts_with("nm:")
 }
 
 /// The rows of one run.

@@ -40,6 +40,8 @@ pub enum Role {
     Stub,
     /// What the function itself gave back.
     Result,
+    /// What the program itself handed to `nearmiss_result`: bytes.
+    Told,
 }
 
 /// Memory that a pointer points to.

@@ -33,6 +33,8 @@ const WORDS: &[&str] = &[
 
 /// What every harness starts with, behind the included file.
 const PRELUDE: &str = r#"
+#undef restrict
+#define restrict __restrict
 typedef signed char nm_harness_s1 __attribute__((may_alias));
 typedef short nm_harness_s2 __attribute__((aligned(1), may_alias));
 typedef int nm_harness_s4 __attribute__((aligned(1), may_alias));

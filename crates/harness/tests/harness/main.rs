@@ -2,6 +2,7 @@
 
 mod attributes;
 mod callers;
+mod choices;
 mod kinds;
 mod refusals;
 mod workbench;

@@ -4,7 +4,9 @@ use crate::workbench::{Workbench, request};
 use nearmiss_harness::Request;
 
 const TEXT: &str = r#"
+#include <stdarg.h>
 #include <stdio.h>
+int listed(va_list list) { return va_arg(list, int); }
 struct hidden;
 struct big { char bytes[100000]; };
 const int fixed = 3;
@@ -28,6 +30,13 @@ fn errors_name_the_input_and_the_option() {
             "",
             "`handle` points to the incomplete type `struct hidden`: `--size handle=BYTES`",
         ),
+        (
+            "file",
+            "",
+            "`stream` is a stream (`FILE`): a function that opens one",
+        ),
+        ("file", "null stream", ""),
+        ("listed", "", "`list` is a list of arguments (`va_list`)"),
         ("untyped", "", "`data` has no type: `--size data=BYTES`"),
         (
             "printed",
@@ -81,7 +90,7 @@ fn errors_name_the_input_and_the_option() {
         (
             "missing",
             "",
-            "there is no function `missing`; the file has `file`, `opaque`",
+            "there is no function `missing`; the file has `listed`, `file`",
         ),
     ];
     for (function, rules, expected) in cases {

@@ -39,7 +39,7 @@ impl<'s> Inputs<'s> {
             match variable.role {
                 Role::Parameter => inputs.local(variable),
                 Role::Global => inputs.global(variable),
-                Role::Stub | Role::Result => {}
+                Role::Stub | Role::Result | Role::Told => {}
             }
         }
         inputs.statements.append(&mut inputs.later);

@@ -1,6 +1,6 @@
 //@ command = "nearmiss explore division.c --function share"
-//@ paths = 4
-// Nobody, somebody, a quotient that is too large; the sign decides on nothing.
+//@ paths = 2
+// Nobody to share with, and a quotient that is too large, fail.
 int share(int all, int heads)
 {
     int each = all / heads; //~ error[division-by-zero] error[signed-overflow]

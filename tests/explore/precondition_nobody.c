@@ -1,5 +1,5 @@
 //@ command = "nearmiss explore precondition_nobody.c --function f --pre f_pre"
-//@ paths = 0
+//@ error = ["f_pre accepts no input"]
 // No input is admissible.
 int f(int x)
 {

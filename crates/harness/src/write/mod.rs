@@ -22,7 +22,7 @@ use crate::plan::{Argument, Plan};
 use crate::{ACCEPTED, INPUT, RETURNED, VERDICT};
 
 /// Functions of the harness are compiled as they are written.
-const PLAIN: &str = "__attribute__((noinline, optnone))";
+const PLAIN: &str = "__attribute__((__noinline__, __optnone__))";
 
 /// Words that the included file may have given another meaning.
 const WORDS: &[&str] = &[
@@ -35,17 +35,17 @@ const WORDS: &[&str] = &[
 const PRELUDE: &str = r#"
 #undef restrict
 #define restrict __restrict
-typedef signed char nm_harness_s1 __attribute__((may_alias));
-typedef short nm_harness_s2 __attribute__((aligned(1), may_alias));
-typedef int nm_harness_s4 __attribute__((aligned(1), may_alias));
-typedef long nm_harness_s8 __attribute__((aligned(1), may_alias));
-typedef __int128 nm_harness_s16 __attribute__((aligned(1), may_alias));
-typedef unsigned char nm_harness_u1 __attribute__((may_alias));
-typedef unsigned short nm_harness_u2 __attribute__((aligned(1), may_alias));
-typedef unsigned int nm_harness_u4 __attribute__((aligned(1), may_alias));
-typedef unsigned long nm_harness_u8 __attribute__((aligned(1), may_alias));
-typedef unsigned __int128 nm_harness_u16 __attribute__((aligned(1), may_alias));
-typedef void *nm_harness_pointer __attribute__((aligned(1), may_alias));
+typedef signed char nm_harness_s1 __attribute__((__may_alias__));
+typedef short nm_harness_s2 __attribute__((__aligned__(1), __may_alias__));
+typedef int nm_harness_s4 __attribute__((__aligned__(1), __may_alias__));
+typedef long nm_harness_s8 __attribute__((__aligned__(1), __may_alias__));
+typedef __int128 nm_harness_s16 __attribute__((__aligned__(1), __may_alias__));
+typedef unsigned char nm_harness_u1 __attribute__((__may_alias__));
+typedef unsigned short nm_harness_u2 __attribute__((__aligned__(1), __may_alias__));
+typedef unsigned int nm_harness_u4 __attribute__((__aligned__(1), __may_alias__));
+typedef unsigned long nm_harness_u8 __attribute__((__aligned__(1), __may_alias__));
+typedef unsigned __int128 nm_harness_u16 __attribute__((__aligned__(1), __may_alias__));
+typedef void *nm_harness_pointer __attribute__((__aligned__(1), __may_alias__));
 
 extern void nearmiss_symbolic(void *, __SIZE_TYPE__, const char *);
 extern void nearmiss_assume(_Bool);
@@ -54,8 +54,8 @@ extern void __nm_mark(unsigned);
 extern unsigned __nm_mode(void);
 extern unsigned long __nm_concrete(unsigned long);
 extern void *__nm_block(unsigned long, unsigned long, const void *, unsigned long *);
-extern unsigned long __nm_extent(const void *) __attribute__((weak));
-extern void *__asan_region_is_poisoned(void *, __SIZE_TYPE__) __attribute__((weak));
+extern unsigned long __nm_extent(const void *) __attribute__((__weak__));
+extern void *__asan_region_is_poisoned(void *, __SIZE_TYPE__) __attribute__((__weak__));
 
 static __inline unsigned long nm_harness_count_of(unsigned long nm_harness_value)
 {
@@ -172,7 +172,7 @@ impl Plan {
         let staging = layout.size.max(1);
         let _ = writeln!(
             text,
-            "\nstatic unsigned char {STAGING}[{staging}] __attribute__((aligned(16)));"
+            "\nstatic unsigned char {STAGING}[{staging}] __attribute__((__aligned__(16)));"
         );
         let blocks = layout.blocks.len().max(1);
         let _ = writeln!(text, "static void *nm_harness_block[2][{blocks}];");
@@ -184,7 +184,7 @@ impl Plan {
             let size = (self.types.size(root.of) * root.elements).max(1);
             let _ = writeln!(
                 text,
-                "static unsigned char nm_harness_object{number}[2][{size}] __attribute__((aligned(16)));"
+                "static unsigned char nm_harness_object{number}[2][{size}] __attribute__((__aligned__(16)));"
             );
         }
         for (name, row) in [("accepted", ACCEPTED), ("verdict", VERDICT)] {

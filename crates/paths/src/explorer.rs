@@ -283,6 +283,7 @@ impl<'a> Explorer<'a> {
     ) -> Result<Go, String> {
         let recorded = self.lab.run(self.mode, input)?;
         self.tree.runs += 1;
+        self.lab.learn_setup(&recorded);
         let walked = self.walk(&recorded.path.events);
         if self.order == Order::NewFirst {
             let events = recorded.path.events[..walked.end].iter();

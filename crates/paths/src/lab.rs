@@ -25,6 +25,7 @@ pub struct Lab {
     /// What one question may cost.
     pub limits: Limits,
     evaluator: Evaluator,
+    knows_setup: bool,
     /// How long one run may take.
     run_time: Duration,
     /// The time of all runs, and of reading what they recorded.
@@ -69,6 +70,7 @@ impl Lab {
             solver: TreeSolver::new(),
             limits: Limits::time(question_time),
             evaluator: Evaluator::new(),
+            knows_setup: false,
             run_time,
             time_of_runs: Duration::ZERO,
         }
@@ -110,6 +112,20 @@ impl Lab {
             input: input.of_run(&path),
             path,
         })
+    }
+
+    /// What the harness assumes while it makes the inputs holds in every run: the solver is told
+    /// once, after the first run that kept to all of it.
+    pub fn learn_setup(&mut self, recorded: &Recorded) {
+        let is_known = self.knows_setup || recorded.path.phase == PHASE_SETUP;
+        if is_known || recorded.path.numbers.is_empty() {
+            return;
+        }
+        let setup = recorded.path.events.iter();
+        let setup = setup.take_while(|event| event.phase == PHASE_SETUP);
+        let conditions: Vec<TermId> = setup.filter_map(|event| event.condition).collect();
+        self.solver.assume_always(&self.terms, &conditions);
+        self.knows_setup = true;
     }
 
     /// Whether an input makes all conditions true.

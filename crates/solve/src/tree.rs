@@ -22,6 +22,8 @@ pub struct TreeSolver {
     blaster: Blaster,
     supports: Supports,
     evaluator: Evaluator,
+    /// What holds in every question.
+    always: Vec<TermId>,
     /// What was asked before, by the slice and the goal.
     known: HashMap<u128, Known>,
     /// What has been done.
@@ -77,8 +79,29 @@ impl TreeSolver {
             blaster: Blaster::new(),
             supports: Supports::new(),
             evaluator: Evaluator::new(),
+            always: Vec::new(),
             known: HashMap::new(),
             figures: TreeFigures::default(),
+        }
+    }
+
+    /// These conditions hold in every question from now on, which must still have them among its
+    /// conditions. A solver that is told so for good need not consider the rest: ranges of inputs
+    /// make narrow numbers of wide ones.
+    pub fn assume_always(&mut self, terms: &Terms, conditions: &[TermId]) {
+        self.always.extend(conditions);
+        self.tell_always(terms, self.always.len() - conditions.len());
+    }
+
+    fn tell_always(&mut self, terms: &Terms, first: usize) {
+        let deadline = Instant::now() + Duration::from_secs(1);
+        for &condition in &self.always[first..] {
+            let zero = |_: InputByte| 0;
+            let bit = (self.blaster).condition(terms, &zero, condition, deadline);
+            if let Ok(bit) = bit {
+                self.blaster.gates.clause(&[bit]);
+                self.blaster.assume(terms, condition);
+            }
         }
     }
 
@@ -159,6 +182,7 @@ impl TreeSolver {
     fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Answer {
         if self.blaster.gates.clause_count() > MOST_CLAUSES {
             self.blaster = Blaster::new();
+            self.tell_always(terms, 0);
         }
         match self.solve_quickly(terms, question) {
             Ok(answer) => answer,

@@ -80,6 +80,7 @@ impl Late {
         for _ in 0..MOST_CALLS {
             let recorded = lab.run(MODE_PRECONDITION, &next)?;
             self.calls.calls += 1;
+            lab.learn_setup(&recorded);
             let (call, ways) = self.walk(lab, &recorded, &partial_path, &mut known);
             if recorded.says_yes(ACCEPTED) == Some(true) {
                 return Ok(Admitted::Input(recorded.input));

@@ -41,6 +41,8 @@ pub struct Summary {
     accepted: Vec<TermId>,
     /// Something about it is not known for certain: a recording stopped, or contradicts itself.
     doubtful: bool,
+    /// How often nothing that is known was enough.
+    curiosity: u64,
 }
 
 /// A node of the precondition's execution tree.
@@ -64,6 +66,9 @@ struct Child {
 const REST: u64 = u64::MAX;
 /// Most calls for one partial path; beyond, nobody knows.
 const MOST_CALLS: u64 = 100_000;
+/// Every so often, when nothing that is known is enough, a path of the precondition is learnt that
+/// nobody asked for: once all are known, no question has to be asked twice.
+const LEARNING_STEP: u64 = 8;
 /// Rounds in which an input is looked for that keeps to what the setup assumes.
 const MOST_ASSUMPTIONS: usize = 1000;
 
@@ -73,6 +78,7 @@ impl Summary {
         let mut next = first.clone();
         for _ in 0..MOST_ASSUMPTIONS {
             let recorded = lab.run(MODE_PRECONDITION, &next)?;
+            lab.learn_setup(&recorded);
             let events = &recorded.path.events;
             let setup = events.iter().take_while(|event| event.phase == PHASE_SETUP);
             let setup: Vec<Event> = setup.copied().collect();
@@ -105,6 +111,7 @@ impl Summary {
             valid: recorded.input.clone(),
             accepted: Vec::new(),
             doubtful: false,
+            curiosity: 0,
         };
         summary.grow(lab, &recorded);
         summary
@@ -140,6 +147,10 @@ impl Summary {
             Asked::Input(input) => return Ok(Admitted::Input(input)),
             Asked::Unknown => return Ok(Admitted::Unknown),
             Asked::Infeasible => {}
+        }
+        self.curiosity += 1;
+        if self.curiosity.is_multiple_of(LEARNING_STEP) {
+            self.learn(lab, self.calls.calls + 1)?;
         }
         for _ in 0..MOST_CALLS {
             let region = self.unknown_region(lab);

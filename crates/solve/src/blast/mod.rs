@@ -79,7 +79,8 @@ impl Blaster {
             if self.has(top) {
                 continue;
             }
-            let word = self.blast(terms, recorded, top);
+            let mut word = self.blast(terms, recorded, top);
+            self.fold(terms, top, &mut word);
             debug_assert_eq!(word.len(), terms.width(top) as usize);
             self.starts[top.index()] = self.pool.len() as u32;
             self.pool.extend(word);
@@ -89,6 +90,24 @@ impl Blaster {
             }
         }
         Ok(self.pool[self.starts[id.index()] as usize])
+    }
+
+    /// A one-bit term is true in all that is asked from now on: it was made a clause. What it says
+    /// of other terms makes gates of those that come later needless.
+    pub fn assume(&mut self, terms: &Terms, condition: TermId) {
+        self.ranges.assume(terms, condition, true);
+    }
+
+    /// Bits that always have one value are constants for whatever is made of them.
+    fn fold(&mut self, terms: &Terms, id: TermId, word: &mut Word) {
+        let range = self.ranges.range(terms, id);
+        for (position, bit) in word.iter_mut().enumerate() {
+            if range.zeros >> position & 1 == 1 {
+                *bit = Bit::FALSE;
+            } else if range.ones >> position & 1 == 1 {
+                *bit = Bit::TRUE;
+            }
+        }
     }
 
     fn may_go_on(&self, deadline: Instant) -> Result<(), Interrupted> {

@@ -12,7 +12,7 @@ mod values;
 
 pub use analysis::AnalysisArguments;
 pub use explore::{Cover, ExploreArguments, Framework, PreMode, ResultArguments};
-use values::{percent, size};
+use values::{identifier, percent, size};
 
 /// Your tests pass. nearmiss finds the inputs right next to them that fail.
 #[derive(Debug, Parser)]
@@ -88,6 +88,12 @@ pub enum Command {
         /// Print only figures, all rows of one table, with tabs between the cells: for plots
         #[arg(long, value_enum, value_name = "TABLE", conflicts_with = "format")]
         statistics: Option<Statistics>,
+        /// The report of the last exploration of this function
+        #[arg(long, value_parser = identifier, value_name = "NAME", conflicts_with = "statistics")]
+        function: Option<String>,
+        /// Every row of that report
+        #[arg(long, requires = "function")]
+        all: bool,
         #[command(flatten)]
         campaign: CampaignArguments,
     },
@@ -126,7 +132,9 @@ pub struct CampaignArguments {
 
 const REPORT_HELP: &str = "\
 Example: unique and total checks of each program, as a table for a spreadsheet or gnuplot
-  nearmiss report --statistics programs | cut -f 1,4,5 > checks.tsv";
+  nearmiss report --statistics programs | cut -f 1,4,5 > checks.tsv
+What `nearmiss explore` found out about a function, again:
+  nearmiss report --function merge --all";
 
 const RUN_HELP: &str = "\
 The program runs as it would without nearmiss. The report goes to standard error. With

@@ -36,6 +36,16 @@ const REFUSALS: &[(&str, &str)] = &[
     ("show --dir /no/such/place", "no report here"),
     ("report --format json", "no report here"),
     ("replay NM-1", "no report here"),
+    ("report --function f", "nearmiss explore makes one"),
+    ("explore none.c", "none.c: No such file"),
+    (
+        "explore script --function f --tests script",
+        "script was not written by nearmiss",
+    ),
+    (
+        "explore script --function f --sizes none",
+        "none: No such file",
+    ),
     ("trace dump script", "not a nearmiss trace"),
     ("trace dump missing", "missing: No such file"),
 ];
@@ -68,6 +78,9 @@ fn mistakes_in_the_command_line_have_status_2() {
         "run --checks all -- x",
         "test",
         "test --disk much -- x",
+        "explore",
+        "explore x.c --size t=4",
+        "explore x.c --function f --size t",
     ] {
         assert_eq!(
             nearmiss(directory.path(), line).status.code(),
@@ -94,6 +107,10 @@ fn reports_of_other_versions_are_refused() {
 #[test]
 fn help_teaches_by_example() {
     let directory = tempfile::tempdir().unwrap();
+    let explore = nearmiss(directory.path(), "explore --help");
+    assert_eq!(explore.status.code(), Some(0));
+    let said = String::from_utf8_lossy(&explore.stdout).into_owned();
+    assert!(said.contains("nearmiss explore tritype.c --function tritype"));
     for line in ["--help", "run --help"] {
         let output = nearmiss(directory.path(), line);
         assert_eq!(output.status.code(), Some(0));

@@ -22,6 +22,8 @@
 //!    suite.out            what the suite printed (if that was not to be seen)
 //!
 //!    run/, test/          what is known of the paths of each: see [`Kind`]
+//!    explore-F/           what `explore` made of function F: a campaign of its own, with lock,
+//!                         report.json and the programs
 //! ```
 //!
 //! `run` and `test` do not touch each other's executions and results; report and inputs are those

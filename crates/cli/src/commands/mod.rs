@@ -33,10 +33,13 @@ pub fn carry_out(command: Command) -> Result<u8, String> {
         Command::Report {
             format,
             statistics,
+            function,
+            all,
             campaign,
-        } => match statistics {
-            Some(table) => show::statistics(table, &campaign.dir),
-            None => show::report(format, &campaign.dir),
+        } => match (statistics, function) {
+            (Some(table), _) => show::statistics(table, &campaign.dir),
+            (None, Some(function)) => explore::show(&function, format, all, &campaign.dir),
+            (None, None) => show::report(format, &campaign.dir),
         }
         .map(|()| NOTHING),
         Command::Libc { format, header } => libc::list(format, header.as_deref()).map(|()| NOTHING),

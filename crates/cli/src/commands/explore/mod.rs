@@ -19,9 +19,9 @@ use nearmiss_engine::campaign::Campaign;
 use nearmiss_paths::Progress;
 use nearmiss_results::{FunctionReport, Verdict};
 
-use crate::arguments::ExploreArguments;
+use crate::arguments::{ExploreArguments, Format};
 use crate::display::{Display, Mode, function};
-use crate::{FOUND, NOTHING, signals};
+use crate::{FOUND, NOTHING, output, signals};
 
 /// Explores a function, tells what was found and writes the tests.
 pub fn explore(arguments: &ExploreArguments) -> Result<u8, String> {
@@ -42,14 +42,28 @@ pub fn explore(arguments: &ExploreArguments) -> Result<u8, String> {
     Ok(status(&report))
 }
 
-/// Everything that is made on the way lies here: a directory for each function, so that the
-/// programs of one are still there when another has been explored.
+/// Shows the report of the last exploration of a function again.
+pub fn show(function: &str, format: Format, all: bool, campaign: &Path) -> Result<(), String> {
+    let report = results::kept(&directory_of(function, campaign))?;
+    let text = match format {
+        Format::Json => report.to_json(),
+        Format::Text => results::shown(&report, all),
+    };
+    output::result(text.as_bytes())
+}
+
 fn directory(arguments: &ExploreArguments) -> PathBuf {
     let subject = match &arguments.subject.function {
         Some(function) => function.clone(),
         None => file_stem(&arguments.files[0]),
     };
-    arguments.campaign.dir.join(format!("explore-{subject}"))
+    directory_of(&subject, &arguments.campaign.dir)
+}
+
+/// Everything that is made on the way lies here: a directory for each function, so that what is known
+/// of one is still there when another has been explored.
+fn directory_of(subject: &str, campaign: &Path) -> PathBuf {
+    campaign.join(format!("explore-{subject}"))
 }
 
 fn file_stem(file: &Path) -> String {

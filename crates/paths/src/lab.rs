@@ -10,6 +10,7 @@ use nearmiss_solve::{Answer, Limits, TreeSolver};
 use nearmiss_trace::{Event, Gathered, Gathering, RawTrace};
 
 use crate::input::{Channels, Input};
+use crate::told_twice;
 
 /// Where runs are made and questions are asked.
 pub struct Lab {
@@ -106,6 +107,7 @@ impl Lab {
             },
         );
         path.events.retain(matters);
+        told_twice::drop_handlers_words(&mut path.events);
         Ok(Recorded {
             ended: run.ended,
             results: run.results,

@@ -25,6 +25,7 @@ mod testing;
 #[cfg(test)]
 mod tests;
 mod told;
+mod told_twice;
 mod walk;
 mod ways;
 

@@ -12,9 +12,9 @@ pub const OPTIONS: &str = "NEARMISS_OPTIONS";
 /// rows of `u32 name size, u32 index, u32 content size, name, content`, little-endian.
 pub const REPLAY: &str = "NEARMISS_REPLAY";
 
-/// A file that does not exist yet, from which a program that counts coverage maps its counters, so
-/// that forked children share them: those of branches, then the bitmaps of MC/DC. Beside it, with
-/// `.profraw` behind its name, the program writes its profile as it is before it runs.
+/// A file, made if there is none, from which a program that counts coverage maps its counters, so that
+/// forked children share them: those of branches, then the bitmaps of MC/DC. Beside it, with `.profraw`
+/// behind its name, the program writes its profile as it was before it ran first.
 pub const COVERAGE: &str = "NEARMISS_COVERAGE";
 
 /// Most terms to record.

@@ -74,7 +74,13 @@ fn a_static_function_in_the_middle_of_a_file_with_a_main() {
     let twin = twin(&programs).unwrap();
     assert_eq!(run(&place, &twin.program, &input).ended, Ended::Exited(0));
 
-    let mut meter = Meter::start(&Sandbox::none(), &programs, Duration::from_secs(1)).unwrap();
+    let mut meter = Meter::start(
+        &Sandbox::none(),
+        &programs,
+        Vec::new(),
+        Duration::from_secs(1),
+    )
+    .unwrap();
     assert!(meter.run(&rows(INPUT, &input)).unwrap().branches > 0);
     let (coverage, lcov) = meter.report().unwrap();
     assert_eq!((coverage.branches.total, coverage.lines.total), (4, 6));

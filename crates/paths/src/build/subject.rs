@@ -15,6 +15,9 @@ use super::source::{Files, Source};
 /// What a `main` of the user's is called where the harness has one.
 const OTHER_MAIN: &str = "nearmiss_original_main";
 
+/// A harness that is longer takes minutes to compile, and no exploration of it comes to an end.
+const LONGEST_HARNESS: usize = 1 << 20;
+
 /// What is under test, ready to be compiled.
 #[derive(Debug)]
 pub struct Subject {
@@ -113,7 +116,11 @@ impl Finder<'_> {
         let plan = self
             .plan(request, &object, &beside)
             .map_err(|error| error.to_string())?;
-        let harness = self.write("harness.c", &plan.harness(&input))?;
+        let text = plan.harness(&input);
+        if text.len() > LONGEST_HARNESS {
+            return Err(too_many(request, &plan));
+        }
+        let harness = self.write("harness.c", &text)?;
         let source = self.files.sources[index].clone();
         let mut files = std::mem::take(&mut self.files);
         files.sources = others(files.sources, &included);
@@ -253,6 +260,15 @@ impl Finder<'_> {
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(path)
     }
+}
+
+fn too_many(request: &Request, plan: &Plan) -> String {
+    format!(
+        "{} has inputs of {} bytes in all: fewer with a smaller --depth or --elements, or without what \
+         a pointer points to (--null)",
+        request.function,
+        plan.input_size()
+    )
 }
 
 fn push_once(list: &mut Vec<usize>, index: usize) {

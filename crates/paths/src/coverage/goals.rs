@@ -1,5 +1,8 @@
-//! What is to be covered: both outcomes of every condition, and what of it is.
+//! What is to be covered: both outcomes of every condition, every condition of a decision on its own.
 
+use nearmiss_results::Covered;
+
+use super::decisions::Decisions;
 use super::image::Function;
 use super::mapping::{Count, Kind};
 
@@ -12,21 +15,22 @@ pub struct Goal {
     pub line: u32,
     /// Column, from 1.
     pub column: u32,
-    /// What is missing: `true`, `false`, `condition 2 of 3`.
+    /// What is missing: `true`, `false`, `condition 2 of 3 at 7:9 on its own`.
     pub what: String,
 }
 
-/// Both outcomes of every condition of some functions.
+/// Everything that is to be covered of some functions.
 #[derive(Clone, Debug)]
-pub struct Outcomes {
+pub struct Goals {
     functions: Vec<Counted>,
 }
 
-/// A function and what its outcomes are.
+/// A function and what is to be covered of it.
 #[derive(Clone, Debug)]
 struct Counted {
     function: Function,
     outcomes: Vec<Outcome>,
+    decisions: Decisions,
 }
 
 #[derive(Clone, Debug)]
@@ -37,14 +41,15 @@ struct Outcome {
     covered: bool,
 }
 
-impl Outcomes {
+impl Goals {
     /// All of these functions.
-    pub fn of(functions: Vec<Function>) -> Outcomes {
+    pub fn of(functions: Vec<Function>) -> Goals {
         let counted = |function: Function| Counted {
             outcomes: outcomes(&function),
+            decisions: Decisions::of(&function),
             function,
         };
-        Outcomes {
+        Goals {
             functions: functions.into_iter().map(counted).collect(),
         }
     }
@@ -54,23 +59,36 @@ impl Outcomes {
         self.functions.iter().map(|counted| &counted.function)
     }
 
-    /// Looks at the counters of the whole program; how many outcomes are new.
-    pub fn update(&mut self, counters: &[u8]) -> usize {
+    /// Looks at the counters and bitmaps of the whole program; how many outcomes are new.
+    pub fn update(&mut self, counters: &[u8], bitmap: &[u8]) -> usize {
         self.functions
             .iter_mut()
-            .map(|counted| counted.update(counters))
+            .map(|counted| counted.update(counters, bitmap))
             .sum()
     }
 
-    /// How many there are, and how many of them were seen.
-    pub fn seen(&self) -> (usize, usize) {
+    /// Outcomes of conditions.
+    pub fn branches(&self) -> Covered {
         let all = || self.functions.iter().flat_map(|counted| &counted.outcomes);
-        let covered = all().filter(|outcome| outcome.covered).count();
-        (all().count(), covered)
+        Covered {
+            covered: all().filter(|outcome| outcome.covered).count() as u64,
+            total: all().count() as u64,
+        }
     }
 
-    /// Those that were not seen.
-    pub fn open(&self) -> Vec<Goal> {
+    /// Conditions that were shown to matter on their own.
+    pub fn conditions(&self) -> Covered {
+        let mut sum = Covered::default();
+        for counted in &self.functions {
+            let (total, covered) = counted.decisions.seen();
+            sum.total += total as u64;
+            sum.covered += covered as u64;
+        }
+        sum
+    }
+
+    /// Outcomes that were not seen.
+    pub fn open_branches(&self) -> Vec<Goal> {
         let of = |counted: &Counted| -> Vec<Goal> {
             let open = counted.outcomes.iter().filter(|outcome| !outcome.covered);
             open.map(|outcome| Goal {
@@ -83,11 +101,22 @@ impl Outcomes {
         };
         self.functions.iter().flat_map(of).collect()
     }
+
+    /// Conditions that were not shown to matter on their own.
+    pub fn open_conditions(&self) -> Vec<Goal> {
+        let of = |counted: &Counted| counted.decisions.open(&counted.function.file);
+        self.functions.iter().flat_map(of).collect()
+    }
 }
 
 impl Counted {
-    fn update(&mut self, counters: &[u8]) -> usize {
-        let Counted { function, outcomes } = self;
+    fn update(&mut self, counters: &[u8], bitmap: &[u8]) -> usize {
+        let Counted {
+            function,
+            outcomes,
+            decisions,
+        } = self;
+        decisions.update(&bitmap[function.bitmap.clone()]);
         let own = &counters[function.counters.clone()];
         let value = |index: usize| {
             let word = own.get(8 * index..8 * index + 8);
@@ -109,7 +138,7 @@ impl Counted {
 fn outcomes(function: &Function) -> Vec<Outcome> {
     let mut list = Vec::new();
     for region in &function.mapping.regions {
-        let (Kind::Branch(yes, no) | Kind::Condition(yes, no)) = region.kind else {
+        let (Kind::Branch(yes, no) | Kind::Condition(yes, no, _)) = region.kind else {
             continue;
         };
         let place = function.mapping.place(region);

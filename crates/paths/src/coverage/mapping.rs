@@ -28,10 +28,21 @@ pub enum Kind {
     Expansion(usize),
     /// A condition: how often it was true, how often false.
     Branch(Count, Count),
-    /// A condition that is part of a decision.
-    Condition(Count, Count),
-    /// A decision of several conditions.
-    Decision,
+    /// A condition that is part of a decision, and where it is there.
+    Condition(Count, Count, Role),
+    /// A decision of several conditions: the end of its bits in the function's bitmap, and how many
+    /// conditions there are.
+    Decision(usize, usize),
+}
+
+/// A condition's part in its decision: its number there, and those of the conditions that are looked at
+/// next, if any are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Role {
+    /// From 0.
+    pub number: usize,
+    /// After it was false, after it was true.
+    pub next: [Option<usize>; 2],
 }
 
 /// A piece of source.
@@ -108,15 +119,20 @@ impl Mapping {
 
     /// Where a region is in the function's own text: where its macro is expanded.
     pub fn place(&self, region: &Region) -> (u32, u32) {
+        self.within(region, 0).unwrap_or(*region).start
+    }
+
+    /// What a region is part of in another file: itself, or the expansion that leads to it.
+    pub fn within(&self, region: &Region, file: usize) -> Option<Region> {
         let mut region = *region;
-        for _ in 0..self.files.len() {
-            let outer = |other: &&Region| other.kind == Kind::Expansion(region.file);
-            match self.regions.iter().find(outer) {
-                Some(outer) if region.file != 0 => region = *outer,
-                _ => break,
+        for _ in 0..=self.files.len() {
+            if region.file == file {
+                return Some(region);
             }
+            let outer = |other: &&Region| other.kind == Kind::Expansion(region.file);
+            region = *self.regions.iter().find(outer)?;
         }
-        region.start
+        None
     }
 }
 
@@ -179,6 +195,10 @@ impl Input<'_> {
         Ok(count(self.number()?))
     }
 
+    fn condition(&mut self) -> Result<Option<usize>, Malformed> {
+        Ok((self.number()? as usize).checked_sub(1))
+    }
+
     fn region(&mut self, file: usize, line: &mut u64) -> Result<Region, Malformed> {
         let head = self.number()?;
         let kind = match (count(head), head & EXPANSION != 0) {
@@ -203,16 +223,20 @@ impl Input<'_> {
         match kind {
             0 | 2 => Ok(Kind::Code),
             4 => Ok(Kind::Branch(self.count()?, self.count()?)),
-            5 => {
-                // The place in the bitmap, the number of conditions.
-                (self.number()?, self.number()?);
-                Ok(Kind::Decision)
-            }
+            5 => Ok(Kind::Decision(
+                self.number()? as usize,
+                self.number()? as usize,
+            )),
             6 => {
-                let kind = Kind::Condition(self.count()?, self.count()?);
-                // Its number, and those of the conditions that follow.
-                (self.number()?, self.number()?, self.number()?);
-                Ok(kind)
+                let (yes, no) = (self.count()?, self.count()?);
+                // Numbers from 1; 0 is the end.
+                let number = self.condition()?.ok_or(Malformed)?;
+                let (after_true, after_false) = (self.condition()?, self.condition()?);
+                let role = Role {
+                    number,
+                    next: [after_false, after_true],
+                };
+                Ok(Kind::Condition(yes, no, role))
             }
             _ => Err(Malformed),
         }

@@ -3,39 +3,41 @@
 //! ```text
 //!  harness.c ─► clang -fcoverage-mcdc ─► program, served: a fork a run ─► counters in a shared file
 //!                                           │ coverage mapping                 │
-//!                                           └─────────► Outcomes ◄─────────────┤ after each run: anything new?
-//!                                                                              └► .profraw ─► llvm-cov: the report
+//!                                           └─────────► Goals ◄────────────────┤ after each run: anything new?
+//!                                                                              └► .profraw ─► llvm-cov ─► lcov
 //! ```
 //!
 //! Counters lie in pages that all children share (`libc/coverage.c`), so a test that crashes, or that is
 //! killed, is counted like any other, and a run costs a fork and the look at a few kilobytes.
 
+mod decisions;
 mod goals;
 mod image;
+mod lines;
 mod mapping;
 mod md5;
-mod numbers;
 mod profile;
 mod program;
 mod tools;
 
+use std::ffi::OsString;
 use std::fs::{self, File};
+use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use nearmiss_abi::environment::COVERAGE;
 use nearmiss_abi::server::MODE_FUNCTION;
-use nearmiss_results::Coverage;
+use nearmiss_results::{Coverage, Covered};
 use nearmiss_sandbox::Sandbox;
 use nearmiss_server::{Request, Server, Settings};
 
 use crate::Cover;
 use crate::build::Programs;
 pub use goals::Goal;
-use goals::Outcomes;
-use image::Image;
-use numbers::Numbers;
+use goals::Goals;
+use image::{Function, Image};
 use tools::Tools;
 
 /// Runs tests and counts what they cover.
@@ -48,16 +50,14 @@ pub struct Meter {
     counters: Vec<u8>,
     bitmap: Vec<u8>,
     /// Which bytes of the bitmaps belong to the functions that count.
-    own_bits: Vec<std::ops::Range<usize>>,
-    outcomes: Outcomes,
+    own_bits: Vec<Range<usize>>,
+    goals: Goals,
     /// The profile as it was before the first run.
     template: PathBuf,
     /// The user's file, from the root, and as he named it.
     source: PathBuf,
     name: PathBuf,
     tools: Tools,
-    /// What `llvm-cov` said last, if nothing has been covered since.
-    numbers: Option<(Numbers, String)>,
 }
 
 /// What a run has covered that none before it had.
@@ -81,8 +81,13 @@ impl Gain {
 }
 
 impl Meter {
-    /// Builds the program that counts and starts it. `time` is that of one run.
-    pub fn start(sandbox: &Sandbox, programs: &Programs, time: Duration) -> Result<Meter, String> {
+    /// Builds the program that counts and starts it, with this environment. `time` is that of one run.
+    pub fn start(
+        sandbox: &Sandbox,
+        programs: &Programs,
+        mut environment: Vec<(OsString, OsString)>,
+        time: Duration,
+    ) -> Result<Meter, String> {
         let program = program::build(programs)?;
         let image = read_image(&program)?;
         let functions = wanted(&image, programs);
@@ -92,10 +97,11 @@ impl Meter {
         let compiler = &programs.recipe.compiler;
         let directory = compiler.directory.join("coverage").join("server");
         let shared = directory.join("counters");
-        // A program that finds the file does not use it.
+        // A program that finds the file counts on.
         let _ = fs::remove_file(&shared);
+        environment.push((COVERAGE.into(), shared.clone().into()));
         let settings = Settings {
-            environment: vec![(COVERAGE.into(), shared.clone().into())],
+            environment,
             record: None,
             working_directory: directory.clone(),
             directory,
@@ -112,12 +118,11 @@ impl Meter {
             counters: vec![0; image.counters_size],
             bitmap: vec![0; image.bitmap_size],
             own_bits: functions.iter().map(|found| found.bitmap.clone()).collect(),
-            outcomes: Outcomes::of(functions),
+            goals: Goals::of(functions),
             template: shared.with_extension("profraw"),
             source: programs.recipe.source.path.clone(),
             name: programs.source.clone(),
             tools: Tools::beside(tools, &program, &compiler.directory.join("coverage")),
-            numbers: None,
         })
     }
 
@@ -131,11 +136,7 @@ impl Meter {
         self.server
             .run(&request)
             .map_err(|error| error.to_string())?;
-        let gain = self.look()?;
-        if gain != Gain::default() {
-            self.numbers = None;
-        }
-        Ok(gain)
+        self.look()
     }
 
     /// Reads the counters.
@@ -150,41 +151,32 @@ impl Meter {
         let combinations = new_bits(&self.own_bits, &self.bitmap, &bitmap);
         self.bitmap = bitmap;
         Ok(Gain {
-            branches: self.outcomes.update(&self.counters),
+            branches: self.goals.update(&self.counters, &self.bitmap),
             combinations,
         })
     }
 
-    /// Whether there is nothing left to cover. An outcome that no input has is never covered.
-    pub fn is_full(&mut self, cover: Cover) -> bool {
-        let (all, covered) = self.outcomes.seen();
+    /// Whether there is nothing left to cover. What no input does is never covered.
+    pub fn is_full(&self, cover: Cover) -> bool {
+        let is_full = |covered: Covered| covered.covered == covered.total;
         match cover {
             Cover::Paths => false,
-            Cover::Branches => covered == all,
-            Cover::Mcdc => {
-                covered == all
-                    && (self.numbers()).is_ok_and(|(numbers, _)| numbers.conditions.is_empty())
-            }
+            Cover::Branches => is_full(self.goals.branches()),
+            Cover::Mcdc => is_full(self.goals.branches()) && is_full(self.goals.conditions()),
         }
     }
 
     /// What is not covered yet, in the order of the text.
-    pub fn open(&mut self, cover: Cover) -> Vec<Goal> {
+    pub fn open(&self, cover: Cover) -> Vec<Goal> {
         let mut goals = match cover {
-            Cover::Paths => return Vec::new(),
-            Cover::Branches | Cover::Mcdc => self.outcomes.open(),
+            Cover::Paths => Vec::new(),
+            Cover::Branches => self.goals.open_branches(),
+            Cover::Mcdc => [self.goals.open_branches(), self.goals.open_conditions()].concat(),
         };
-        if cover == Cover::Mcdc
-            && let Ok((numbers, _)) = self.numbers()
-        {
-            goals.extend(numbers.conditions);
-        }
-        let name = self.name.display().to_string();
-        for goal in goals
-            .iter_mut()
-            .filter(|goal| self.source.ends_with(&goal.file))
-        {
-            goal.file.clone_from(&name);
+        for goal in &mut goals {
+            if is_named(&self.source, &goal.file) {
+                goal.file = self.name.display().to_string();
+            }
         }
         goals.sort_by_key(|goal| (goal.file.clone(), goal.line, goal.column));
         goals
@@ -192,24 +184,18 @@ impl Meter {
 
     /// The numbers for the function itself, and the file for lcov's tools, which is about the user's
     /// whole file.
-    pub fn report(&mut self) -> Result<(Coverage, String), String> {
-        let (numbers, lcov) = self.numbers()?;
-        Ok((numbers.coverage, lcov))
-    }
-
-    /// What `llvm-cov` makes of the counters.
-    fn numbers(&mut self) -> Result<(Numbers, String), String> {
-        if let Some(known) = &self.numbers {
-            return Ok(known.clone());
-        }
+    pub fn report(&self) -> Result<(Coverage, String), String> {
         let template = fs::read(&self.template).map_err(|error| told(&self.template, &error))?;
         let profile = profile::with_counts(&template, &self.counters, &self.bitmap)
             .ok_or("clang's profile is of an unknown form")?;
         self.tools.merge(&profile)?;
-        let lcov = plain_names(&self.tools.lcov(&self.source)?);
-        let functions: Vec<_> = self.outcomes.functions().collect();
-        let numbers = numbers::count(&self.tools.export()?, &lcov, &functions);
-        Ok(self.numbers.insert((numbers, lcov)).clone())
+        let lcov = lines::plain_names(&self.tools.lcov(&self.source)?);
+        let coverage = Coverage {
+            lines: lines::count(&lcov, self.goals.functions()),
+            branches: self.goals.branches(),
+            mcdc: self.goals.conditions(),
+        };
+        Ok((coverage, lcov))
     }
 }
 
@@ -219,37 +205,24 @@ fn read_image(program: &Path) -> Result<Image, String> {
 }
 
 /// The function under test; of another tool's harness every function of its file.
-fn wanted(image: &Image, programs: &Programs) -> Vec<image::Function> {
-    let is_in_file =
-        |function: &&image::Function| programs.recipe.source.path.ends_with(&function.file);
-    let is_wanted = |function: &&image::Function| match programs.plan {
+fn wanted(image: &Image, programs: &Programs) -> Vec<Function> {
+    let source = &programs.recipe.source;
+    let is_wanted = |function: &&Function| match programs.plan {
         Some(_) => function.is_called(&programs.function),
-        None => is_in_file(function),
+        None => is_named(&source.path, &function.file) || Path::new(&function.file) == source.name,
     };
     image.functions.iter().filter(is_wanted).cloned().collect()
 }
 
-fn new_bits(ranges: &[std::ops::Range<usize>], old: &[u8], new: &[u8]) -> usize {
-    let count = |index: usize| (new[index] & !old[index]).count_ones() as usize;
-    ranges
-        .iter()
-        .flat_map(|range| range.clone())
-        .map(count)
-        .sum()
+/// Whether clang's name of a file, which may be relative to anything, can be this one.
+fn is_named(path: &Path, name: &str) -> bool {
+    path.ends_with(name)
 }
 
-/// lcov's rows name static functions by their unit, which is ours.
-fn plain_names(lcov: &str) -> String {
-    let plain = |line: &str| match line.split_once(',') {
-        Some((head, name)) if head.starts_with("FN:") || head.starts_with("FNDA:") => {
-            format!(
-                "{head},{}\n",
-                name.rsplit([':', ';']).next().unwrap_or(name)
-            )
-        }
-        _ => format!("{line}\n"),
-    };
-    lcov.lines().map(plain).collect()
+fn new_bits(ranges: &[Range<usize>], old: &[u8], new: &[u8]) -> usize {
+    let count = |index: usize| (new[index] & !old[index]).count_ones() as usize;
+    let indices = ranges.iter().flat_map(|range| range.clone());
+    indices.map(count).sum()
 }
 
 fn told(path: &Path, error: &std::io::Error) -> String {

@@ -17,8 +17,8 @@ const COUNTING: [&str; 7] = [
     "-enable-name-compression=false",
 ];
 
-/// The symbol that brings `libc/coverage.c` in.
-const SHARING: &str = "__nm_coverage";
+/// The symbols that bring `libc/coverage.c` in, and `libc/server.c` where there are no inputs.
+const NEEDED: [&str; 2] = ["__nm_coverage", "__nm_board_rows"];
 /// The replacement of the runtime in programs that do not record.
 const REPLAY_ARCHIVE: &str = "libnearmiss_replay.a";
 
@@ -45,10 +45,8 @@ pub fn build(programs: &Programs) -> Result<PathBuf, String> {
     }
     objects.push(objects[0].clone());
     let program = directory.join("program");
-    let mut all = vec![
-        "-fprofile-instr-generate".to_string(),
-        format!("-Wl,-u,{SHARING}"),
-    ];
+    let mut all = vec!["-fprofile-instr-generate".to_string()];
+    all.extend(NEEDED.map(|symbol| format!("-Wl,-u,{symbol}")));
     all.extend(recipe.link_words(&objects, &program));
     let archive = recipe
         .compiler

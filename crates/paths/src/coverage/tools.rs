@@ -3,8 +3,6 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use serde_json::Value;
-
 use crate::build::tool::{self, word};
 
 /// LLVM's tools, and the files that they read.
@@ -40,24 +38,18 @@ impl Tools {
         self.run(&self.profdata, &words).map(|_| ())
     }
 
-    /// What `llvm-cov` makes of the merged profile.
-    pub fn export(&self) -> Result<Value, String> {
-        let output = self.run(&self.cov, &self.export_words(&[]))?;
-        serde_json::from_slice(&output).map_err(|error| format!("llvm-cov: {error}"))
-    }
-
-    /// The same for lcov's tools, for this file only.
+    /// The merged profile for lcov's tools, for this file only.
     pub fn lcov(&self, file: &Path) -> Result<String, String> {
-        let words = self.export_words(&["-format=lcov", "--sources", &word(file)]);
-        let output = self.run(&self.cov, &words)?;
+        let words = [
+            "export",
+            &word(&self.program),
+            &format!("-instr-profile={}", word(&self.profile())),
+            "-format=lcov",
+            "--sources",
+            &word(file),
+        ];
+        let output = self.run(&self.cov, &words.map(str::to_string))?;
         Ok(String::from_utf8_lossy(&output).into_owned())
-    }
-
-    fn export_words(&self, options: &[&str]) -> Vec<String> {
-        let profile = format!("-instr-profile={}", word(&self.profile()));
-        let mut words = vec!["export".to_string(), word(&self.program), profile];
-        words.extend(options.iter().map(|option| option.to_string()));
-        words
     }
 
     fn profile(&self) -> PathBuf {

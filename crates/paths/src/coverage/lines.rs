@@ -28,16 +28,26 @@ fn rows(lcov: &str) -> impl Iterator<Item = (u32, u64)> {
     })
 }
 
-/// Static functions have the name of our own file before theirs; that says nothing to anybody.
-pub fn plain_names(lcov: &str) -> String {
-    let plain = |line: &str| match line.split_once(',') {
+/// The part about the user's file, with the names that functions have there: static ones have that of
+/// our own file before theirs.
+pub fn of_file(lcov: &str, is_wanted: impl Fn(&str) -> bool) -> String {
+    const END: &str = "end_of_record\n";
+    let wanted = |part: &&str| {
+        let name = part.lines().find_map(|line| line.strip_prefix("SF:"));
+        name.is_some_and(&is_wanted)
+    };
+    let parts = lcov.split_inclusive(END).filter(wanted);
+    parts.flat_map(str::lines).map(plain_name).collect()
+}
+
+fn plain_name(line: &str) -> String {
+    match line.split_once(',') {
         Some((head, name)) if head.starts_with("FN:") || head.starts_with("FNDA:") => {
             let name = name.rsplit([':', ';']).next().unwrap_or(name);
             format!("{head},{name}\n")
         }
         _ => format!("{line}\n"),
-    };
-    lcov.lines().map(plain).collect()
+    }
 }
 
 #[cfg(test)]
@@ -45,9 +55,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_those_of_the_source() {
-        let lcov = "SF:/x/f.c\nFN:4,harness.c:f\nFNDA:1,harness.c:f\nDA:4,1\n";
-        assert_eq!(plain_names(lcov), "SF:/x/f.c\nFN:4,f\nFNDA:1,f\nDA:4,1\n");
-        assert_eq!(rows(lcov).collect::<Vec<_>>(), [(4, 1)]);
+    fn only_the_users_file_with_its_own_names() {
+        let lcov = "SF:/x/h.c\nDA:2,1\nend_of_record\n\
+                    SF:/x/f.c\nFN:4,harness.c:f\nFNDA:1,harness.c:f\nDA:4,1\nend_of_record\n";
+        let own = of_file(lcov, |name| name == "/x/f.c");
+        let expected = "SF:/x/f.c\nFN:4,f\nFNDA:1,f\nDA:4,1\nend_of_record\n";
+        assert_eq!(own, expected);
+        assert_eq!(rows(&own).collect::<Vec<_>>(), [(4, 1)]);
     }
 }

@@ -189,7 +189,7 @@ impl Meter {
         let profile = profile::with_counts(&template, &self.counters, &self.bitmap)
             .ok_or("clang's profile is of an unknown form")?;
         self.tools.merge(&profile)?;
-        let lcov = lines::plain_names(&self.tools.lcov(&self.source)?);
+        let lcov = lines::of_file(&self.tools.lcov()?, |name| is_named(&self.source, name));
         let coverage = Coverage {
             lines: lines::count(&lcov, self.goals.functions()),
             branches: self.goals.branches(),
@@ -214,9 +214,10 @@ fn wanted(image: &Image, programs: &Programs) -> Vec<Function> {
     image.functions.iter().filter(is_wanted).cloned().collect()
 }
 
-/// Whether clang's name of a file, which may be relative to anything, can be this one.
+/// Whether clang's name of a file, which may be relative to where it is used, is that of this one.
 fn is_named(path: &Path, name: &str) -> bool {
-    path.ends_with(name)
+    let same = || Some(path.canonicalize().ok()? == Path::new(name).canonicalize().ok()?);
+    path.ends_with(name) || same().unwrap_or(false)
 }
 
 fn new_bits(ranges: &[Range<usize>], old: &[u8], new: &[u8]) -> usize {

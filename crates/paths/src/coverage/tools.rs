@@ -38,15 +38,13 @@ impl Tools {
         self.run(&self.profdata, &words).map(|_| ())
     }
 
-    /// The merged profile for lcov's tools, for this file only.
-    pub fn lcov(&self, file: &Path) -> Result<String, String> {
+    /// The merged profile for lcov's tools.
+    pub fn lcov(&self) -> Result<String, String> {
         let words = [
             "export",
             &word(&self.program),
             &format!("-instr-profile={}", word(&self.profile())),
             "-format=lcov",
-            "--sources",
-            &word(file),
         ];
         let output = self.run(&self.cov, &words.map(str::to_string))?;
         Ok(String::from_utf8_lossy(&output).into_owned())

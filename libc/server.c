@@ -20,7 +20,6 @@
 #include <sys/auxv.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/single_threaded.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -47,8 +46,9 @@ struct board {
 #define RESULT_ROOM (1u << 20)
 #define BOARD_SIZE (RESULT_OFFSET + RESULT_ROOM)
 
-/* Newer libraries have it. */
+/* Newer libraries have them. */
 extern pid_t _Fork(void) __attribute__((weak));
+extern char __libc_single_threaded __attribute__((weak));
 
 static struct board *board;
 static int complaints = -1;
@@ -158,7 +158,8 @@ static void reap_orphans(void)
  * needed: AddressSanitizer's looks at megabytes. */
 static pid_t fork_cheaply(void)
 {
-    return _Fork != NULL && __libc_single_threaded ? _Fork() : fork();
+    bool is_alone = &__libc_single_threaded != NULL && __libc_single_threaded;
+    return _Fork != NULL && is_alone ? _Fork() : fork();
 }
 
 /* A child, as soon as there is room for one. */

@@ -21,6 +21,7 @@ use nearmiss_expr::TermId;
 use nearmiss_search::Node;
 use nearmiss_trace::Event;
 
+use crate::bounds::Limits;
 use crate::fixed::{Another, FixedValues};
 use crate::input::Input;
 use crate::lab::{Lab, Recorded};
@@ -35,6 +36,8 @@ pub struct Explorer<'a> {
     pub precondition: Precondition,
     /// One of `nearmiss_abi::server::MODE_*`.
     pub mode: u32,
+    /// How far paths may go.
+    pub limits: Limits,
     /// What was found out.
     pub tree: Tree,
     /// Which partial path comes next.
@@ -165,6 +168,7 @@ impl<'a> Explorer<'a> {
             lab,
             precondition,
             mode,
+            limits: Limits::default(),
             tree: Tree::default(),
             order: Order::DepthFirst,
             stack: Vec::new(),
@@ -303,6 +307,10 @@ impl<'a> Explorer<'a> {
                 visit: visit.clone(),
                 fork,
             }));
+        if walked.beyond {
+            self.tree.bounded += 1;
+            return Ok(Go::On);
+        }
         if walked.rejected || recorded.path.phase < PHASE_FUNCTION {
             self.tree.rejected += 1;
             return Ok(Go::On);

@@ -6,6 +6,7 @@
 //! | [`coverage`] | what tests cover: lines, branches, MC/DC |
 //! | [`progress`] | how far it has come, for whoever watches |
 
+mod bounds;
 pub mod build;
 mod collect;
 mod conditions;

@@ -11,6 +11,7 @@ use nearmiss_harness::{ACCEPTED, INPUT};
 use nearmiss_results::{FunctionReport, PathTest};
 use nearmiss_server::{Server, Settings};
 
+use crate::bounds::Limits;
 use crate::build::{self, Programs};
 use crate::collect::{Collection, Describer};
 use crate::explorer::{Arrival, Explorer, Finished, Go};
@@ -53,6 +54,10 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
         return Err(nothing_admissible(config));
     };
     let mut explorer = Explorer::new(&mut lab, precondition, mode);
+    explorer.limits = Limits {
+        loops: config.loops,
+        recursion: config.recursion,
+    };
     study.finished = explorer.explore(&first, deadline, &mut |explorer, arrival| {
         study.arrive(explorer, arrival)
     })?;

@@ -5,6 +5,7 @@ use nearmiss_expr::TermId;
 use nearmiss_search::{Node, Trail};
 use nearmiss_trace::Event;
 
+use crate::bounds::Bounds;
 use crate::explorer::Explorer;
 use crate::ways::{self, Leads, Way};
 
@@ -24,6 +25,8 @@ pub struct Walked {
     pub failed: Option<usize>,
     /// An assumption did not hold: the input is not admissible.
     pub rejected: bool,
+    /// It goes further than loops and recursion may.
+    pub beyond: bool,
 }
 
 /// Where a partial path leaves a run.
@@ -81,9 +84,21 @@ impl Explorer<'_> {
             end: events.len(),
             failed: None,
             rejected: false,
+            beyond: false,
         };
+        let mut bounds = Bounds::new(self.limits);
         for (position, event) in events.iter().enumerate() {
-            self.leave(&mut walked, position, event, trail, path.node());
+            let is_own = event.phase == PHASE_FUNCTION;
+            let is_deep = is_own && bounds.come_to(&self.lab.sites, event);
+            if !is_deep {
+                self.leave(&mut walked, position, event, trail, (path.node(), &bounds));
+            }
+            if is_deep || is_own && bounds.is_beyond(&self.lab.sites, event, event.choice) {
+                walked.beyond = true;
+                walked.end = position;
+                break;
+            }
+            bounds.go(&self.lab.sites, event);
             walked.passed.push(trail.go(event.site.0, event.choice));
             self.decided.insert(trail.node());
             if event.is_failure() {
@@ -114,7 +129,7 @@ impl Explorer<'_> {
         position: usize,
         event: &Event,
         trail: Trail,
-        path: Node,
+        (path, bounds): (Node, &Bounds),
     ) {
         let fork = |way: Way, purpose: Purpose| Fork {
             before: walked.conditions.len(),
@@ -126,6 +141,11 @@ impl Explorer<'_> {
         let mut forks = Vec::new();
         for way in ways::others(self.lab, event) {
             if !self.decided.insert(trail.way(event.site.0, way.choice)) {
+                continue;
+            }
+            if event.phase == PHASE_FUNCTION && bounds.is_beyond(&self.lab.sites, event, way.choice)
+            {
+                self.tree.bounded += 1;
                 continue;
             }
             if let Some(purpose) = self.purpose(event, way, path) {

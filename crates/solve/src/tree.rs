@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use nearmiss_expr::support::{InputSet, Supports};
 use nearmiss_expr::{Evaluator, InputByte, Inputs, TermId, Terms};
 
-use crate::back::BitwuzlaSolver;
+use crate::back::{BitwuzlaSolver, byte_literals};
 use crate::blast::{Bit, Blaster, Interrupted};
 use crate::layers::satisfies;
 use crate::question::{Answer, Effort, Limits, Model, Question, Reason, Solver};
@@ -61,6 +61,10 @@ struct Slice {
 
 /// The quick solver gives up after so many conflicts, and Bitwuzla gets the rest of the time.
 const QUICK_CONFLICTS: u32 = 20_000;
+/// How much is tried for a nearer model.
+const NEARER_CONFLICTS: u32 = 200;
+/// Numbers lie at multiples of this, their lowest byte first.
+const NUMBER_SIZE: u32 = 4;
 /// An instance that has grown beyond this is begun anew: old paths weigh on each propagation.
 const MOST_CLAUSES: usize = 3_000_000;
 /// Most answers that are remembered.
@@ -213,10 +217,33 @@ impl TreeSolver {
             }
         }
         let sat = &mut self.blaster.gates.sat;
-        match sat.check(assumptions, Some(QUICK_CONFLICTS), deadline) {
-            Some(true) => Ok(Answer::Sat(self.model(question.bytes))),
+        match sat.check(assumptions.clone(), Some(QUICK_CONFLICTS), deadline) {
+            Some(true) => Ok(Answer::Sat(self.nearer(question, assumptions))),
             Some(false) => Ok(Answer::Unsat),
             None => Err(Interrupted::Timeout),
+        }
+    }
+
+    /// A model of what was just found to have one: if possible, one in which numbers differ from
+    /// the base in their lowest bytes only. Small numbers are easier to read, and loops that they
+    /// bound are shorter.
+    fn nearer(&mut self, question: &Question<'_>, mut assumptions: Vec<i32>) -> Model {
+        let model = self.model(question.bytes);
+        let is_high = |byte: &InputByte| !byte.offset.is_multiple_of(NUMBER_SIZE);
+        let base = question.recorded;
+        let changes = |&(byte, value): &(InputByte, u8)| is_high(&byte) && base.byte(byte) != value;
+        if !model.iter().any(|change| changes(&change)) {
+            return model;
+        }
+        for byte in question.bytes.iter().copied().filter(is_high) {
+            let bits = self.blaster.input(byte).unwrap_or_default();
+            assumptions.extend(byte_literals(bits, base.byte(byte)));
+        }
+        let deadline = question.effort.deadline;
+        let sat = &mut self.blaster.gates.sat;
+        match sat.check(assumptions, Some(NEARER_CONFLICTS), deadline) {
+            Some(true) => self.model(question.bytes),
+            _ => model,
         }
     }
 

@@ -140,7 +140,10 @@ fn hex(bytes: &[u8]) -> String {
 /// The inputs of a function: they have names.
 fn of_memory(memory: &Memory) -> String {
     let mut short = Short::new(memory, Detail::Full);
-    let inputs = memory.variables.iter().filter(|it| !matches!(it.role, Role::Result | Role::Told));
+    let inputs = memory
+        .variables
+        .iter()
+        .filter(|it| !matches!(it.role, Role::Result | Role::Told));
     let lines = inputs.map(|variable| {
         let value = match &variable.value {
             Value::Integer { value, .. } => value.to_string(),

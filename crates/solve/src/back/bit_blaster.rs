@@ -74,7 +74,8 @@ impl BitBlaster {
     }
 }
 
-fn byte_literals(bits: &[Bit], value: u8) -> impl Iterator<Item = i32> + '_ {
+/// The literals that say that a byte has a value.
+pub(crate) fn byte_literals(bits: &[Bit], value: u8) -> impl Iterator<Item = i32> + '_ {
     bits.iter().enumerate().map(move |(position, &bit)| {
         let bit = if value >> position & 1 == 1 {
             bit

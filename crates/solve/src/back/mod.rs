@@ -5,6 +5,7 @@ mod bitwuzla;
 mod external;
 
 pub use bit_blaster::BitBlaster;
+pub(crate) use bit_blaster::byte_literals;
 pub use bitwuzla::BitwuzlaSolver;
 pub use external::External;
 

@@ -76,8 +76,7 @@ impl Builder<'_> {
         let Some(element) = self.element(waiting, path, size.is_some())? else {
             return Ok(None);
         };
-        let seen = waiting.scene.nesting.iter().filter(|of| **of == bare);
-        if types.record(bare).is_some() && seen.count() >= self.depth {
+        if self.is_deep_enough(waiting, bare) {
             return Ok(None);
         }
         let (count, most) = match size {
@@ -94,6 +93,15 @@ impl Builder<'_> {
             }
         };
         Ok(Some(self.block(waiting, path, element, count, most)?))
+    }
+
+    /// Whether lists and trees end here. Structures that lead to each other count together, so that
+    /// the state of a whole program, where everything leads to everything, stays small.
+    fn is_deep_enough(&self, waiting: &Waiting, target: TypeId) -> bool {
+        let types = self.types;
+        let alike = |of: &&TypeId| **of == target || types.leads_to(target, **of);
+        let around = waiting.scene.nesting.iter().filter(alike).count();
+        types.record(target).is_some() && around >= self.depth
     }
 
     /// The type of the elements that a pointer points to; none if there can be no such object.

@@ -229,9 +229,12 @@ impl Types {
 
     /// Whether objects of this structure can lead to others of it.
     pub fn is_recursive(&self, id: TypeId) -> bool {
-        let start = self.bare(id);
-        let mut seen = vec![];
-        self.reaches(start, start, &mut seen)
+        self.leads_to(id, id)
+    }
+
+    /// Whether members of a structure lead to objects of another one.
+    pub fn leads_to(&self, from: TypeId, goal: TypeId) -> bool {
+        self.reaches(self.bare(from), self.bare(goal), &mut Vec::new())
     }
 
     fn reaches(&self, from: TypeId, goal: TypeId, seen: &mut Vec<TypeId>) -> bool {

@@ -82,6 +82,21 @@ const CHOICES: &[Choice] = &[
     },
 ];
 
+#[test]
+fn structures_that_lead_to_each_other_are_as_deep_together_as_one_that_leads_to_itself() {
+    let text = "struct a; struct b; struct leaf { int x; };\n\
+        struct a { struct b *b; struct leaf *leaf; }; struct b { struct a *a; struct b *next; };\n\
+        int f(struct a *p) { return p->b == 0; }";
+    let bench = Workbench::new(&[("file.c", text)]);
+    for (depth, blocks) in [(1, 2), (2, 3), (3, 6)] {
+        let mut wanted = request("f", "");
+        wanted.depth = depth;
+        let plan = bench.plan(&wanted).expect("a plan");
+        let memory = plan.decode(&vec![0; plan.input_size()]);
+        assert_eq!(memory.blocks.len(), blocks, "{}", numbers(&memory));
+    }
+}
+
 /// Where in the staging something is.
 fn place(plan: &Plan, name: &str) -> usize {
     let found = (0..plan.input_size()).find(|offset| plan.name_of(*offset) == (name.into(), 0));

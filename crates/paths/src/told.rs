@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
 
 use nearmiss_abi::event::PHASE_FUNCTION;
 use nearmiss_abi::note::NoteKind;
@@ -55,6 +56,10 @@ impl<'a, 'l> Told<'a, 'l> {
         .findings();
         for finding in &mut findings {
             finding.file = as_named(&config.build.files, &finding.file);
+            if programs.plan.is_none() {
+                // Tests in C are of functions only.
+                finding.replay = finding.replay.replace("--tests FILE.c", "--ktest DIR");
+            }
         }
         let request = config.request.as_ref();
         let mut report = FunctionReport {
@@ -147,7 +152,11 @@ impl<'a, 'l> Told<'a, 'l> {
                 ));
             }
             Finished::Stopped if open > 0 => {
-                reasons.push(format!("stopped with {open} partial paths undecided"));
+                let why = match self.study.config.stop.load(Ordering::Relaxed) {
+                    true => "it was stopped",
+                    false => "there were as many paths as wanted (--max-paths)",
+                };
+                reasons.push(format!("{why}, with {open} partial paths undecided"));
             }
             _ => {}
         }

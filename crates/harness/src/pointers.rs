@@ -87,7 +87,7 @@ impl Builder<'_> {
             None => {
                 let is_record = types.record(element).is_some();
                 if !is_record {
-                    self.note_one(path);
+                    self.note_one(path, types.size(element) == 1);
                 }
                 (Count::Fixed(1), 1)
             }
@@ -171,8 +171,11 @@ impl Builder<'_> {
         }
     }
 
-    fn note_one(&mut self, path: &Path) {
-        let note = format!("`{path}` points to one element: `--size {path}=N` gives it more");
+    fn note_one(&mut self, path: &Path, of_bytes: bool) {
+        let mut note = format!("`{path}` points to one element: `--size {path}=N` gives it more");
+        if of_bytes {
+            note += &format!(", `--string {path}` makes it a string");
+        }
         self.layout.notes.push(note);
     }
 

@@ -37,6 +37,21 @@ pub struct Subject {
     pub notes: Vec<String>,
 }
 
+/// Functions in the order in which a file names them; what only its headers define is left out.
+fn listed(functions: &BTreeSet<String>, content: &str) -> String {
+    let places = functions
+        .iter()
+        .filter_map(|name| Some((content.find(name.as_str())?, name)));
+    let mut places: Vec<(usize, &String)> = places.collect();
+    places.sort();
+    let names = places.into_iter().map(|(_, name)| name.as_str());
+    let names: Vec<&str> = names.collect();
+    match names.is_empty() {
+        true => "no function of its own".to_string(),
+        false => names.join(", "),
+    }
+}
+
 /// Finds out what is under test, and writes a harness if there is none.
 pub fn find(
     compiler: &Compiler,
@@ -92,12 +107,20 @@ impl Finder<'_> {
     }
 
     fn nothing_to_explore(&mut self) -> String {
-        let names: Vec<String> = self.known_functions().into_iter().take(8).collect();
-        format!(
-            "there is neither a main nor {}: name a function with --function: {}",
-            fuzzer::TARGET,
-            names.join(", ")
-        )
+        let mut text = format!(
+            "there is neither a main nor {}: choose a function with --function",
+            fuzzer::TARGET
+        );
+        for index in 0..self.files.sources.len() {
+            let source = &self.files.sources[index];
+            let name = source.name.display().to_string();
+            let content = fs::read(&source.path).unwrap_or_default();
+            if let Ok(looked) = self.looker.look(&mut self.files.sources, index) {
+                let content = String::from_utf8_lossy(&content);
+                let _ = write!(text, "\n{name} has {}", listed(&looked.functions, &content));
+            }
+        }
+        text
     }
 
     /// A function, for which a harness is written.

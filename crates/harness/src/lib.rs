@@ -40,6 +40,7 @@ use std::fmt;
 
 pub use operand::{Operand, Operands};
 pub use plan::Plan;
+pub use rows::may_tell_of_freed;
 pub use rules::{Rule, RuleKind};
 pub use unit::{PROBE_FLAGS, Unit};
 

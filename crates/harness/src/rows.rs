@@ -18,6 +18,14 @@ pub(crate) fn block(number: usize) -> String {
     format!("nm:block{number}")
 }
 
+/// Whether results may say that a block was freed; an empty block looks the same here.
+pub fn may_tell_of_freed(rows: &[(String, Vec<u8>)]) -> bool {
+    let start = block(0);
+    let start = start.trim_end_matches('0');
+    rows.iter()
+        .any(|(name, content)| content.is_empty() && name.starts_with(start))
+}
+
 /// The row with a global's value.
 pub(crate) fn global(root: usize) -> String {
     format!("nm:global{root}")

@@ -11,6 +11,8 @@ use nearmiss_sandbox::Sandbox;
 use nearmiss_server::{Ended, Request, Server, Settings};
 use nearmiss_twin::TwinProgram;
 
+use crate::freed::Rows;
+
 /// What the judge needs to begin.
 pub struct Bench {
     /// Builds the twin.
@@ -38,6 +40,8 @@ pub struct Judge {
 pub struct Judged {
     /// Tests at which it complained, in their order.
     pub complaints: Vec<(usize, Vec<Complaint>)>,
+    /// Tests in which blocks were freed, and what their runs handed over.
+    pub freed: Vec<(usize, Rows)>,
     /// How many tests it saw.
     pub seen: usize,
     /// Why it saw no more.
@@ -105,6 +109,9 @@ fn judge_all(
         };
         let run = server.run(&request).map_err(|error| error.to_string())?;
         judged.seen += 1;
+        if nearmiss_harness::may_tell_of_freed(&run.results) {
+            judged.freed.push((test, run.results));
+        }
         let ended = match run.ended {
             Ended::Exited(status) => nearmiss_sandbox::Ended::Exited(status),
             Ended::Signal(signal) => nearmiss_sandbox::Ended::Signal(signal),

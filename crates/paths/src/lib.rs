@@ -14,6 +14,7 @@ pub mod coverage;
 mod explorer;
 mod findings;
 mod fixed;
+mod freed;
 mod input;
 mod judge;
 mod lab;

@@ -18,7 +18,7 @@ use crate::findings::Evidence;
 use crate::judge::Judged;
 use crate::lab::Asked;
 use crate::study::Study;
-use crate::{Cover, Mode, conditions, steps, ways};
+use crate::{Cover, Mode, conditions, freed, steps, ways};
 
 /// Dead ends for which it is looked at whose fault they are.
 const EXPLAINED: usize = 256;
@@ -84,6 +84,9 @@ impl<'a, 'l> Told<'a, 'l> {
             notes: self.notes(),
         };
         name_failures(&mut report.tests, &judged, &report.findings);
+        if let Some(plan) = &programs.plan {
+            freed::mark(&mut report.tests, plan, &judged.freed);
+        }
         Ok(report)
     }
 

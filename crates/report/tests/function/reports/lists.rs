@@ -110,4 +110,3 @@ pub fn pop() -> FunctionReport {
     ];
     report("list.c", "pop", "int pop(struct node **list)", tests)
 }
-

@@ -5,8 +5,8 @@ mod others;
 mod shapes;
 
 use nearmiss_results::{
-    Block, Coverage, Covered, FunctionReport, Infeasible, Memory, PathFigures, PathTest, Role, Step,
-    VERSION, Value, Variable, Verdict,
+    Block, Coverage, Covered, FunctionReport, Infeasible, Memory, PathFigures, PathTest, Role,
+    Step, VERSION, Value, Variable, Verdict,
 };
 
 pub use lists::{last, pop, push};

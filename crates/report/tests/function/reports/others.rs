@@ -2,9 +2,7 @@
 
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::note::NoteKind;
-use nearmiss_results::{
-    Finding, FunctionReport, Memory, Note, Role, Status, Test, Value, Verdict,
-};
+use nearmiss_results::{Finding, FunctionReport, Memory, Note, Role, Status, Test, Value, Verdict};
 
 use super::{constant, parameter, report, result, test};
 use crate::samples::{block, integer, integers, pointer, variable};
@@ -122,4 +120,3 @@ pub fn calls() -> FunctionReport {
     let prototype = "int drain(const struct operations *operations, void *context, int most)";
     report("calls.c", "drain", prototype, tests)
 }
-

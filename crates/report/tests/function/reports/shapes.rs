@@ -98,4 +98,3 @@ pub fn shapes() -> FunctionReport {
         vec![test(1, before, Some(after))],
     )
 }
-

@@ -14,8 +14,10 @@ int drop(struct item *item)
 {
     if (item == NULL)
         return -1;
-    if (--item->count > 0)
+    if (item->count > 1) {
+        item->count--;
         return 0;
+    }
     release(item->text);
     release(item);
     return 1;

@@ -119,7 +119,7 @@ impl<'a> Short<'a> {
     /// everything else has names.
     fn structure(&mut self, members: &[(String, Value)]) -> String {
         let links = members.iter().filter(|(_, value)| is_link(value)).count();
-        let is_list = links == 1 && members.last().is_some_and(|(_, value)| is_link(value));
+        let is_list = links == 1 && members.last().is_some_and(|(_, it)| self.is_next(it));
         let is_bare = (is_list || links > 1) && members.len() == links + 1;
         let mut parts = Vec::new();
         for (name, value) in members {
@@ -134,6 +134,18 @@ impl<'a> Short<'a> {
             });
         }
         format!("{{{}}}", parts.join(" "))
+    }
+
+    /// Whether a pointer can be that to the next node of a list.
+    fn is_next(&self, value: &Value) -> bool {
+        match value {
+            Value::Pointer { block, .. } => match self.memory.blocks.get(*block) {
+                Some(target) => matches!(&target.content,
+                    Value::Array(items) if matches!(items.as_slice(), [Value::Structure(_)])),
+                None => false,
+            },
+            value => is_link(value),
+        }
     }
 
     fn array(&mut self, items: &[Value], ctype: &str) -> String {

@@ -104,28 +104,6 @@ impl Rule {
         })
     }
 
-    /// Reads a sizes file: lines `size t = n`, `range n = 0..10`, `string s = 8`, `null p`,
-    /// `alias p = q`; `#` starts a comment. Errors have the line's number.
-    pub fn parse_file(text: &str) -> Result<Vec<Rule>, HarnessError> {
-        let mut rules = Vec::new();
-        for (number, line) in text.lines().enumerate() {
-            let line = line.split('#').next().unwrap_or_default().trim();
-            if line.is_empty() {
-                continue;
-            }
-            let at = |why: &str| HarnessError(format!("line {}: {why}", number + 1));
-            let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
-            let kind = RuleKind::ALL.into_iter().find(|kind| kind.word() == word);
-            let kind = kind.ok_or_else(|| {
-                at(&format!(
-                    "`{word}` is none of size, string, range, null, alias"
-                ))
-            })?;
-            rules.push(Rule::parse(kind, rest).map_err(|error| at(&error.0))?);
-        }
-        Ok(rules)
-    }
-
     /// The rule that an attribute of `nearmiss.h` says of what it stands at: `count=n`.
     pub(crate) fn from_tag(tag: &str) -> Option<(RuleKind, &str)> {
         let (word, value) = tag.split_once('=').unwrap_or((tag, ""));
@@ -176,39 +154,40 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rules_are_read_from_options_and_files() {
-        let rule = Rule::parse(RuleKind::Size, "t = n*m").expect("a rule");
-        assert_eq!((rule.target.as_str(), rule.value.as_str()), ("t", "n*m"));
-        let text = "# sizes\nsize t = n # elements\n\nrange n = -1..0x10\nstring s\nnull p = no\nalias p=q\n";
-        let rules = Rule::parse_file(text).expect("rules");
-        let kinds: Vec<RuleKind> = rules.iter().map(|rule| rule.kind).collect();
-        assert_eq!(rules.len(), 5);
-        assert_eq!(kinds[1], RuleKind::Range);
-        assert_eq!(rules[3].value, "no");
+    fn rules_have_a_target_and_perhaps_a_value() {
+        let said = |kind, text| {
+            let rule = Rule::parse(kind, text).expect(text);
+            (rule.target, rule.value)
+        };
+        let pair = |target: &str, value: &str| (target.to_string(), value.to_string());
+        assert_eq!(said(RuleKind::Size, "t = n*m"), pair("t", "n*m"));
+        assert_eq!(said(RuleKind::Range, "n=-1..0x10"), pair("n", "-1..0x10"));
+        assert_eq!(said(RuleKind::Range, "s='a'..'z'"), pair("s", "'a'..'z'"));
+        assert_eq!(said(RuleKind::String, "s"), pair("s", ""));
+        assert_eq!(said(RuleKind::Null, "p->next = no"), pair("p->next", "no"));
+        assert_eq!(said(RuleKind::Alias, "p=q"), pair("p", "q"));
     }
 
     #[test]
-    fn errors_say_where_and_what_to_write() {
+    fn errors_say_what_to_write() {
+        use RuleKind::{Null, Range, Size, String};
         let bad = [
             (
-                "size t\n",
-                "line 1: --size t: what follows the `=` is missing; write t=4",
+                Size,
+                "t",
+                "--size t: what follows the `=` is missing; write t=4",
             ),
-            (
-                "\nrange n = 5..2",
-                "line 2: --range n = 5..2: 5 is more than 2",
-            ),
-            ("sizes t = 3", "line 1: `sizes` is none of"),
-            ("size t = 3 +", "a number or an input is missing"),
-            ("size t = (n", "a `)` is missing"),
-            ("size t = n/2", "what is `/2`?"),
-            ("size t = -3..4", "-3 is no number of elements"),
-            ("null p = maybe", "neither yes nor no"),
-            ("string s = many", "is not a number"),
-            ("size 3t = 4", "is not the name of an input"),
+            (Range, "n=5..2", "--range n=5..2: 5 is more than 2"),
+            (Size, "t=3 +", "a number or an input is missing"),
+            (Size, "t=(n", "a `)` is missing"),
+            (Size, "t=n/2", "what is `/2`?"),
+            (Size, "t=-3..4", "-3 is no number of elements"),
+            (Null, "p=maybe", "neither yes nor no"),
+            (String, "s=many", "is not a number"),
+            (Size, "3t=4", "is not the name of an input"),
         ];
-        for (text, expected) in bad {
-            let error = Rule::parse_file(text).expect_err(text);
+        for (kind, text, expected) in bad {
+            let error = Rule::parse(kind, text).expect_err(text);
             assert!(error.0.contains(expected), "{text}: {}", error.0);
         }
     }

@@ -7,7 +7,7 @@ use std::process::Command;
 
 use nearmiss_abi::environment::{RECORD, REPLAY};
 use nearmiss_abi::event::{Event, EventKind, PHASE_SETUP};
-use nearmiss_harness::{INPUT, Request, Rule};
+use nearmiss_harness::{INPUT, Request, Rule, RuleKind};
 use nearmiss_trace::RawTrace;
 use support::{Place, request, rows};
 
@@ -52,11 +52,17 @@ fn recorded(place: &Place, program: &str, staging: &[u8]) -> Vec<Event> {
     trace.events.clone()
 }
 
+fn rule(line: &str) -> Rule {
+    let (word, rest) = line.trim().split_once(' ').unwrap();
+    let kind = RuleKind::ALL.into_iter().find(|kind| kind.word() == word);
+    Rule::parse(kind.unwrap(), rest).unwrap()
+}
+
 #[test]
 fn the_setup_has_no_branches() {
     let place = Place::with(&[("f.c", FUNCTION)]);
     let wanted = Request {
-        rules: Rule::parse_file(RULES).unwrap(),
+        rules: RULES.lines().map(rule).collect(),
         globals: vec!["limit".into()],
         precondition: Some("f_pre".into()),
         oracle: Some("check".into()),

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use nearmiss_harness::{HarnessError, PROBE_FLAGS, Plan, Request, Rule, Unit};
+use nearmiss_harness::{HarnessError, PROBE_FLAGS, Plan, Request, Rule, RuleKind, Unit};
 use nearmiss_results::Memory;
 
 /// A directory with a C file in it; gone at the end.
@@ -130,11 +130,17 @@ impl Drop for Workbench {
     }
 }
 
-/// A request for a function with rules as a sizes file has them.
+/// A request for a function with rules: `size t = n; null p`.
 pub fn request(function: &str, rules: &str) -> Request {
+    let rule = |line: &str| {
+        let (word, rest) = line.trim().split_once(' ').expect("a word and a rule");
+        let kind = RuleKind::ALL.into_iter().find(|kind| kind.word() == word);
+        Rule::parse(kind.expect(word), rest).expect(line)
+    };
+    let lines = rules.split(';').filter(|line| !line.trim().is_empty());
     Request {
         function: function.into(),
-        rules: Rule::parse_file(&rules.replace(';', "\n")).expect("rules"),
+        rules: lines.map(rule).collect(),
         ..Request::default()
     }
 }

@@ -14,18 +14,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Whoever defines this has a program that writes its profile itself, not at exit. */
-int __llvm_profile_runtime;
-
 /* From clang's profile runtime. */
 void __llvm_profile_set_filename(const char *name);
 int __llvm_profile_write_file(void);
 
-/* Weak: clang asks for `__llvm_profile_runtime`, and so for this file, in every program that is built
- * for a profile, also where there are no bitmaps. */
-#define WEAK __attribute__((weak))
-extern char __start___llvm_prf_cnts[] WEAK, __stop___llvm_prf_cnts[] WEAK;
-extern char __start___llvm_prf_bits[] WEAK, __stop___llvm_prf_bits[] WEAK;
+extern char __start___llvm_prf_cnts[], __stop___llvm_prf_cnts[];
+extern char __start___llvm_prf_bits[], __stop___llvm_prf_bits[];
 
 static bool share(char *start, char *stop, int file, off_t offset)
 {

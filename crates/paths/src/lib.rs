@@ -18,6 +18,7 @@ mod freed;
 mod input;
 mod judge;
 mod lab;
+mod measure;
 mod precondition;
 pub mod progress;
 mod steps;

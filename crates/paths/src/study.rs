@@ -8,7 +8,7 @@ use std::time::Instant;
 use nearmiss_abi::environment as options;
 use nearmiss_abi::server::{MODE_BOTH, MODE_FUNCTION, MODE_PRECONDITION};
 use nearmiss_harness::{ACCEPTED, INPUT};
-use nearmiss_results::{FunctionReport, PathTest};
+use nearmiss_results::{FunctionReport, PathTest, Verdict};
 use nearmiss_server::{Server, Settings};
 
 use crate::bounds::Limits;
@@ -18,10 +18,11 @@ use crate::explorer::{Arrival, Explorer, Finished, Go};
 use crate::input::Input;
 use crate::judge::{Bench, Judge};
 use crate::lab::Lab;
+use crate::measure::{self, Measure};
 use crate::precondition::{Precondition, Summary};
 use crate::progress::Progress;
 use crate::told::Told;
-use crate::{Config, Mode};
+use crate::{Config, Cover, Mode};
 
 /// Explores. The error is for the user: what is wrong, and what would help.
 pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, String> {
@@ -41,6 +42,8 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
         programs: programs.clone(),
         collection: Collection::default(),
         judge: Some(judge(config, &programs)),
+        measure: Some(measure(config, &programs)),
+        is_covered: false,
         rejected: 0,
         finished: Finished::Empty,
     };
@@ -78,6 +81,10 @@ pub struct Study<'a> {
     pub collection: Collection,
     /// Who sees every test.
     pub judge: Option<Judge>,
+    /// Who counts what tests cover.
+    pub measure: Option<Measure>,
+    /// Whether branches or conditions were wanted, and all of them are covered.
+    pub is_covered: bool,
     /// Tests that the precondition rejects, where only requirements were posted.
     pub rejected: u64,
     /// How it ended.
@@ -108,8 +115,10 @@ impl Study<'_> {
                 sites: &explorer.lab.sites,
             };
             if let Some(number) = self.collection.take(&describer, &arrival) {
-                let PathTest { rows, .. } = &self.collection.tests[number - 1];
-                if let Some(judge) = &self.judge {
+                if self.is_worth_keeping(number)
+                    && let Some(judge) = &self.judge
+                {
+                    let PathTest { rows, .. } = &self.collection.tests[number - 1];
                     judge.look_at(number, rows.clone());
                 }
             }
@@ -118,7 +127,32 @@ impl Study<'_> {
         let enough =
             (self.config.paths).is_some_and(|most| self.collection.tests.len() as u64 >= most);
         let stopped = self.config.stop.load(Ordering::Relaxed);
-        Ok(if enough || stopped { Go::Stop } else { Go::On })
+        let over = enough || stopped || self.is_covered;
+        Ok(if over { Go::Stop } else { Go::On })
+    }
+
+    /// Counts the newest test. Where branches or conditions are wanted, one that adds nothing is
+    /// dropped, unless it fails.
+    fn is_worth_keeping(&mut self, number: usize) -> bool {
+        let PathTest { rows, verdict, .. } = &self.collection.tests[number - 1];
+        let Some(measure) = &self.measure else {
+            return true;
+        };
+        if self.config.cover == Cover::Paths {
+            measure.look_at(rows.clone());
+            return true;
+        }
+        // Where nobody counts, every path is a test.
+        let Some(counted) = measure.ask(rows.clone()) else {
+            return true;
+        };
+        self.is_covered = counted.is_full;
+        let fails = !matches!(verdict, Verdict::None | Verdict::Pass);
+        let keeps = fails || counted.gain.matters(self.config.cover);
+        if !keeps {
+            self.collection.tests.pop();
+        }
+        keeps
     }
 
     /// Where only requirements were posted, the precondition has the last word.
@@ -231,6 +265,16 @@ fn environment() -> Vec<(OsString, OsString)> {
     fixed
         .map(|(name, value)| (name.into(), value.into()))
         .to_vec()
+}
+
+fn measure(config: &Config, programs: &Arc<Programs>) -> Measure {
+    Measure::start(measure::Bench {
+        programs: programs.clone(),
+        sandbox: config.sandbox.clone(),
+        environment: environment(),
+        run_time: config.run_time,
+        cover: config.cover,
+    })
 }
 
 fn judge(config: &Config, programs: &Arc<Programs>) -> Judge {

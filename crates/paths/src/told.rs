@@ -1,6 +1,7 @@
 //! The report: what was found out, what it took, and what nobody knows.
 
 use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 
@@ -17,6 +18,7 @@ use crate::explorer::{DeadEnd, Explorer, Finished};
 use crate::findings::Evidence;
 use crate::judge::Judged;
 use crate::lab::Asked;
+use crate::measure::Measured;
 use crate::study::Study;
 use crate::{Cover, Mode, conditions, freed, steps, ways};
 
@@ -45,6 +47,7 @@ impl<'a, 'l> Told<'a, 'l> {
             .judge
             .take()
             .map_or_else(Judged::default, |judge| judge.finish());
+        let measured = self.measured();
         let mut findings = Evidence {
             sites: &self.explorer.lab.sites,
             program: programs.recording.clone(),
@@ -75,12 +78,12 @@ impl<'a, 'l> Told<'a, 'l> {
             oracle: request.and_then(|request| request.oracle.clone()),
             cover: cover_name(config.cover).into(),
             assumed: programs.notes.clone(),
-            incomplete: self.incomplete(&judged),
+            incomplete: self.incomplete(&judged, &measured),
             tests: std::mem::take(&mut self.study.collection.tests),
             infeasible,
             findings,
             figures,
-            coverage: None,
+            coverage: measured.coverage,
             notes: self.notes(),
         };
         name_failures(&mut report.tests, &judged, &report.findings);
@@ -88,6 +91,22 @@ impl<'a, 'l> Told<'a, 'l> {
             freed::mark(&mut report.tests, plan, &judged.freed);
         }
         Ok(report)
+    }
+
+    /// What the tests cover; what lcov's tools read is left in the directory.
+    fn measured(&mut self) -> Measured {
+        let counted = self.study.measure.take();
+        let mut measured = counted.map_or_else(Measured::default, |measure| measure.finish());
+        let file = self.study.config.directory.join(crate::LCOV);
+        let written = match measured.coverage {
+            Some(_) => fs::write(&file, &measured.lcov),
+            // What another exploration left is not this one's.
+            None => fs::remove_file(&file).or(Ok(())),
+        };
+        if let Err(error) = written {
+            measured.trouble = Some(format!("{}: {error}", file.display()));
+        }
+        measured
     }
 
     /// Partial paths that cannot be taken, in words.
@@ -144,7 +163,25 @@ impl<'a, 'l> Told<'a, 'l> {
     }
 
     /// Why not everything is known.
-    fn incomplete(&self, judged: &Judged) -> Vec<String> {
+    fn incomplete(&self, judged: &Judged, measured: &Measured) -> Vec<String> {
+        let mut reasons = match self.study.is_covered {
+            // What was wanted is there; other paths do not matter.
+            true => Vec::new(),
+            false => self.unexplored(),
+        };
+        if let Some(trouble) = &judged.trouble {
+            reasons.push(format!(
+                "not every test was run on the sanitizer twin: {trouble}"
+            ));
+        }
+        if let Some(trouble) = &measured.trouble {
+            reasons.push(format!("what the tests cover was not counted: {trouble}"));
+        }
+        reasons
+    }
+
+    /// Why there may be other paths.
+    fn unexplored(&self) -> Vec<String> {
         let (tree, collection) = (&self.explorer.tree, &self.study.collection);
         let open = self.explorer.open();
         let mut reasons = Vec::new();
@@ -222,11 +259,6 @@ impl<'a, 'l> Told<'a, 'l> {
             let places = collection.notes.len();
             reasons.push(format!(
                 "input data was lost at {places} places (see the notes): other paths may lie behind them"
-            ));
-        }
-        if let Some(trouble) = &judged.trouble {
-            reasons.push(format!(
-                "not every test was run on the sanitizer twin: {trouble}"
             ));
         }
         reasons

@@ -5,7 +5,8 @@ mod support;
 use std::time::{Duration, Instant};
 
 use nearmiss_paths::Cover;
-use nearmiss_paths::coverage::{Gain, Goal, Meter};
+use nearmiss_paths::coverage::{Gain, Meter};
+use nearmiss_results::Uncovered;
 use nearmiss_sandbox::Sandbox;
 use support::{Place, rows};
 
@@ -60,7 +61,7 @@ fn run(meter: &mut Meter, values: [i32; 3]) -> Gain {
     meter.run(&rows("v", &bytes)).unwrap()
 }
 
-fn lines(goals: &[Goal]) -> Vec<(u32, &str)> {
+fn lines(goals: &[Uncovered]) -> Vec<(u32, &str)> {
     goals
         .iter()
         .map(|goal| (goal.line, goal.what.as_str()))

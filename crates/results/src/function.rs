@@ -160,6 +160,22 @@ pub struct Coverage {
     pub branches: Covered,
     /// Conditions shown to matter on their own.
     pub mcdc: Covered,
+    /// Outcomes and conditions that no test shows, in the order of the text.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub uncovered: Vec<Uncovered>,
+}
+
+/// What no test shows.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Uncovered {
+    /// The file, as the user named it.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1.
+    pub column: u32,
+    /// What is missing: `true`, `false`, `condition 2 of 3 at 7:9 on its own`.
+    pub what: String,
 }
 
 /// So many of so many.

@@ -17,7 +17,7 @@ pub use campaign::{
 };
 pub use finding::{Change, Finding, Input, Resized, Status, Test};
 pub use function::{
-    Coverage, Covered, FunctionReport, Infeasible, PathFigures, PathTest, Step, Verdict,
+    Coverage, Covered, FunctionReport, Infeasible, PathFigures, PathTest, Step, Uncovered, Verdict,
 };
 pub use library::{Library, LibraryFunction};
 pub use memory::{Block, Memory, Role, Value, Variable};

@@ -4,7 +4,8 @@
 //! differently, and of whose common conditions exactly one has another value, show that this condition
 //! matters (LLVM's rule: conditions that one of the two did not look at do not count).
 
-use super::goals::Goal;
+use nearmiss_results::Uncovered;
+
 use super::image::Function;
 use super::mapping::{Count, Kind, Mapping, Region, Role};
 
@@ -75,12 +76,12 @@ impl Decisions {
     }
 
     /// The conditions that were not shown to matter.
-    pub fn open(&self, file: &str) -> Vec<Goal> {
-        let of = |decision: &Decision| -> Vec<Goal> {
+    pub fn open(&self, file: &str) -> Vec<Uncovered> {
+        let of = |decision: &Decision| -> Vec<Uncovered> {
             let count = decision.conditions.len();
             let numbered = decision.conditions.iter().enumerate();
             let open = numbered.filter(|(_, condition)| !condition.is_fixed && !condition.shown);
-            open.map(|(index, condition)| Goal {
+            open.map(|(index, condition)| Uncovered {
                 file: file.to_string(),
                 line: condition.place.0,
                 column: condition.place.1,

@@ -1,23 +1,10 @@
 //! What is to be covered: both outcomes of every condition, every condition of a decision on its own.
 
-use nearmiss_results::Covered;
+use nearmiss_results::{Covered, Uncovered};
 
 use super::decisions::Decisions;
 use super::image::Function;
 use super::mapping::{Count, Kind};
-
-/// Something that tests have not shown yet.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Goal {
-    /// The file, as the user named it.
-    pub file: String,
-    /// Line, from 1.
-    pub line: u32,
-    /// Column, from 1.
-    pub column: u32,
-    /// What is missing: `true`, `false`, `condition 2 of 3 at 7:9 on its own`.
-    pub what: String,
-}
 
 /// Everything that is to be covered of some functions.
 #[derive(Clone, Debug)]
@@ -88,10 +75,10 @@ impl Goals {
     }
 
     /// Outcomes that were not seen.
-    pub fn open_branches(&self) -> Vec<Goal> {
-        let of = |counted: &Counted| -> Vec<Goal> {
+    pub fn open_branches(&self) -> Vec<Uncovered> {
+        let of = |counted: &Counted| -> Vec<Uncovered> {
             let open = counted.outcomes.iter().filter(|outcome| !outcome.covered);
-            open.map(|outcome| Goal {
+            open.map(|outcome| Uncovered {
                 file: counted.function.file.clone(),
                 line: outcome.place.0,
                 column: outcome.place.1,
@@ -103,7 +90,7 @@ impl Goals {
     }
 
     /// Conditions that were not shown to matter on their own.
-    pub fn open_conditions(&self) -> Vec<Goal> {
+    pub fn open_conditions(&self) -> Vec<Uncovered> {
         let of = |counted: &Counted| counted.decisions.open(&counted.function.file);
         self.functions.iter().flat_map(of).collect()
     }

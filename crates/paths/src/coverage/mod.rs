@@ -29,13 +29,12 @@ use std::time::Duration;
 
 use nearmiss_abi::environment::COVERAGE;
 use nearmiss_abi::server::MODE_FUNCTION;
-use nearmiss_results::{Coverage, Covered};
+use nearmiss_results::{Coverage, Covered, Uncovered};
 use nearmiss_sandbox::Sandbox;
 use nearmiss_server::{Request, Server, Settings};
 
 use crate::Cover;
 use crate::build::Programs;
-pub use goals::Goal;
 use goals::Goals;
 use image::{Function, Image};
 use tools::Tools;
@@ -167,7 +166,7 @@ impl Meter {
     }
 
     /// What is not covered yet, in the order of the text.
-    pub fn open(&self, cover: Cover) -> Vec<Goal> {
+    pub fn open(&self, cover: Cover) -> Vec<Uncovered> {
         let mut goals = match cover {
             Cover::Paths => Vec::new(),
             Cover::Branches => self.goals.open_branches(),
@@ -194,6 +193,7 @@ impl Meter {
             lines: lines::count(&lcov, self.goals.functions()),
             branches: self.goals.branches(),
             mcdc: self.goals.conditions(),
+            uncovered: self.open(Cover::Mcdc),
         };
         Ok((coverage, lcov))
     }

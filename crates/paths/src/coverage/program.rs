@@ -23,8 +23,12 @@ const NEEDED: [&str; 2] = ["__nm_coverage", "__nm_board_rows"];
 const REPLAY_ARCHIVE: &str = "libnearmiss_replay.a";
 
 /// Two pages before and two after all counters: what else is in the program's data shares no page with
-/// them.
+/// them. And the word by which a program says that it writes its profile itself, not at exit: not in the
+/// archive, where it would be found by the twins of programs that have a profile of their own.
 const PAGES: &str = "\
+    .bss\n\
+    .weak __llvm_profile_runtime\n\
+    __llvm_profile_runtime: .zero 4\n\
     .section __llvm_prf_cnts,\"aw\",@progbits\n\
     .balign 4096\n\
     .zero 4096\n\

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use nearmiss_results::{Coverage, Covered, FunctionReport, PathFigures};
+use nearmiss_results::{Coverage, Covered, FunctionReport, PathFigures, Uncovered};
 
 use crate::function::{failures, infeasible, outcomes};
 use crate::text::{Detail, Lookup};
@@ -89,6 +89,7 @@ fn completeness(report: &FunctionReport) -> String {
 fn write_figures(text: &mut String, report: &FunctionReport) -> fmt::Result {
     if let Some(coverage) = &report.coverage {
         writeln!(text, "Coverage: {}.", coverage_words(coverage))?;
+        write_uncovered(text, coverage)?;
     }
     let figures = &report.figures;
     write!(
@@ -118,6 +119,25 @@ fn write_figures(text: &mut String, report: &FunctionReport) -> fmt::Result {
         writeln!(text, "Precondition: {calls} of its own, {paths}.")?;
     }
     writeln!(text, "{}", time_words(figures))
+}
+
+/// Outcomes and conditions that are listed.
+const LISTED: usize = 12;
+
+/// `Not covered: merge.c:13:9 true, merge.c:15:9 false and 3 more.`
+fn write_uncovered(text: &mut String, coverage: &Coverage) -> fmt::Result {
+    let all = &coverage.uncovered;
+    if all.is_empty() {
+        return Ok(());
+    }
+    let words =
+        |open: &Uncovered| format!("{}:{}:{} {}", open.file, open.line, open.column, open.what);
+    let listed: Vec<String> = all.iter().take(LISTED).map(words).collect();
+    write!(text, "Not covered: {}", listed.join(", "))?;
+    if all.len() > LISTED {
+        write!(text, " and {} more", all.len() - LISTED)?;
+    }
+    writeln!(text, ".")
 }
 
 fn coverage_words(coverage: &Coverage) -> String {

@@ -135,6 +135,7 @@ pub fn merge() -> FunctionReport {
                 total: 8,
             },
             mcdc: Covered::default(),
+            uncovered: Vec::new(),
         }),
         ..report("merge.c", "merge", prototype, tests)
     }

@@ -1,0 +1,120 @@
+//! Who counts coverage: on a thread of its own, beside the exploration.
+
+use std::ffi::OsString;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use nearmiss_results::Coverage;
+use nearmiss_sandbox::Sandbox;
+
+use crate::Cover;
+use crate::build::Programs;
+use crate::coverage::{Gain, Meter};
+
+/// What is needed to begin.
+pub struct Bench {
+    /// What is counted.
+    pub programs: Arc<Programs>,
+    /// Where it runs.
+    pub sandbox: Sandbox,
+    /// Its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// How long one run may take.
+    pub run_time: Duration,
+    /// What is to be covered.
+    pub cover: Cover,
+}
+
+/// Runs tests on the program that counts.
+pub struct Measure {
+    cases: Sender<Case>,
+    thread: JoinHandle<Measured>,
+}
+
+/// A test, and who wants to know what it adds.
+struct Case {
+    rows: Vec<u8>,
+    answer: Option<Sender<Counted>>,
+}
+
+/// What a test adds.
+#[derive(Clone, Copy, Debug)]
+pub struct Counted {
+    /// What is new.
+    pub gain: Gain,
+    /// Whether nothing is left to cover.
+    pub is_full: bool,
+}
+
+/// What all tests cover.
+#[derive(Debug, Default)]
+pub struct Measured {
+    /// Numbers, and what is not covered.
+    pub coverage: Option<Coverage>,
+    /// The file for lcov's tools.
+    pub lcov: String,
+    /// Why it was not counted, or not all of it.
+    pub trouble: Option<String>,
+}
+
+impl Measure {
+    /// Begins to build; tests may be given at once.
+    pub fn start(bench: Bench) -> Measure {
+        let (cases, receiver) = channel();
+        let thread = std::thread::spawn(move || {
+            let mut measured = Measured::default();
+            if let Err(trouble) = measure(bench, receiver, &mut measured) {
+                measured.trouble = Some(trouble);
+            }
+            measured
+        });
+        Measure { cases, thread }
+    }
+
+    /// Counts a test.
+    pub fn look_at(&self, rows: Vec<u8>) {
+        // Who has given up says so in the end.
+        let _ = self.cases.send(Case { rows, answer: None });
+    }
+
+    /// Counts a test and waits for what it adds; `None` if nobody counts any more.
+    pub fn ask(&self, rows: Vec<u8>) -> Option<Counted> {
+        let (answer, receiver) = channel();
+        let answer = Some(answer);
+        self.cases.send(Case { rows, answer }).ok()?;
+        receiver.recv().ok()
+    }
+
+    /// Waits until all tests are counted.
+    pub fn finish(self) -> Measured {
+        drop(self.cases);
+        let gone = || Measured {
+            trouble: Some("the thread that counts panicked".into()),
+            ..Measured::default()
+        };
+        self.thread.join().unwrap_or_else(|_| gone())
+    }
+}
+
+fn measure(bench: Bench, cases: Receiver<Case>, measured: &mut Measured) -> Result<(), String> {
+    let mut meter = Meter::start(
+        &bench.sandbox,
+        &bench.programs,
+        bench.environment,
+        bench.run_time,
+    )?;
+    for case in cases {
+        let gain = meter.run(&case.rows)?;
+        if let Some(answer) = case.answer {
+            let is_full = meter.is_full(bench.cover);
+            // Who does not wait any more has stopped.
+            let _ = answer.send(Counted { gain, is_full });
+        }
+    }
+    let (coverage, lcov) = meter.report()?;
+    measured.coverage = Some(coverage);
+    measured.lcov = lcov;
+    Ok(())
+}

@@ -139,8 +139,10 @@ impl Builder<'_> {
             .rules
             .about(RuleKind::Size, inner.subject(&path), types);
         let Some(text) = rule else {
-            let note = format!("`{path}` has no elements: `--size {path}=N` gives it some");
-            self.layout.notes.push(note);
+            let path = path.general();
+            self.note(format!(
+                "`{path}` has no elements: `--size {path}=N` gives it some"
+            ));
             return Ok(());
         };
         let counted = self.count(&inner, &path, None, &text);

@@ -116,6 +116,13 @@ impl Builder<'_> {
         }
     }
 
+    /// Tells something, once.
+    pub fn note(&mut self, note: String) {
+        if !self.layout.notes.contains(&note) {
+            self.layout.notes.push(note);
+        }
+    }
+
     /// Lays out an object of a type at a place of the staging.
     pub fn place(
         &mut self,

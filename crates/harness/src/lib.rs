@@ -30,6 +30,7 @@ mod rulebook;
 mod rules;
 mod spell;
 mod staging;
+mod stubs;
 mod type_reader;
 mod types;
 mod unit;

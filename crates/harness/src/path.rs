@@ -53,6 +53,18 @@ impl Path {
         }
     }
 
+    /// The pattern of this path and of those that differ only in their indices.
+    pub fn general(&self) -> Path {
+        let steps = self.steps.iter().map(|step| match step {
+            Step::Index(_) => Step::Any,
+            other => other.clone(),
+        });
+        Path {
+            root: self.root.clone(),
+            steps: steps.collect(),
+        }
+    }
+
     /// Reads what a user wrote.
     pub fn parse(text: &str) -> Result<Path, HarnessError> {
         let bad = || HarnessError(format!("`{text}` is not the name of an input"));

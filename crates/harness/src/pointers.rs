@@ -1,14 +1,12 @@
 //! Gives pointers their targets: blocks, stubs, what other pointers point to, nothing.
 
-use nearmiss_results::Role;
-
 use crate::HarnessError;
 use crate::counts::Trouble;
 use crate::layout::{Builder, Scene, Waiting};
-use crate::model::{Block, COUNT_OFFSET, Count, Owner, Place, Root, Stub, Target};
+use crate::model::{Block, COUNT_OFFSET, Count, Owner, Target};
 use crate::path::{Path, Step};
 use crate::rules::RuleKind;
-use crate::types::{BYTE, Kind, Signature, TypeId};
+use crate::types::{BYTE, Kind, TypeId};
 
 /// How long strings are where nothing is said, without their zero.
 pub(crate) const DEFAULT_STRING: u64 = 6;
@@ -25,8 +23,6 @@ const LIBRARY: &[(&str, &str, &str)] = &[
         "a function that makes one of its own arguments can be explored instead",
     ),
 ];
-/// How many calls of a stub have a result of their own; later ones have that of the last.
-const STUB_CALLS: u64 = 3;
 
 impl Builder<'_> {
     /// Gives all pointers their targets, also those that are in blocks made for others.
@@ -133,7 +129,8 @@ impl Builder<'_> {
         if sized {
             return Ok(Some(BYTE));
         }
-        let what = format!("{why}: `--size {path}={unit}` makes memory for it");
+        let general = path.general();
+        let what = format!("{why}: `--size {general}={unit}` makes memory for it");
         self.refuse(waiting, path, &what)
     }
 
@@ -156,11 +153,12 @@ impl Builder<'_> {
         if null.is_some_and(|said| said != "no") {
             return Ok(None);
         }
-        let said = format!("`{path}` {what}, `--null {path}` passes NULL");
+        let general = path.general();
+        let said = format!("`{general}` {what}, `--null {general}` passes NULL");
         if waiting.scene.is_top(path) {
             return Err(HarnessError(said));
         }
-        self.layout.notes.push(format!("{said}; it is NULL"));
+        self.note(format!("{said}; it is NULL"));
         Ok(None)
     }
 
@@ -172,11 +170,12 @@ impl Builder<'_> {
     }
 
     fn note_one(&mut self, path: &Path, of_bytes: bool) {
+        let path = path.general();
         let mut note = format!("`{path}` points to one element: `--size {path}=N` gives it more");
         if of_bytes {
             note += &format!(", `--string {path}` makes it a string");
         }
-        self.layout.notes.push(note);
+        self.note(note);
     }
 
     /// Whether a pointer is to a string.
@@ -259,50 +258,5 @@ impl Builder<'_> {
         let nested = !waiting.scene.is_top(path);
         let by_default = nested && self.types.is_recursive(waiting.target);
         Ok(said.map_or(by_default, |said| said != "no"))
-    }
-
-    /// A function for a function pointer; none where stubs lead to themselves.
-    fn stub(
-        &mut self,
-        waiting: &Waiting,
-        path: &Path,
-        of: TypeId,
-        signature: &Signature,
-    ) -> Result<Option<Target>, HarnessError> {
-        if waiting.scene.nesting.contains(&of) {
-            return Ok(None);
-        }
-        let number = self.layout.stubs.len();
-        self.layout.stubs.push(Stub {
-            path: path.clone(),
-            of,
-            signature: signature.clone(),
-            root: None,
-        });
-        let result = signature.result;
-        let size = self.types.size(result);
-        if size == 0 {
-            return Ok(Some(Target::Stub(number)));
-        }
-        let name = path.then(Step::Call);
-        let at = self.reserve(size * STUB_CALLS, &name)?;
-        let root = self.layout.roots.len();
-        self.layout.roots.push(Root {
-            name: name.to_string(),
-            role: Role::Stub,
-            of: result,
-            elements: STUB_CALLS,
-            at,
-            place: Place::Harness,
-        });
-        self.layout.stubs[number].root = Some(root);
-        let mut nesting = waiting.scene.nesting.clone();
-        nesting.push(of);
-        let scene = Scene::new(Owner::Root(root), nesting, Vec::new());
-        for call in 0..STUB_CALLS {
-            let place = at + (call * size) as usize;
-            self.place(result, &name.then(Step::Index(call)), place, &scene)?;
-        }
-        Ok(Some(Target::Stub(number)))
     }
 }

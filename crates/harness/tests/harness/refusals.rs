@@ -18,6 +18,7 @@ int variable(int n, int m[n][n]) { return m[0][0]; }
 int plain(int *t, int n, float x) { return t[n]; }
 int large(struct big *t) { return t->bytes[0]; }
 int text(short *s) { return s[0]; }
+int stubbed(void *make(int)) { return make(1) != 0; }
 int unnamed(struct { int x; } s) { return s.x; }
 "#;
 
@@ -148,6 +149,15 @@ fn choices_that_nobody_made_are_told() {
     assert!(notes("plain", "").contains("`t` points to one element: `--size t=N`"));
     assert!(notes("plain", "size t = n").contains("`n` is 0 to 4, because it counts"));
     assert_eq!(notes("plain", "size t = n; range n = 0..3"), "");
+    let twice = notes("stubbed", "");
+    assert_eq!(
+        twice
+            .matches("`make()[]` has no type: `--size make()[]=BYTES`")
+            .count(),
+        1,
+        "{twice}"
+    );
+    assert_eq!(notes("stubbed", "size make()[] = 4"), "");
     assert_eq!(notes("variable", "size m = n*n; range n = 1..2"), "");
 }
 

@@ -1,10 +1,10 @@
 //@ command = """nearmiss explore queue.c --function queue_remove --pre queue_remove_pre --oracle check_queue_remove \
-//@   --size queue=1 --range queue->head=0..9 --range queue->count=0..9 --range queue->items=0..1 --range value=0..1"""
+//@   --size queue=1 --range queue->head=0..5 --range queue->count=0..5 --range queue->items=0..1 --range value=0..1"""
 //@ large = "--range queue->head=0..100 --range queue->count=0..100 --range queue->items=-1000..1000 --range value=-1000..1000"
-//@ require = ["queue->head < 8", "queue->count <= 8"]
+//@ require = ["queue->head < 4", "queue->count <= 4"]
 #include <stdbool.h>
 
-#define CAPACITY 8
+#define CAPACITY 4
 
 // A ring: the oldest element is at `head`, the next ones behind it, beyond the end from the front on.
 struct queue {

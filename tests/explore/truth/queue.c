@@ -5,8 +5,8 @@ void once(void)
 {
     struct queue queue;
     CHOOSE_ALL(queue.items, CAPACITY, 0, 1);
-    queue.head = choose(0, 9);
-    queue.count = choose(0, 9);
+    queue.head = choose(0, 5);
+    queue.count = choose(0, 5);
     int value = choose(0, 1);
     if (!queue_remove_pre(&queue, value))
         return;

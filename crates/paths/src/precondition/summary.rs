@@ -151,6 +151,12 @@ impl Summary {
         self.curiosity += 1;
         if self.curiosity.is_multiple_of(LEARNING_STEP) {
             self.learn(lab, self.calls.calls + 1)?;
+            // What was learnt may accept, and be just what is asked for.
+            match self.ask_accepted(lab, &conditions, goal, &base) {
+                Asked::Input(input) => return Ok(Admitted::Input(input)),
+                Asked::Unknown => return Ok(Admitted::Unknown),
+                Asked::Infeasible => {}
+            }
         }
         for _ in 0..MOST_CALLS {
             let region = self.unknown_region(lab);

@@ -63,14 +63,8 @@ impl Builder<'_> {
         path: &Path,
         formula: &Formula<Path>,
     ) -> Result<(Count, u64), Trouble> {
-        let record = scene.member.as_ref().map(|(_, path, _)| path.clone());
         let formula = formula.map(&mut |name| {
-            let sibling = record.as_ref().and_then(|record| {
-                let mut inner = record.clone();
-                inner.steps.push(Step::Member(name.root.clone()));
-                inner.steps.extend(name.steps.iter().cloned());
-                self.find(&inner)
-            });
+            let sibling = self.sibling(scene, name);
             let unknown = || {
                 let names = self.known_numbers();
                 Trouble::Later(HarnessError(format!(
@@ -90,6 +84,18 @@ impl Builder<'_> {
         let (_, most) = formula.bounds(&|leaf| limits[leaf].allowed.bounds());
         let most = u64::try_from(most.max(0)).unwrap_or(u64::MAX);
         Ok((Count::Tied(formula), most))
+    }
+
+    /// The number that a name means beside a member: another member of the same structure, alone or
+    /// behind the structure's name.
+    fn sibling(&self, scene: &Scene, name: &Path) -> Option<usize> {
+        let (record, path, _) = scene.member.as_ref()?;
+        let mut inner = path.clone();
+        if !self.types.names(*record).contains(&name.root.as_str()) {
+            inner = inner.member(&name.root);
+        }
+        inner.steps.extend(name.steps.iter().cloned());
+        self.find(&inner)
     }
 
     /// Inputs that count elements are neither negative nor large, unless the user says so.

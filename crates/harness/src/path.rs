@@ -103,20 +103,35 @@ impl Path {
 
     /// Whether this pattern means that path.
     pub fn matches(&self, path: &Path) -> bool {
-        self.root == path.root && same_steps(&self.steps, &path.steps)
+        self.meets(path, |rest| rest.is_empty())
     }
 
     /// Whether this pattern means that path, or an array that it is an element of.
     pub fn covers(&self, path: &Path) -> bool {
-        let length = self.steps.len();
-        let Some((start, rest)) = path.steps.split_at_checked(length) else {
-            return false;
-        };
-        let elements = rest
-            .iter()
-            .all(|step| !matches!(step, Step::Member(_) | Step::Call));
-        self.root == path.root && same_steps(&self.steps, start) && elements
+        let is_element = |step: &Step| !matches!(step, Step::Member(_) | Step::Call);
+        self.meets(path, |rest| rest.iter().all(is_element))
     }
+
+    /// Whether this pattern means the start of that path, and what is behind it is as it should be.
+    fn meets(&self, path: &Path, fits: impl Fn(&[Step]) -> bool) -> bool {
+        let meets = |pattern: &[Step], steps: &[Step]| {
+            let parts = steps.split_at_checked(pattern.len());
+            parts.is_some_and(|(start, rest)| same_steps(pattern, start) && fits(rest))
+        };
+        // Who writes `p.x` for a pointer means `p->x`.
+        let dotted = || meets(&dotted(&self.steps), &dotted(&path.steps));
+        self.root == path.root && (meets(&self.steps, &path.steps) || dotted())
+    }
+}
+
+/// The steps without arrows: only the dots of them.
+fn dotted(steps: &[Step]) -> Vec<Step> {
+    let is_arrow = |place: usize| {
+        let next = steps.get(place + 1);
+        steps[place] == Step::Target && matches!(next, Some(Step::Member(_)))
+    };
+    let kept = (0..steps.len()).filter(|place| !is_arrow(*place));
+    kept.map(|place| steps[place].clone()).collect()
 }
 
 fn same_steps(pattern: &[Step], steps: &[Step]) -> bool {
@@ -194,6 +209,9 @@ mod tests {
         assert!(path("*p").matches(&path("p[0]")));
         assert!(path("t[]").matches(&path("t[7]")));
         assert!(!path("t[]").matches(&path("t")));
+        assert!(path("p.x").matches(&path("p->x")));
+        assert!(path("p.x").covers(&path("p->x[3]")));
+        assert!(!path("p.x").matches(&path("p[1].x")));
         assert!(path("t").covers(&path("t[1][2]")));
         assert!(!path("t").covers(&path("t[1].x")));
         assert!(!path("t[1]").covers(&path("t[2]")));

@@ -58,6 +58,22 @@ fn a_rule_of_the_command_line_wins() {
 }
 
 #[test]
+fn members_are_named_by_their_structure_or_by_the_way_to_them() {
+    let text = "struct buffer { int length; char *bytes; };\nint f(struct buffer *b, struct buffer c) { return b->length; }";
+    let bench = Workbench::new(&[("file.c", text)]);
+    for rules in [
+        "size buffer.bytes = buffer.length; range buffer.length = 2",
+        "size bytes = length; range length = 2",
+        "size b.bytes = b.length; size c.bytes = c.length; range b.length = 2; range c.length = 2",
+        "size b->bytes = b->length; size c.bytes = length; range b->length = 2; range length = 2",
+    ] {
+        let plan = bench.plan(&request("f", rules)).expect(rules);
+        let given = numbers(&plan.decode(&plan.first_input()));
+        assert_eq!(given.matches("[0,0]").count(), 2, "{given}");
+    }
+}
+
+#[test]
 fn both_versions_of_the_debug_information_are_read() {
     use nearmiss_harness::Unit;
     let bench = Workbench::new(&[("file.c", TEXT)]);

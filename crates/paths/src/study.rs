@@ -114,13 +114,12 @@ impl Study<'_> {
                 channels: &explorer.lab.channels,
                 sites: &explorer.lab.sites,
             };
-            if let Some(number) = self.collection.take(&describer, &arrival) {
-                if self.is_worth_keeping(number)
-                    && let Some(judge) = &self.judge
-                {
-                    let PathTest { rows, .. } = &self.collection.tests[number - 1];
-                    judge.look_at(number, rows.clone());
-                }
+            if let Some(number) = self.collection.take(&describer, &arrival)
+                && self.is_worth_keeping(number)
+                && let Some(judge) = &self.judge
+            {
+                let PathTest { rows, .. } = &self.collection.tests[number - 1];
+                judge.look_at(number, rows.clone());
             }
         }
         self.tell(explorer);

@@ -71,7 +71,7 @@ fn errors_are_clangs_own_and_hint_at_the_words_behind_the_dashes() {
     assert!(error.contains("b.c:1:24: error: expected ';'"), "{error}");
     let include = format!("-I{}", place.path("inc").display());
     let error = place.build(&["a.c"], &[&include], None).unwrap_err();
-    assert!(error.contains("--function: f"), "{error}");
+    assert!(error.contains("a.c has f"), "{error}");
     let error = place
         .build(&["a.c"], &[&include], Some(&request("ff")))
         .unwrap_err();

@@ -124,6 +124,25 @@ fn a_function_that_nobody_defines_ends_the_run() {
 }
 
 #[test]
+fn a_variable_is_missed_only_where_it_may_be_needed() {
+    let text = "extern int nowhere, needed; int other(int);\n\
+                int unused(void) { return nowhere + other(1); }\n\
+                static int (*const table[])(int) = { other };\n\
+                int f(int x) { return x ? 2 : 1; }\n\
+                int g(int x) { return table[0](x) + needed; }\n";
+    let place = Place::with(&[("f.c", text)]);
+    let programs = place.build(&["f.c"], &[], Some(&request("f"))).unwrap();
+    let input = first_input(&programs);
+    for program in [programs.recording.clone(), twin(&programs).unwrap().program] {
+        assert_eq!(run(&place, &program, &input).ended, Ended::Exited(0));
+    }
+    let time = Duration::from_secs(1);
+    assert!(Meter::start(&Sandbox::none(), &programs, Vec::new(), time).is_ok());
+    let error = place.build(&["f.c"], &[], Some(&request("g"))).unwrap_err();
+    assert!(error.contains("the variable needed"), "{error}");
+}
+
+#[test]
 fn preconditions_and_globals_may_lie_in_other_files() {
     let place = Place::with(&[
         (

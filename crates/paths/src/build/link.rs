@@ -5,7 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::compile::{Compiler, refused};
-use super::missing::{compile_stubs, explain, undefined, variables};
+use super::live;
+use super::missing::{Stubs, explain, undefined, variables};
 use super::source::{Files, Source};
 use super::subject::Subject;
 use super::tool::word;
@@ -131,26 +132,30 @@ fn link(
     program: &Path,
 ) -> Result<BTreeSet<String>, String> {
     let directory = recipe.compiler.directory.clone();
-    let mut missing = BTreeSet::new();
+    let mut stubs = Stubs::default();
     for _ in 0..MOST_LINKS {
         let words = recipe.link_words(objects, program);
         let mut messages = Vec::new();
         if nearmiss_cc::build_in(&directory, &words, &recipe.compiler.config, &mut messages) {
-            return Ok(missing);
+            return Ok(stubs.functions);
         }
         let messages = String::from_utf8_lossy(&messages).into_owned();
-        let found: BTreeSet<String> = undefined(&messages).difference(&missing).cloned().collect();
+        let mut found = undefined(&messages);
+        found.retain(|name| !stubs.has(name));
         if found.is_empty() {
             return Err(format!("the program cannot be linked:\n{messages}"));
         }
-        reject_variables(recipe, &found)?;
-        missing.extend(found);
-        recipe.stubs = Some(compile_stubs(&missing, &recipe.compiler, &directory)?);
+        let variables = missing_variables(recipe, &found)?;
+        let is_function = |name: &String| !variables.contains(name);
+        (stubs.functions).extend(found.into_iter().filter(is_function));
+        stubs.variables.extend(variables);
+        recipe.stubs = Some(stubs.compile(&recipe.compiler, &directory)?);
     }
     Err("the program cannot be linked: ever more functions are missing".to_string())
 }
 
-fn reject_variables(recipe: &Recipe, names: &BTreeSet<String>) -> Result<(), String> {
+/// Which of these names are variables: an error if code that may run needs one.
+fn missing_variables(recipe: &Recipe, names: &BTreeSet<String>) -> Result<Vec<String>, String> {
     let mut files = recipe.files.clone();
     // The harness uses what its includes use.
     let mut subject = recipe.source.clone();
@@ -158,11 +163,19 @@ fn reject_variables(recipe: &Recipe, names: &BTreeSet<String>) -> Result<(), Str
     subject.words.extend(recipe.words.iter().cloned());
     files.sources.insert(0, subject);
     let found = variables(names, &files, &recipe.compiler);
-    match found.is_empty() {
-        true => Ok(()),
+    if found.is_empty() {
+        return Ok(found);
+    }
+    let needed = live::undefined(recipe)?;
+    let needed: Vec<String> = (found.iter())
+        .filter(|name| needed.contains(*name))
+        .cloned()
+        .collect();
+    match needed.is_empty() {
+        true => Ok(found),
         false => {
             files.sources[0] = recipe.source.clone();
-            Err(explain(&found, &files.sources))
+            Err(explain(&needed, &files.sources))
         }
     }
 }

@@ -1,4 +1,5 @@
-//! What nobody defines: functions get a stub that ends the run, variables are an error.
+//! What nobody defines: functions get a stub that ends the run; a variable that may be needed is an
+//! error.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -114,48 +115,66 @@ fn defines_variable(line: &str, variable: &str) -> bool {
     })
 }
 
-/// The C file with a stub for each function. A stub may be called as any type: it never comes back.
-pub fn stubs(functions: &BTreeSet<String>) -> String {
-    let mut text = format!(
-        "/* Functions that nobody defines: a run that calls one ends here. */\n\
-         #include <nearmiss.h>\n\
-         extern void _exit(int) __attribute__((noreturn));\n\
-         static void missing(const char *name, size_t size)\n\
-         {{\n    \
-             nearmiss_result(\"{MISSING}\", name, size);\n    \
-             _exit({MISSING_STATUS});\n\
-         }}\n"
-    );
-    for (number, name) in functions.iter().enumerate() {
-        let size = name.len();
-        let _ = writeln!(
-            text,
-            "void missing_{number}(void) __asm__(\"{name}\");\n\
-             void missing_{number}(void) {{ missing(\"{name}\", {size}); }}"
-        );
-    }
-    text
+/// What is defined by us.
+#[derive(Clone, Debug, Default)]
+pub struct Stubs {
+    /// A run that calls one ends there.
+    pub functions: BTreeSet<String>,
+    /// Variables that no code needs that may run.
+    pub variables: BTreeSet<String>,
 }
 
-/// The object of the stubs.
-pub fn compile_stubs(
-    functions: &BTreeSet<String>,
-    compiler: &Compiler,
-    directory: &Path,
-) -> Result<PathBuf, String> {
-    let (text, output) = (directory.join("missing.c"), directory.join("missing.o"));
-    fs::write(&text, stubs(functions)).map_err(|error| format!("{}: {error}", text.display()))?;
-    let source = Source {
-        name: text.clone(),
-        path: text.clone(),
-        directory: directory.to_path_buf(),
-        words: Vec::new(),
-    };
-    let options = ["-std=gnu11", "-O1", "-fPIC", "-fno-builtin"];
-    compiler
-        .plain(&source, &text, &options, &output)
-        .map_err(|messages| format!("the stubs of missing functions: {messages}"))?;
-    Ok(output)
+impl Stubs {
+    /// Whether this name is among them.
+    pub fn has(&self, name: &str) -> bool {
+        self.functions.contains(name) || self.variables.contains(name)
+    }
+
+    /// The C file with all of them. A stub may be called as any type: it never comes back.
+    fn text(&self) -> String {
+        let mut text = format!(
+            "/* What nobody defines: a run that calls one of these functions ends here. */\n\
+             #include <nearmiss.h>\n\
+             extern void _exit(int) __attribute__((noreturn));\n\
+             static void missing(const char *name, size_t size)\n\
+             {{\n    \
+                 nearmiss_result(\"{MISSING}\", name, size);\n    \
+                 _exit({MISSING_STATUS});\n\
+             }}\n"
+        );
+        for (number, name) in self.functions.iter().enumerate() {
+            let size = name.len();
+            let _ = writeln!(
+                text,
+                "void missing_{number}(void) __asm__(\"{name}\");\n\
+                 void missing_{number}(void) {{ missing(\"{name}\", {size}); }}"
+            );
+        }
+        for (number, name) in self.variables.iter().enumerate() {
+            let _ = writeln!(
+                text,
+                "char unneeded_{number}[4096] __asm__(\"{name}\") __attribute__((aligned(16)));"
+            );
+        }
+        text
+    }
+
+    /// Their object.
+    pub fn compile(&self, compiler: &Compiler, directory: &Path) -> Result<PathBuf, String> {
+        let (text, output) = (directory.join("missing.c"), directory.join("missing.o"));
+        fs::write(&text, self.text()).map_err(|error| format!("{}: {error}", text.display()))?;
+        let source = Source {
+            name: text.clone(),
+            path: text.clone(),
+            directory: directory.to_path_buf(),
+            words: Vec::new(),
+        };
+        let options = ["-std=gnu11", "-O1", "-fPIC", "-fno-builtin"];
+        compiler
+            .plain(&source, &text, &options, &output)
+            .map_err(|messages| format!("the stubs of missing functions: {messages}"))?;
+        Ok(output)
+    }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@ mod commands;
 mod compile;
 mod fuzzer;
 mod link;
+mod live;
 mod look;
 mod missing;
 mod source;

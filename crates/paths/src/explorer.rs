@@ -13,7 +13,6 @@
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
-use std::time::Instant;
 
 use nearmiss_abi::event::PHASE_FUNCTION;
 use nearmiss_abi::site::SiteId;
@@ -152,7 +151,7 @@ pub enum Finished {
     Exhausted,
     /// Somebody said that it is enough.
     Stopped,
-    /// The time is over.
+    /// The time is over, or the user has enough.
     OutOfTime,
     /// There is no admissible input at all.
     Empty,
@@ -187,12 +186,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Explores until nothing is left, the time is over, or `arrive` says that it is enough.
-    pub fn explore(
-        &mut self,
-        first: &Input,
-        deadline: Instant,
-        arrive: &mut Arrive<'_>,
-    ) -> Result<Finished, String> {
+    pub fn explore(&mut self, first: &Input, arrive: &mut Arrive<'_>) -> Result<Finished, String> {
         let truth = self.lab.terms.truth(true);
         let first = match self.precondition.admit(self.lab, &[], truth, first)? {
             Admitted::Input(input) => input,
@@ -202,7 +196,7 @@ impl<'a> Explorer<'a> {
             return Ok(Finished::Stopped);
         }
         while let Some(pending) = self.next() {
-            if Instant::now() >= deadline {
+            if self.lab.end.has_come() {
                 self.stack.push(pending);
                 return Ok(Finished::OutOfTime);
             }

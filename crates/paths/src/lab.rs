@@ -1,5 +1,6 @@
 //! Runs of the harness, recorded and read into the one arena of terms.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use nearmiss_abi::event::{EventKind, PHASE_RESULT, PHASE_SETUP};
@@ -25,6 +26,8 @@ pub struct Lab {
     pub solver: TreeSolver,
     /// What one question may cost.
     pub limits: Limits,
+    /// When everything has to end.
+    pub end: End,
     evaluator: Evaluator,
     knows_setup: bool,
     /// How long one run may take.
@@ -32,6 +35,27 @@ pub struct Lab {
     /// The time of all runs, and of reading what they recorded.
     pub time_of_runs: Duration,
 }
+
+/// When everything has to end.
+#[derive(Clone, Copy, Debug)]
+pub struct End {
+    /// When the time is over.
+    pub deadline: Instant,
+    /// Set from outside to stop early.
+    pub stop: &'static AtomicBool,
+}
+
+impl End {
+    /// Whether it has come.
+    pub fn has_come(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) || Instant::now() >= self.deadline
+    }
+}
+
+/// Nobody stops it.
+static NEVER: AtomicBool = AtomicBool::new(false);
+/// As long as anybody wants to wait, where nobody says.
+const LONG: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A run that was made.
 #[derive(Debug)]
@@ -70,6 +94,10 @@ impl Lab {
             channels: Channels::default(),
             solver: TreeSolver::new(),
             limits: Limits::time(question_time),
+            end: End {
+                deadline: Instant::now() + LONG,
+                stop: &NEVER,
+            },
             evaluator: Evaluator::new(),
             knows_setup: false,
             run_time,

@@ -2,7 +2,6 @@
 
 use std::ffi::OsString;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use nearmiss_abi::environment as options;
@@ -14,10 +13,10 @@ use nearmiss_server::{Server, Settings};
 use crate::bounds::Limits;
 use crate::build::{self, Programs};
 use crate::collect::{Collection, Describer};
-use crate::explorer::{Arrival, Explorer, Finished, Go};
+use crate::explorer::{Arrival, Explorer, Finished, Go, Order};
 use crate::input::Input;
 use crate::judge::{Bench, Judge};
-use crate::lab::Lab;
+use crate::lab::{End, Lab};
 use crate::measure::{self, Measure};
 use crate::precondition::{Precondition, Summary};
 use crate::progress::Progress;
@@ -34,6 +33,10 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
     let mut lab = start(config, &programs)?;
     let start = Instant::now();
     let deadline = start + config.time;
+    lab.end = End {
+        deadline,
+        stop: config.stop,
+    };
     progress.set_deadline(deadline);
     progress.enter("exploring");
     let mut study = Study {
@@ -61,7 +64,10 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
         loops: config.loops,
         recursion: config.recursion,
     };
-    study.finished = explorer.explore(&first, deadline, &mut |explorer, arrival| {
+    if config.cover != Cover::Paths {
+        explorer.order = Order::NewFirst;
+    }
+    study.finished = explorer.explore(&first, &mut |explorer, arrival| {
         study.arrive(explorer, arrival)
     })?;
     if study.finished == Finished::Empty {
@@ -125,8 +131,7 @@ impl Study<'_> {
         self.tell(explorer);
         let enough =
             (self.config.paths).is_some_and(|most| self.collection.tests.len() as u64 >= most);
-        let stopped = self.config.stop.load(Ordering::Relaxed);
-        let over = enough || stopped || self.is_covered;
+        let over = enough || self.is_covered;
         Ok(if over { Go::Stop } else { Go::On })
     }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nearmiss_sandbox::Sandbox;
 use nearmiss_server::{Server, Settings};
@@ -89,8 +89,7 @@ pub fn explore(source: &str, size: usize, treated: Treated) -> Explored {
     };
     let mut results = Vec::new();
     let mut explorer = Explorer::new(&mut lab, precondition, mode);
-    let deadline = Instant::now() + Duration::from_secs(60);
-    let finished = explorer.explore(&first, deadline, &mut |_, arrival| {
+    let finished = explorer.explore(&first, &mut |_, arrival| {
         if arrival.is_new {
             let result = arrival.recorded.result("result").expect("it returned");
             results.push(i32::from_le_bytes(result.try_into().expect("four bytes")));

@@ -78,6 +78,9 @@ impl Late {
         let mut known = Known::default();
         let mut pending = Vec::new();
         for _ in 0..MOST_CALLS {
+            if lab.end.has_come() {
+                break;
+            }
             let recorded = lab.run(MODE_PRECONDITION, &next)?;
             self.calls.calls += 1;
             lab.learn_setup(&recorded);

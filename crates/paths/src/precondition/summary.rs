@@ -119,7 +119,7 @@ impl Summary {
 
     /// Goes through the precondition's paths before anybody asks, up to so many calls.
     pub fn learn(&mut self, lab: &mut Lab, most_calls: u64) -> Result<(), String> {
-        while self.calls.calls < most_calls {
+        while self.calls.calls < most_calls && !lab.end.has_come() {
             let goal = self.unknown_region(lab);
             let (setup, valid) = (self.setup.clone(), self.valid.clone());
             match lab.ask(&setup, goal, &valid) {
@@ -159,6 +159,9 @@ impl Summary {
             }
         }
         for _ in 0..MOST_CALLS {
+            if lab.end.has_come() {
+                break;
+            }
             let region = self.unknown_region(lab);
             let goal = lab.terms.and(goal, region);
             let input = match lab.ask(&conditions, goal, &base) {

@@ -80,9 +80,10 @@ impl Rulebook {
         said.or_else(|| tagged(RuleKind::Range, subject.tags))
     }
 
-    /// A rule that was about nothing.
+    /// A rule that was about nothing, though it was meant for this function.
     pub fn unused(&self) -> Option<&Rule> {
-        let unused = self.rules.iter().find(|entry| !entry.used.get());
+        let is_unused = |entry: &&Entry| !entry.used.get() && !entry.rule.is_general;
+        let unused = self.rules.iter().find(is_unused);
         unused.map(|entry| &entry.rule)
     }
 

@@ -14,6 +14,8 @@ pub struct Rule {
     pub target: String,
     /// What follows the `=`, as the user wrote it; empty if nothing does.
     pub value: String,
+    /// Whether it was written for many functions: then it is no mistake if this one has no such input.
+    pub is_general: bool,
 }
 
 /// What a rule is about; each is an option of `nearmiss explore`.
@@ -101,6 +103,7 @@ impl Rule {
             kind,
             target,
             value,
+            is_general: false,
         })
     }
 

@@ -204,6 +204,7 @@ fn old_functions_and_old_standards() {
             kind: RuleKind::Size,
             target: "a".into(),
             value: "n".into(),
+            is_general: false,
         }];
         let programs = place.build(&["old.c"], &flags, Some(&wanted)).unwrap();
         let input = first_input(&programs);

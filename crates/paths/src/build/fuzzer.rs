@@ -15,6 +15,7 @@ pub fn request(text: &str) -> Option<Request> {
         kind,
         target: target.to_string(),
         value: value.to_string(),
+        is_general: false,
     };
     Some(Request {
         function: TARGET.to_string(),

@@ -1,9 +1,8 @@
 //! The file of `--sizes`: rules about inputs, one a line, in the words of the flags.
 //!
 //! ```text
-//!  # sizes of everything in merge.c
-//!  range n1=0..3
-//!  [merge]                          from here on only for this function
+//!  range n1=0..3                    # for every function that has an n1
+//!  [merge]                          # from here on for this function only
 //!  size t1=n1
 //!  require n1 <= n2
 //!  global table_of_prices
@@ -18,31 +17,31 @@ use nearmiss_harness::{Request, Rule, RuleKind};
 pub fn add(file: &Path, request: &mut Request) -> Result<(), String> {
     let name = file.display();
     let text = fs::read_to_string(file).map_err(|error| format!("{name}: {error}"))?;
-    let function = request.function.clone();
-    let lines = text.lines().enumerate().filter(for_function(&function));
-    for (index, line) in lines {
-        add_line(line.trim(), request)
-            .map_err(|trouble| format!("{name}:{}: {trouble}", index + 1))?;
+    let mut section: Option<&str> = None;
+    for (index, line) in text.lines().enumerate() {
+        let line = without_comment(line);
+        let named = line
+            .strip_prefix('[')
+            .and_then(|rest| rest.strip_suffix(']'));
+        if let Some(named) = named {
+            section = Some(named.trim());
+        } else if !line.is_empty() && section.is_none_or(|name| name == request.function) {
+            add_line(line, section.is_none(), request)
+                .map_err(|trouble| format!("{name}:{}: {trouble}", index + 1))?;
+        }
     }
     Ok(())
 }
 
-/// Whether a line is a rule for this function: lines are looked at in their order.
-fn for_function(function: &str) -> impl FnMut(&(usize, &str)) -> bool {
-    let mut is_ours = true;
-    move |(_, line)| {
-        let line = line.trim();
-        let section = line
-            .strip_prefix('[')
-            .and_then(|rest| rest.strip_suffix(']'));
-        if let Some(section) = section {
-            is_ours = section.trim() == function;
-        }
-        is_ours && section.is_none() && !line.is_empty() && !line.starts_with('#')
-    }
+/// A comment starts a line or stands behind a space: `s[0] == '#'` is none.
+fn without_comment(line: &str) -> &str {
+    let is_comment = |at: &usize| *at == 0 || line[..*at].ends_with(char::is_whitespace);
+    let mut marks = line.match_indices('#').map(|(at, _)| at);
+    let end = marks.find(is_comment).unwrap_or(line.len());
+    line[..end].trim()
 }
 
-fn add_line(line: &str, request: &mut Request) -> Result<(), String> {
+fn add_line(line: &str, is_general: bool, request: &mut Request) -> Result<(), String> {
     let (word, rest) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
     let rest = rest.trim();
     if rest.is_empty() {
@@ -58,7 +57,7 @@ fn add_line(line: &str, request: &mut Request) -> Result<(), String> {
                 format!("expected one of {words}, require, global; found: {word}")
             })?;
             let rule = Rule::parse(kind, rest).map_err(|error| error.to_string())?;
-            request.rules.push(rule);
+            request.rules.push(Rule { is_general, ..rule });
         }
     }
     Ok(())
@@ -87,15 +86,17 @@ mod tests {
     fn rules_for_all_and_for_one_function() {
         let made = request(
             "# a comment\n\
-             range n=0..3\n\n\
+             range n=0..3 # behind a rule\n\n\
              [other]\nsize t=9\n\
-             [ merge ]\n  size t = n  \nrequire n > 0 && t[0] == 1\nglobal limit\n",
+             [ merge ] # this one\n  size t = n  \nrequire n > 0 && t[0] == '#'\nglobal limit\n",
         );
         let made = made.unwrap();
         let kinds: Vec<RuleKind> = made.rules.iter().map(|rule| rule.kind).collect();
         assert_eq!(kinds, [RuleKind::Range, RuleKind::Size]);
         assert_eq!(made.rules[1].value, "n");
-        assert_eq!(made.requirements, ["n > 0 && t[0] == 1"]);
+        let general: Vec<bool> = made.rules.iter().map(|rule| rule.is_general).collect();
+        assert_eq!(general, [true, false]);
+        assert_eq!(made.requirements, ["n > 0 && t[0] == '#'"]);
         assert_eq!(made.globals, ["limit"]);
     }
 

@@ -89,7 +89,8 @@ impl Runtime {
         }
     }
 
-    /// A concrete access to an object of symbolic size.
+    /// A concrete access to an object of symbolic size, or to a block of a harness: what lies behind
+    /// the end of that is still ours.
     fn check_sized(&mut self, span: &Span) {
         let Some(object) = self.find_object(span.address.value) else {
             return;
@@ -98,6 +99,11 @@ impl Runtime {
         if self.is_open(size) && object.live {
             let inside = self.inside(span, object);
             self.check_that(span.kind(), inside, span.site);
+        } else if object.extent > object.size && object.live {
+            let end = (span.address.value).saturating_add(span.size.value);
+            if span.size.value != 0 && end > object.start + object.size {
+                self.check_failed_as(span.kind(), span.site);
+            }
         }
     }
 

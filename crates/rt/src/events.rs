@@ -110,6 +110,13 @@ impl Runtime {
         self.append(&Event::new(EventKind::CheckFailed, false, CONCRETE, site));
     }
 
+    /// An access on concrete data failed in this way.
+    pub fn check_failed_as(&mut self, kind: Kind, site: SiteId) {
+        let mut event = Event::new(EventKind::CheckFailed, false, CONCRETE, site);
+        event.aux = kind as u16;
+        self.append(&event);
+    }
+
     /// A switch on `label` in the frame that ends here.
     pub fn switched(&mut self, label: Label, site: SiteId, stack_pointer: u64) {
         if label == CONCRETE || self.is_constant(label) || self.width(label) == 0 {

@@ -57,9 +57,7 @@ impl Runtime {
             extent,
             ..Object::new(start, size, ObjectKind::Heap)
         });
-        if size_label != CONCRETE {
-            self.mark_sized(start, extent);
-        }
+        self.mark_sized(start, extent);
     }
 
     /// Every access to the memory is to be checked. Of a large object only those near its

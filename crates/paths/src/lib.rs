@@ -2,8 +2,16 @@
 //!
 //! | module | what it does |
 //! | --- | --- |
+//! | `study`, `told` | one function from its files to its report |
 //! | [`build`] | from the user's files to the programs that are run: recording, twin, coverage |
-//! | [`coverage`] | what tests cover: lines, branches, MC/DC |
+//! | `explorer`, `walk`, `ways` | depth first over the execution tree: runs, and the ways that leave them |
+//! | `precondition` | which inputs are admissible: late, or as a summary that grows |
+//! | `fixed`, `bounds` | values that had to be fixed; bounds on loops and recursion |
+//! | `lab`, `input` | runs of the harness in one arena of terms; what they are given |
+//! | `collect`, `judge`, `findings`, `freed` | tests and verdicts; the twin's word on each; failures |
+//! | `told_twice` | checks that are told by a handler and by themselves |
+//! | [`coverage`], `measure` | what tests cover: lines, branches, MC/DC |
+//! | `conditions`, `steps` | conditions and paths for people |
 //! | [`progress`] | how far it has come, for whoever watches |
 
 mod bounds;

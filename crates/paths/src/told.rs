@@ -39,8 +39,9 @@ impl<'a, 'l> Told<'a, 'l> {
 
     /// The report. `seconds` is what the exploration took.
     pub fn report(mut self, seconds: f64) -> Result<FunctionReport, String> {
-        let infeasible = self.infeasible();
+        // First: to explain what is infeasible takes questions of its own.
         let figures = self.figures(seconds);
+        let infeasible = self.infeasible();
         let (config, programs) = (self.study.config, self.study.programs.clone());
         let judged = self
             .study

@@ -6,9 +6,9 @@
 //! which accepts, and *possible*, those and all that take no known path.
 //!
 //! ```text
-//!  partial path ∧ accepted  has a solution  ─► it is admissible, and nobody was called
-//!  partial path ∧ possible  has none        ─► infeasible
-//!                           has one         ─► the precondition is called on it: one more known path
+//!  partial path ∧ possible  has no solution  ─► infeasible
+//!                           has one that is accepted, or there is an accepted one beside it  ─► admissible
+//!                           else             ─► the precondition is called on it: one more known path
 //! ```
 //!
 //! A precondition that is a conjunction becomes just that conjunction, condition by condition, as
@@ -37,12 +37,8 @@ pub struct Summary {
     setup: Vec<TermId>,
     /// An input that keeps to the setup.
     valid: Input,
-    /// The parts of *accepted*.
-    accepted: Vec<TermId>,
     /// Something about it is not known for certain: a recording stopped, or contradicts itself.
     doubtful: bool,
-    /// How often nothing that is known was enough.
-    curiosity: u64,
 }
 
 /// A node of the precondition's execution tree.
@@ -66,9 +62,6 @@ struct Child {
 const REST: u64 = u64::MAX;
 /// Most calls for one partial path; beyond, nobody knows.
 const MOST_CALLS: u64 = 100_000;
-/// Every so often, when nothing that is known is enough, a path of the precondition is learnt that
-/// nobody asked for: once all are known, no question has to be asked twice.
-const LEARNING_STEP: u64 = 8;
 /// Rounds in which an input is looked for that keeps to what the setup assumes.
 const MOST_ASSUMPTIONS: usize = 1000;
 
@@ -109,9 +102,7 @@ impl Summary {
             }],
             setup: conditions(setup).collect(),
             valid: recorded.input.clone(),
-            accepted: Vec::new(),
             doubtful: false,
-            curiosity: 0,
         };
         summary.grow(lab, &recorded);
         summary
@@ -143,58 +134,32 @@ impl Summary {
             true => (self.setup.clone(), self.valid.clone()),
             false => (conditions.to_vec(), base.clone()),
         };
-        match self.ask_accepted(lab, &conditions, goal, &base) {
-            Asked::Input(input) => return Ok(Admitted::Input(input)),
-            Asked::Unknown => return Ok(Admitted::Unknown),
-            Asked::Infeasible => {}
-        }
-        self.curiosity += 1;
-        if self.curiosity.is_multiple_of(LEARNING_STEP) {
-            self.learn(lab, self.calls.calls + 1)?;
-            // What was learnt may accept, and be just what is asked for.
-            match self.ask_accepted(lab, &conditions, goal, &base) {
-                Asked::Input(input) => return Ok(Admitted::Input(input)),
-                Asked::Unknown => return Ok(Admitted::Unknown),
-                Asked::Infeasible => {}
-            }
-        }
         for _ in 0..MOST_CALLS {
             if lab.end.has_come() {
                 break;
             }
-            let region = self.unknown_region(lab);
-            let goal = lab.terms.and(goal, region);
-            let input = match lab.ask(&conditions, goal, &base) {
+            let possible = self.nodes[0].possible;
+            let input = match ask_among(lab, possible, &conditions, goal, &base) {
                 Asked::Input(input) => input,
                 Asked::Infeasible if self.doubtful => return Ok(Admitted::Unknown),
                 Asked::Infeasible => return Ok(Admitted::Infeasible),
                 Asked::Unknown => return Ok(Admitted::Unknown),
             };
+            let accepted = self.nodes[0].accepted;
+            if lab.holds(&[accepted], &input) {
+                return Ok(Admitted::Input(input));
+            }
+            match ask_among(lab, accepted, &conditions, goal, &base) {
+                Asked::Input(input) => return Ok(Admitted::Input(input)),
+                Asked::Unknown => return Ok(Admitted::Unknown),
+                Asked::Infeasible => {}
+            }
             let recorded = self.call(lab, &input)?;
             if recorded.says_yes(ACCEPTED) == Some(true) {
                 return Ok(Admitted::Input(recorded.input));
             }
         }
         Ok(Admitted::Unknown)
-    }
-
-    /// Asks among the inputs that are known to be accepted. `base` is one of them, if it is the
-    /// input of a run of the function: then conditions that have nothing to do with the goal need
-    /// not be looked at.
-    fn ask_accepted(
-        &mut self,
-        lab: &mut Lab,
-        conditions: &[TermId],
-        goal: TermId,
-        base: &Input,
-    ) -> Asked {
-        if lab.holds(&self.accepted, base) {
-            let all: Vec<TermId> = self.accepted.iter().chain(conditions).copied().collect();
-            return lab.ask(&all, goal, base);
-        }
-        let accepted = self.nodes[0].accepted;
-        let goal = lab.terms.and(goal, accepted);
-        lab.ask(conditions, goal, base)
     }
 
     /// The inputs about which nothing is known.
@@ -240,7 +205,6 @@ impl Summary {
         for node in passed.into_iter().rev().skip(1) {
             self.renew(&mut lab.terms, node);
         }
-        self.accepted = conjuncts(&lab.terms, self.nodes[0].accepted);
     }
 
     /// A node that nobody had been at decides as the event says.
@@ -332,6 +296,27 @@ impl Summary {
         let renewed = &mut self.nodes[node];
         (renewed.accepted, renewed.possible) = (accepted, possible);
     }
+}
+
+/// Asks among the inputs that a formula describes. If `base` is one of them, the formula's parts are
+/// conditions like any other, and those that have nothing to do with the goal need not be looked at.
+fn ask_among(
+    lab: &mut Lab,
+    formula: TermId,
+    conditions: &[TermId],
+    goal: TermId,
+    base: &Input,
+) -> Asked {
+    if lab.holds(&[formula], base) {
+        let parts = conjuncts(&lab.terms, formula);
+        let all: Vec<TermId> = parts
+            .into_iter()
+            .chain(conditions.iter().copied())
+            .collect();
+        return lab.ask(&all, goal, base);
+    }
+    let goal = lab.terms.and(goal, formula);
+    lab.ask(conditions, goal, base)
 }
 
 fn conditions(events: &[Event]) -> impl Iterator<Item = TermId> + '_ {

@@ -39,6 +39,8 @@ pub struct Collection {
     pub damaged: u64,
     /// Runs that did not end in time.
     pub endless: u64,
+    /// Runs that died before the check could be recorded that would say why.
+    pub unexplained: u64,
     /// Results of the numbers of paths, for those who come later.
     verdicts: BTreeMap<usize, Verdict>,
 }
@@ -100,7 +102,10 @@ impl Collection {
             None => {}
         }
         match (recorded.ended, recorded.result(RETURNED)) {
-            (Ended::Signal(signal), _) => Verdict::Failure(format!("signal {signal}")),
+            (Ended::Signal(signal), _) => {
+                self.unexplained += 1;
+                Verdict::Failure(format!("signal {signal}"))
+            }
             (Ended::TimedOut, _) => {
                 self.endless += 1;
                 Verdict::Ended("did not end in time".into())

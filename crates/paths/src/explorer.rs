@@ -13,6 +13,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::time::{Duration, Instant};
 
 use nearmiss_abi::event::PHASE_FUNCTION;
 use nearmiss_abi::site::SiteId;
@@ -42,6 +43,8 @@ pub struct Explorer<'a> {
     /// Which partial path comes next.
     pub order: Order,
     stack: Vec<Pending>,
+    /// Ways of the oracle: their turn comes when the function has no more.
+    behind: Vec<Pending>,
     /// Where runs went, whatever came before.
     taken: HashSet<(SiteId, u64)>,
     /// Ways that were taken, or put on the stack.
@@ -157,6 +160,10 @@ pub enum Finished {
     Empty,
 }
 
+/// Where the sources of models lie, as they were named when they were compiled.
+const MODELS: &str = "libc/";
+/// The least time for other ways of the oracle.
+const LEAST_BEHIND: Duration = Duration::from_millis(500);
 /// How many dead ends are kept to be told.
 const KEPT_DEAD_ENDS: usize = 4096;
 
@@ -171,6 +178,7 @@ impl<'a> Explorer<'a> {
             tree: Tree::default(),
             order: Order::DepthFirst,
             stack: Vec::new(),
+            behind: Vec::new(),
             taken: HashSet::new(),
             decided: HashSet::new(),
             ends: HashMap::new(),
@@ -195,6 +203,7 @@ impl<'a> Explorer<'a> {
         if self.visit(&first, None, arrive)? == Go::Stop {
             return Ok(Finished::Stopped);
         }
+        let start = Instant::now();
         while let Some(pending) = self.next() {
             if self.lab.end.has_come() {
                 self.stack.push(pending);
@@ -207,10 +216,29 @@ impl<'a> Explorer<'a> {
                 return Ok(Finished::Stopped);
             }
         }
+        self.look_behind(start.elapsed(), arrive)?;
         Ok(match self.ends.is_empty() {
             true => Finished::Empty,
             false => Finished::Exhausted,
         })
+    }
+
+    /// Other ways of the oracle, under the paths of the function, for a part of the time that those
+    /// took: a fault that it finds is worth a test, and nothing else depends on them.
+    fn look_behind(&mut self, time: Duration, arrive: &mut Arrive<'_>) -> Result<(), String> {
+        let end = Instant::now() + LEAST_BEHIND.max(time / 4);
+        while let Some(pending) = self.behind.pop() {
+            if self.lab.end.has_come() || Instant::now() >= end {
+                self.tree.oracle_cut += self.behind.len() as u64 + 1;
+                break;
+            }
+            if let Some(input) = self.decide(&pending)?
+                && self.visit(&input, Some(&pending), arrive)? == Go::Stop
+            {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// The partial path whose turn it is: the deepest, or the deepest that goes where no run went.
@@ -240,6 +268,7 @@ impl<'a> Explorer<'a> {
             Admitted::Input(input) => return Ok(Some(input)),
             Admitted::Infeasible if fork.purpose == Purpose::Path => self.dead_end(pending),
             Admitted::Infeasible => {}
+            Admitted::Unknown if fork.purpose == Purpose::Oracle => self.tree.oracle_cut += 1,
             Admitted::Unknown => self.tree.unknown += 1,
         }
         Ok(None)
@@ -260,6 +289,15 @@ impl<'a> Explorer<'a> {
             },
             _ => Some(fork.way.goal),
         }
+    }
+
+    /// Whether a partial path leaves a run in a model of a libc function. Those decide for what the
+    /// real function found, so what is another way at one place shows at the next: a run that came
+    /// so far has done what was asked of it.
+    fn is_of_model(&self, pending: &Pending) -> bool {
+        let site = pending.visit.events[pending.fork.event].site;
+        let unit = self.lab.sites.get(site).map(|(unit, _)| unit);
+        unit.is_some_and(|unit| unit.source.starts_with(MODELS))
     }
 
     fn dead_end(&mut self, pending: &Pending) {
@@ -290,7 +328,10 @@ impl<'a> Explorer<'a> {
         }
         let expected = pending.and_then(|pending| pending.fork.target(&pending.visit.events));
         let arrived = |node: Node| walked.passed.contains(&node);
-        self.tree.diverged += u64::from(expected.is_some_and(|node| !arrived(node)));
+        let is_lost = expected.is_some_and(|node| !arrived(node));
+        let is_model = pending.is_some_and(|pending| self.is_of_model(pending));
+        let came_near = pending.is_some_and(|pending| arrived(pending.fork.node));
+        self.tree.diverged += u64::from(is_lost && !(is_model && came_near));
         let visit = Rc::new(Visit {
             input: recorded.input.clone(),
             events: recorded.path.events.clone(),

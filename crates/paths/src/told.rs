@@ -223,6 +223,11 @@ impl<'a, 'l> Told<'a, 'l> {
                 "recordings stopped early or contradict themselves",
             ),
             (
+                collection.unexplained,
+                "run died before the check was recorded that would say why: other paths may lie behind it",
+                "runs died before the checks were recorded that would say why: other paths may lie behind them",
+            ),
+            (
                 collection.endless,
                 "run did not end in time (--run-time)",
                 "runs did not end in time (--run-time)",

@@ -71,7 +71,10 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
         study.arrive(explorer, arrival)
     })?;
     if study.finished == Finished::Empty {
-        return Err(nothing_admissible(config));
+        return Err(match explorer.lab.end.has_come() {
+            true => "the time was over before an admissible input was found (--time)".into(),
+            false => nothing_admissible(config),
+        });
     }
     let seconds = start.elapsed().as_secs_f64();
     Told::new(study, explorer).report(seconds)
@@ -211,9 +214,11 @@ fn precondition(
             let Some(mut summary) = Summary::start(lab, first)? else {
                 return Ok(None);
             };
-            if config.mode == Mode::Summary {
-                summary.learn(lab, LEARNING_CALLS)?;
+            if config.mode == Mode::Auto {
+                return Ok(Some(Precondition::auto(summary)));
             }
+            let end = Instant::now() + config.time / 4;
+            summary.learn(lab, LEARNING_CALLS, end)?;
             Some(Precondition::Summary(Box::new(summary)))
         }
     })

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use nearmiss_sandbox::Sandbox;
 use nearmiss_server::{Server, Settings};
@@ -82,7 +82,8 @@ pub fn explore(source: &str, size: usize, treated: Treated) -> Explored {
             let summary = Summary::start(&mut lab, &first).expect("runs");
             let mut summary = summary.expect("an input that keeps to the setup");
             if treated == Treated::Learnt {
-                summary.learn(&mut lab, 10_000).expect("runs");
+                let end = Instant::now() + Duration::from_secs(60);
+                summary.learn(&mut lab, 10_000, end).expect("runs");
             }
             (Precondition::Summary(Box::new(summary)), 0)
         }

@@ -12,6 +12,7 @@ use nearmiss_results::{
     FunctionReport, Infeasible, Note, PathFigures, PathTest, Step, VERSION, Verdict,
 };
 use nearmiss_sites::{SiteKind, Sites};
+use nearmiss_solve::TreeSolver;
 use nearmiss_trace::Event;
 
 use crate::explorer::{DeadEnd, Explorer, Finished};
@@ -113,6 +114,8 @@ impl<'a, 'l> Told<'a, 'l> {
     /// Partial paths that cannot be taken, in words.
     fn infeasible(&mut self) -> Vec<Infeasible> {
         let dead_ends = std::mem::take(&mut self.explorer.tree.infeasible);
+        // The other one has learnt what admissible inputs are like.
+        self.explorer.lab.solver = TreeSolver::new();
         let plan = self.study.programs.plan.clone();
         let has_precondition = !matches!(
             self.explorer.precondition,

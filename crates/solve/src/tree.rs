@@ -97,6 +97,12 @@ impl TreeSolver {
         self.tell_always(terms, self.always.len() - conditions.len());
     }
 
+    /// Forgets everything but what always holds, and the answers.
+    pub fn renew(&mut self, terms: &Terms) {
+        self.blaster = Blaster::new();
+        self.tell_always(terms, 0);
+    }
+
     fn tell_always(&mut self, terms: &Terms, first: usize) {
         let deadline = Instant::now() + Duration::from_secs(1);
         for &condition in &self.always[first..] {
@@ -185,8 +191,7 @@ impl TreeSolver {
     /// The quick solver, then Bitwuzla.
     fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Answer {
         if self.blaster.gates.clause_count() > MOST_CLAUSES {
-            self.blaster = Blaster::new();
-            self.tell_always(terms, 0);
+            self.renew(terms);
         }
         match self.solve_quickly(terms, question) {
             Ok(answer) => answer,

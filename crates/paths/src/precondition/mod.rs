@@ -8,7 +8,9 @@
 //! | nobody | there is no precondition, or it is part of the path (early), or of the setup (native) |
 //! | [`late`] | its paths are explored under the partial path's constraints, each time anew |
 //! | [`summary`] | its paths are kept as one formula that grows with every call |
+//! | [`auto`] | the quicker of the two, by trial |
 
+mod auto;
 mod late;
 mod summary;
 
@@ -16,6 +18,7 @@ use nearmiss_expr::TermId;
 
 use crate::input::Input;
 use crate::lab::{Asked, Lab};
+use auto::Auto;
 use late::Late;
 pub use summary::Summary;
 
@@ -27,6 +30,8 @@ pub enum Precondition {
     Late(Late),
     /// The function, as a formula.
     Summary(Box<Summary>),
+    /// The quicker of the two.
+    Auto(Box<Auto>),
 }
 
 /// What became of a partial path.
@@ -55,6 +60,11 @@ impl Precondition {
         Precondition::Late(Late::default())
     }
 
+    /// As a formula that grows, or anew for each partial path, whichever is quicker.
+    pub fn auto(summary: Summary) -> Precondition {
+        Precondition::Auto(Box::new(Auto::new(summary)))
+    }
+
     /// Is there an admissible input that makes the conditions and the goal true? `base` makes the
     /// conditions true.
     pub fn admit(
@@ -72,6 +82,7 @@ impl Precondition {
             }),
             Precondition::Late(late) => late.admit(lab, conditions, goal, base),
             Precondition::Summary(summary) => summary.admit(lab, conditions, goal, base),
+            Precondition::Auto(auto) => auto.admit(lab, conditions, goal, base),
         }
     }
 
@@ -81,6 +92,7 @@ impl Precondition {
             Precondition::Nobody => Calls::default(),
             Precondition::Late(late) => late.calls,
             Precondition::Summary(summary) => summary.calls,
+            Precondition::Auto(auto) => auto.calls(),
         }
     }
 }

@@ -16,6 +16,8 @@
 //! nothing to do with a question stay out of it. [`Summary::learn`] goes through the tree
 //! beforehand.
 
+use std::time::Instant;
+
 use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_SETUP};
 use nearmiss_abi::op::Op;
 use nearmiss_abi::server::MODE_PRECONDITION;
@@ -39,6 +41,10 @@ pub struct Summary {
     valid: Input,
     /// Something about it is not known for certain: a recording stopped, or contradicts itself.
     doubtful: bool,
+    /// There is no other path.
+    pub is_complete: bool,
+    /// The solver was told.
+    is_told: bool,
 }
 
 /// A node of the precondition's execution tree.
@@ -103,20 +109,35 @@ impl Summary {
             setup: conditions(setup).collect(),
             valid: recorded.input.clone(),
             doubtful: false,
+            is_complete: false,
+            is_told: false,
         };
         summary.grow(lab, &recorded);
         summary
     }
 
-    /// Goes through the precondition's paths before anybody asks, up to so many calls.
-    pub fn learn(&mut self, lab: &mut Lab, most_calls: u64) -> Result<(), String> {
-        while self.calls.calls < most_calls && !lab.end.has_come() {
+    /// Goes through paths of the precondition that nobody asked for, up to so many calls. Once all are
+    /// known, the solver is told.
+    pub fn learn(&mut self, lab: &mut Lab, calls: u64, end: Instant) -> Result<(), String> {
+        for _ in 0..calls {
+            if self.is_complete || Instant::now() >= end || lab.end.has_come() {
+                break;
+            }
             let goal = self.unknown_region(lab);
             let (setup, valid) = (self.setup.clone(), self.valid.clone());
             match lab.ask(&setup, goal, &valid) {
-                Asked::Input(input) => self.call(lab, &input)?,
-                _ => break,
-            };
+                Asked::Input(input) => {
+                    self.call(lab, &input)?;
+                }
+                Asked::Infeasible => self.is_complete = !self.doubtful,
+                Asked::Unknown => break,
+            }
+        }
+        if self.is_complete && !self.is_told {
+            // What admissible inputs are like holds in every question from now on.
+            let parts = conjuncts(&lab.terms, self.nodes[0].possible);
+            lab.solver.assume_always(&lab.terms, &parts);
+            self.is_told = true;
         }
         Ok(())
     }

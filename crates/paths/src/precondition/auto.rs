@@ -1,0 +1,169 @@
+//! Whichever suits: a summary that grows, unless exploring the precondition anew each time is quicker.
+//!
+//! A summary is best where the precondition has few paths, or where a path that is known decides many
+//! questions. If nearly every partial path needs a path of the precondition that nobody knew, its formula
+//! only grows, and the late treatment is quicker. Nobody can tell beforehand; so both are measured. After
+//! a number of partial paths a few are given to the late treatment; if those took clearly less time, it
+//! stays with it, else the next trial comes after twice as many.
+//!
+//! Calls of the precondition are cheap beside questions, and what is known of it makes questions easier. So
+//! it learns on the side: a few calls at once, then as many as there were partial paths, each time their
+//! number has doubled.
+
+use std::time::{Duration, Instant};
+
+use nearmiss_expr::TermId;
+
+use super::late::Late;
+use super::summary::Summary;
+use super::{Admitted, Calls};
+use crate::input::Input;
+use crate::lab::Lab;
+
+/// A summary and a rival.
+pub struct Auto {
+    summary: Summary,
+    late: Late,
+    turn: Turn,
+    /// Partial paths between two trials.
+    interval: u32,
+    /// What the summary has taken since the last trial.
+    by_summary: Measured,
+    /// What the late treatment has taken in this trial.
+    by_late: Measured,
+    /// The summary's calls at the last trial.
+    calls_before: u64,
+    /// Partial paths so far, and when it learns next.
+    admitted: u64,
+    next_lesson: u64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Turn {
+    Summary,
+    Trial,
+    /// For good.
+    Late,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Measured {
+    time: Duration,
+    count: u32,
+}
+
+impl Measured {
+    fn add(&mut self, time: Duration) {
+        self.time += time;
+        self.count += 1;
+    }
+
+    fn mean(&self) -> Duration {
+        self.time / self.count.max(1)
+    }
+}
+
+/// Calls of the first and of the longest lesson.
+const FIRST_LESSON: u64 = 16;
+const LAST_LESSON: u64 = 256;
+/// How long a lesson may take.
+const LESSON_TIME: Duration = Duration::from_millis(500);
+/// Partial paths before the first trial.
+const FIRST_TRIAL: u32 = 64;
+/// Partial paths of a trial.
+const TRIAL: u32 = 4;
+
+impl Auto {
+    /// Begins with the summary.
+    pub fn new(summary: Summary) -> Auto {
+        Auto {
+            calls_before: summary.calls.calls,
+            summary,
+            late: Late::default(),
+            turn: Turn::Summary,
+            interval: FIRST_TRIAL,
+            by_summary: Measured::default(),
+            by_late: Measured::default(),
+            admitted: 0,
+            next_lesson: 0,
+        }
+    }
+
+    /// Is there an admissible input that makes the conditions and the goal true?
+    pub fn admit(
+        &mut self,
+        lab: &mut Lab,
+        conditions: &[TermId],
+        goal: TermId,
+        base: &Input,
+    ) -> Result<Admitted, String> {
+        self.learn(lab)?;
+        let start = Instant::now();
+        // The summary knows an input to begin with.
+        let is_late = self.turn != Turn::Summary && !conditions.is_empty();
+        let admitted = match is_late {
+            true => self.late.admit(lab, conditions, goal, base),
+            false => self.summary.admit(lab, conditions, goal, base),
+        };
+        let measured = match is_late {
+            true => &mut self.by_late,
+            false => &mut self.by_summary,
+        };
+        measured.add(start.elapsed());
+        let before = self.turn;
+        self.take_turns();
+        if self.turn == Turn::Late && before != Turn::Late {
+            // Large formulas that nobody asks about any more weigh on every question.
+            lab.solver.renew(&lab.terms);
+        }
+        admitted
+    }
+
+    fn learn(&mut self, lab: &mut Lab) -> Result<(), String> {
+        self.admitted += 1;
+        if self.admitted <= self.next_lesson || self.turn != Turn::Summary {
+            return Ok(());
+        }
+        let calls = self.admitted.clamp(FIRST_LESSON, LAST_LESSON);
+        self.next_lesson = self.admitted.max(FIRST_LESSON) * 2;
+        self.summary.learn(lab, calls, Instant::now() + LESSON_TIME)
+    }
+
+    fn take_turns(&mut self) {
+        match self.turn {
+            Turn::Summary if self.by_summary.count >= self.interval => {
+                // A summary that is hardly asked for more has won.
+                let calls = self.summary.calls.calls - self.calls_before;
+                if calls > u64::from(self.interval / 4) && !self.summary.is_complete {
+                    self.turn = Turn::Trial;
+                    self.by_late = Measured::default();
+                } else {
+                    self.begin_anew();
+                }
+            }
+            Turn::Trial if self.by_late.count >= TRIAL => {
+                if self.by_late.mean() * 3 < self.by_summary.mean() * 2 {
+                    self.turn = Turn::Late;
+                } else {
+                    self.begin_anew();
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn begin_anew(&mut self) {
+        self.turn = Turn::Summary;
+        self.interval = self.interval.saturating_mul(2);
+        self.by_summary = Measured::default();
+        self.calls_before = self.summary.calls.calls;
+    }
+
+    /// What was asked of the precondition.
+    pub fn calls(&self) -> Calls {
+        Calls {
+            calls: self.summary.calls.calls + self.late.calls.calls,
+            paths: self.summary.calls.paths.max(self.late.calls.paths),
+        }
+    }
+}

@@ -40,9 +40,7 @@ impl<'a, 'l> Told<'a, 'l> {
 
     /// The report. `seconds` is what the exploration took.
     pub fn report(mut self, seconds: f64) -> Result<FunctionReport, String> {
-        // First: to explain what is infeasible takes questions of its own.
         let figures = self.figures(seconds);
-        let infeasible = self.infeasible();
         let (config, programs) = (self.study.config, self.study.programs.clone());
         let judged = self
             .study
@@ -50,6 +48,10 @@ impl<'a, 'l> Told<'a, 'l> {
             .take()
             .map_or_else(Judged::default, |judge| judge.finish());
         let measured = self.measured();
+        let incomplete = self.incomplete(&judged, &measured);
+        // After the figures: to explain what is infeasible takes questions of its own, to a solver of
+        // its own.
+        let infeasible = self.infeasible();
         let mut findings = Evidence {
             sites: &self.explorer.lab.sites,
             program: programs.recording.clone(),
@@ -80,7 +82,7 @@ impl<'a, 'l> Told<'a, 'l> {
             oracle: request.and_then(|request| request.oracle.clone()),
             cover: cover_name(config.cover).into(),
             assumed: programs.notes.clone(),
-            incomplete: self.incomplete(&judged, &measured),
+            incomplete,
             tests: std::mem::take(&mut self.study.collection.tests),
             infeasible,
             findings,

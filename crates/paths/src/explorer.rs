@@ -204,6 +204,17 @@ impl<'a> Explorer<'a> {
             return Ok(Finished::Stopped);
         }
         let start = Instant::now();
+        let finished = self.exhaust(arrive)?;
+        if finished != Finished::Exhausted {
+            return Ok(finished);
+        }
+        self.look_behind(start.elapsed(), arrive)?;
+        // A run that left its predicted path may have met something new.
+        self.exhaust(arrive)
+    }
+
+    /// Decides every partial path of the function.
+    fn exhaust(&mut self, arrive: &mut Arrive<'_>) -> Result<Finished, String> {
         while let Some(pending) = self.next() {
             if self.lab.end.has_come() {
                 self.stack.push(pending);
@@ -216,7 +227,6 @@ impl<'a> Explorer<'a> {
                 return Ok(Finished::Stopped);
             }
         }
-        self.look_behind(start.elapsed(), arrive)?;
         Ok(match self.ends.is_empty() {
             true => Finished::Empty,
             false => Finished::Exhausted,

@@ -81,7 +81,7 @@ impl<'a, 'l> Told<'a, 'l> {
             mode: mode_name(config.mode).into(),
             oracle: request.and_then(|request| request.oracle.clone()),
             cover: cover_name(config.cover).into(),
-            assumed: programs.notes.clone(),
+            assumed: self.assumed(),
             incomplete,
             tests: std::mem::take(&mut self.study.collection.tests),
             infeasible,
@@ -95,6 +95,18 @@ impl<'a, 'l> Told<'a, 'l> {
             freed::mark(&mut report.tests, plan, &judged.freed);
         }
         Ok(report)
+    }
+
+    /// What was decided without the user, and what was not looked at although no path depends on it.
+    fn assumed(&self) -> Vec<String> {
+        let mut assumed = self.study.programs.notes.clone();
+        let cut = self.explorer.tree.oracle_cut;
+        if cut > 0 {
+            assumed.push(format!(
+                "the oracle has {cut} more ways to decide on these paths that were not tried: a verdict is of its test's input"
+            ));
+        }
+        assumed
     }
 
     /// What the tests cover; what lcov's tools read is left in the directory.

@@ -57,6 +57,7 @@ pub enum Treated {
     Late,
     Lazily,
     Learnt,
+    Auto,
 }
 
 /// What an exploration came to.
@@ -78,14 +79,17 @@ pub fn explore(source: &str, size: usize, treated: Treated) -> Explored {
     let (precondition, mode) = match treated {
         Treated::Early => (Precondition::Nobody, 2),
         Treated::Late => (Precondition::late(), 0),
-        Treated::Lazily | Treated::Learnt => {
+        Treated::Lazily | Treated::Learnt | Treated::Auto => {
             let summary = Summary::start(&mut lab, &first).expect("runs");
             let mut summary = summary.expect("an input that keeps to the setup");
             if treated == Treated::Learnt {
                 let end = Instant::now() + Duration::from_secs(60);
                 summary.learn(&mut lab, 10_000, end).expect("runs");
             }
-            (Precondition::Summary(Box::new(summary)), 0)
+            match treated {
+                Treated::Auto => (Precondition::auto(summary), 0),
+                _ => (Precondition::Summary(Box::new(summary)), 0),
+            }
         }
     };
     let mut results = Vec::new();

@@ -4,11 +4,12 @@
 use crate::explorer::Finished;
 use crate::testing::{Treated, explore};
 
-const TREATMENTS: [Treated; 4] = [
+const TREATMENTS: [Treated; 5] = [
     Treated::Early,
     Treated::Late,
     Treated::Lazily,
     Treated::Learnt,
+    Treated::Auto,
 ];
 
 #[test]
@@ -61,6 +62,7 @@ fn a_precondition_with_many_ways_to_accept() {
         match treated {
             Treated::Early => assert!(repeated > 0 && calls == 0),
             Treated::Late => assert!(repeated == 0 && calls > explored.calls.paths),
+            Treated::Auto => assert_eq!(repeated, 0),
             // A path of the precondition is gone through once.
             _ => assert!(repeated == 0 && calls == explored.calls.paths, "{calls}"),
         }
@@ -78,4 +80,31 @@ fn a_precondition_that_accepts_nothing() {
         assert_eq!(explored.finished, Finished::Empty, "{treated:?}");
         assert!(explored.results.is_empty());
     }
+}
+
+#[test]
+fn a_precondition_that_always_has_another_way() {
+    // Hundreds of paths of the precondition, and hardly one decides two partial paths: `auto` tries both
+    // treatments in turn, and finds what the late one finds.
+    let source = "
+        static int p(unsigned char *x)
+        {
+            int odd = 0;
+            for (int i = 0; i < 8; i++)
+                if (x[i] & 1) odd++;
+            return odd == 4;
+        }
+        static int f(unsigned char *x)
+        {
+            int code = 0;
+            for (int i = 0; i < 8; i++)
+                if (x[i] & 1) code += 1 << i;
+            return code;
+        }";
+    let by_late = explore(source, 8, Treated::Late);
+    let by_auto = explore(source, 8, Treated::Auto);
+    assert_eq!(by_late.results.len(), 70, "8 over 4");
+    assert_eq!(by_auto.results, by_late.results);
+    assert_eq!(by_auto.finished, Finished::Exhausted);
+    assert_eq!((by_auto.tree.repeated, by_auto.tree.unknown), (0, 0));
 }

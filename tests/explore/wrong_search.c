@@ -1,6 +1,5 @@
 //@ command = """nearmiss explore wrong_search.c --function search --pre search_pre --oracle check_search \
 //@   --size t=n --range n=0..3"""
-//@ incomplete = "lost"
 // The upper end is one too high.
 int search(const int *t, int n, int key)
 {

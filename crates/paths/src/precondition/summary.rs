@@ -137,6 +137,8 @@ impl Summary {
             // What admissible inputs are like holds in every question from now on.
             let parts = conjuncts(&lab.terms, self.nodes[0].possible);
             lab.solver.assume_always(&lab.terms, &parts);
+            // What was made of terms before is wider than it need be now.
+            lab.solver.renew(&lab.terms);
             self.is_told = true;
         }
         Ok(())

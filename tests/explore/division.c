@@ -1,9 +1,9 @@
-//@ command = "nearmiss explore division.c --function share --range all=0..1000"
+//@ command = "nearmiss explore division.c --function share --range all=0..1000 --range others=-10..1000"
 //@ paths = 2
-// Nobody to share with is a failure, also where it is what is tried first.
-int share(int all, int heads)
+// Nobody to share with is a failure.
+int share(int all, int others)
 {
-    int each = all / heads; //~ error[division-by-zero]
+    int each = all / (others + 1); //~ error[division-by-zero]
     if (each > 10)
         return 10;
     return each;

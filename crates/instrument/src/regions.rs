@@ -1,7 +1,7 @@
 //! Cuts a function into regions: straight-line code that shares one guard.
 //!
-//! A region starts where control flow joins or after a call, and ends before the next call, before a
-//! division that may end the program, or at the next real branch. It runs on through checks (their failure side reports and comes
+//! A region starts where control flow joins or after a call, and ends before the next call or
+//! at the next real branch. It runs on through checks (their failure side reports and comes
 //! back, or ends the program) and through jumps to blocks that are reached from nowhere else.
 //! What a region's instructions compute dominates its end, so one cold block there can do the
 //! label work of the whole region.
@@ -18,7 +18,7 @@ pub struct Region {
     /// The instructions in program order: everything but phis, with the terminators of checks
     /// that the region runs through.
     pub instructions: Vec<Value>,
-    /// The call, division or terminator before which the region ends.
+    /// The call or terminator before which the region ends.
     pub end: Value,
     /// Whether it starts at the function's entry.
     pub is_entry: bool,
@@ -58,7 +58,7 @@ impl Planner<'_> {
     fn walk(&mut self, mut block: Block) {
         loop {
             for instruction in block.instructions() {
-                if transfer::is_barrier(instruction) || transfer::may_trap(instruction) {
+                if transfer::is_barrier(instruction) {
                     self.close(instruction);
                 }
                 let is_phi = instruction.opcode() == Opcode::LLVMPHI;

@@ -19,6 +19,9 @@ use crate::input::{Channels, Input};
 use crate::steps;
 use crate::ways;
 
+/// The signal of a division that cannot be done.
+const SIGFPE: i32 = 8;
+
 /// The row by which a stub of a function that nobody defines says its name.
 const MISSING: &str = "missing";
 
@@ -95,6 +98,15 @@ impl Collection {
             let name = String::from_utf8_lossy(name).into_owned();
             *self.missing.entry(name.clone()).or_default() += 1;
             return Verdict::Ended(format!("calls {name}, which nobody defines"));
+        }
+        // A division that ends the program takes along the check that would say how to avoid it.
+        let has_died = recorded.ended == Ended::Signal(SIGFPE) && !arrival.was_foreseen;
+        if has_died
+            && arrival
+                .failed
+                .is_some_and(|event| event.condition.is_none())
+        {
+            self.unexplained += 1;
         }
         match arrival.failed {
             Some(event) if event.phase >= PHASE_ORACLE => return Verdict::Fail,

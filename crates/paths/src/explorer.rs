@@ -120,6 +120,8 @@ pub struct Arrival<'r> {
     pub events: &'r [Event],
     /// The check at which it failed, if it did.
     pub failed: Option<&'r Event>,
+    /// Whether that failure was asked for.
+    pub was_foreseen: bool,
     /// Whether no run took this path before.
     pub is_new: bool,
     /// The number of the path, in the order of arrival.
@@ -341,7 +343,15 @@ impl<'a> Explorer<'a> {
         let is_lost = expected.is_some_and(|node| !arrived(node));
         let is_model = pending.is_some_and(|pending| self.is_of_model(pending));
         let came_near = pending.is_some_and(|pending| arrived(pending.fork.node));
-        self.tree.diverged += u64::from(is_lost && !(is_model && came_near));
+        let failed_at = walked
+            .failed
+            .map(|position| recorded.path.events[position].site);
+        // A failure that ends the program takes the rest of its region along.
+        let was_foreseen = pending.is_some_and(|pending| {
+            let site = pending.visit.events[pending.fork.event].site;
+            pending.fork.purpose == Purpose::Failure && failed_at == Some(site)
+        });
+        self.tree.diverged += u64::from(is_lost && !was_foreseen && !(is_model && came_near));
         let visit = Rc::new(Visit {
             input: recorded.input.clone(),
             events: recorded.path.events.clone(),
@@ -374,6 +384,7 @@ impl<'a> Explorer<'a> {
                 recorded: &recorded,
                 events: &visit.events[..walked.end],
                 failed,
+                was_foreseen,
                 is_new,
                 number,
             },

@@ -27,16 +27,6 @@ pub fn is_barrier(instruction: Value) -> bool {
         && !is_inline_assembly(instruction)
 }
 
-/// Whether the processor may end the program here: what was computed before is told before.
-pub fn may_trap(instruction: Value) -> bool {
-    use Opcode::*;
-    let divides = matches!(
-        instruction.opcode(),
-        LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem
-    );
-    divides && instruction.operand(1).constant_integer().is_none()
-}
-
 /// Whether a call is of an intrinsic whose result is a function of its operands' labels.
 pub fn is_pure_intrinsic(instruction: Value) -> bool {
     is_intrinsic(instruction) && intrinsics::has_rule(&instruction.called().name())

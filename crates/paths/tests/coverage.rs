@@ -8,7 +8,7 @@ use nearmiss_paths::Cover;
 use nearmiss_paths::coverage::{Gain, Meter};
 use nearmiss_results::Uncovered;
 use nearmiss_sandbox::Sandbox;
-use support::{Place, rows};
+use support::{Place, request, rows};
 
 const DECISIONS: &str = r#"#include <nearmiss.h>
 #include <stdlib.h>
@@ -210,6 +210,29 @@ fn files_may_be_named_from_anywhere() {
         assert_eq!(coverage.lines.covered, coverage.lines.total);
         assert!(lcov.contains("tests/c/named.c\n"), "{lcov}");
     }
+}
+
+#[test]
+fn a_function_in_a_header_has_its_lines_there() {
+    let header = "static inline int sign(int n)\n{\n    if (n < 0)\n        return -1;\n    return n > 0;\n}\n";
+    // As many lines before it as make the numbers of lines differ.
+    let file = "\n\n\n\n\n\n#include <deep/sign.h>\nint other(int n) { return sign(n); }\n";
+    let place = Place::with(&[("d.c", file), ("include/deep/sign.h", header)]);
+    let include = format!("-I{}", place.path("include").display());
+    let programs = place
+        .build(&["d.c"], &[&include], Some(&request("sign")))
+        .unwrap();
+    let time = Duration::from_secs(1);
+    let mut meter = Meter::start(&Sandbox::none(), &programs, Vec::new(), time).unwrap();
+    let plan = programs.plan.as_ref().unwrap();
+    meter.run(&rows("input", &plan.first_input())).unwrap();
+    let (coverage, lcov) = meter.report().unwrap();
+    assert_eq!((coverage.lines.covered, coverage.lines.total), (4, 5));
+    assert_eq!(coverage.uncovered.len(), 1, "{coverage:?}");
+    assert!(
+        lcov.contains("deep/sign.h\n") && lcov.contains("d.c\n"),
+        "{lcov}"
+    );
 }
 
 #[test]

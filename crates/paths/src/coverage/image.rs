@@ -1,6 +1,7 @@
 //! What a program with clang's counters says about itself: its functions, and where their counters are.
 
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 
 use object::read::elf::ElfFile64;
 use object::{Endianness, Object, ObjectSection};
@@ -15,6 +16,8 @@ pub struct Function {
     pub name: String,
     /// The file that it is in, as clang names it.
     pub file: String,
+    /// The same from the root.
+    pub path: PathBuf,
     /// Its counters: bytes from the start of their section.
     pub counters: Range<usize>,
     /// Its tested combinations of conditions: bytes from the start of their section.
@@ -80,9 +83,11 @@ impl Image {
             };
             let mapping = Mapping::read(record)?;
             let file = mapping.files.first().and_then(|index| files.get(*index));
+            let file = file.ok_or(Malformed)?;
             image.functions.push(Function {
                 name: text.clone(),
-                file: file.ok_or(Malformed)?.clone(),
+                file: file.clone(),
+                path: Path::new(&files[0]).join(file),
                 counters: row.counters.clone(),
                 bitmap: row.bitmap.clone(),
                 mapping,

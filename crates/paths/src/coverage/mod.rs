@@ -37,6 +37,7 @@ use crate::Cover;
 use crate::build::Programs;
 use goals::Goals;
 use image::{Function, Image};
+use lines::is_named;
 use tools::Tools;
 
 /// Runs tests and counts what they cover.
@@ -182,13 +183,19 @@ impl Meter {
     }
 
     /// The numbers for the function itself, and the file for lcov's tools, which is about the user's
-    /// whole file.
+    /// whole file, and the header that has the function if that is where it is.
     pub fn report(&self) -> Result<(Coverage, String), String> {
         let template = fs::read(&self.template).map_err(|error| told(&self.template, &error))?;
         let profile = profile::with_counts(&template, &self.counters, &self.bitmap)
             .ok_or("clang's profile is of an unknown form")?;
         self.tools.merge(&profile)?;
-        let lcov = lines::of_file(&self.tools.lcov()?, |name| is_named(&self.source, name));
+        let has_the_function = |name: &str| {
+            let mut functions = self.goals.functions();
+            functions.any(|function| is_named(&function.path, name))
+        };
+        let lcov = lines::of_files(&self.tools.lcov()?, |name| {
+            is_named(&self.source, name) || has_the_function(name)
+        });
         let coverage = Coverage {
             lines: lines::count(&lcov, self.goals.functions()),
             branches: self.goals.branches(),
@@ -212,12 +219,6 @@ fn wanted(image: &Image, programs: &Programs) -> Vec<Function> {
         None => is_named(&source.path, &function.file) || Path::new(&function.file) == source.name,
     };
     image.functions.iter().filter(is_wanted).cloned().collect()
-}
-
-/// Whether clang's name of a file, which may be relative to where it is used, is that of this one.
-fn is_named(path: &Path, name: &str) -> bool {
-    let same = || Some(path.canonicalize().ok()? == Path::new(name).canonicalize().ok()?);
-    path.ends_with(name) || same().unwrap_or(false)
 }
 
 fn new_bits(ranges: &[Range<usize>], old: &[u8], new: &[u8]) -> usize {

@@ -12,7 +12,7 @@ mod values;
 
 pub use analysis::AnalysisArguments;
 pub use explore::{Cover, ExploreArguments, Framework, PreMode, ResultArguments};
-use values::{identifier, percent, size};
+use values::{percent, size, subject};
 
 /// Your tests pass. nearmiss finds the inputs right next to them that fail.
 #[derive(Debug, Parser)]
@@ -59,26 +59,19 @@ pub enum Command {
     /// Make a test for every path of one function
     #[command(after_help = explore::HELP)]
     Explore(Box<ExploreArguments>),
-    /// Show the findings of the last run, or one of them
+    /// Show the findings of the last run and of explorations, or one of them
+    #[command(after_help = SHOW_HELP)]
     Show {
         /// The finding: NM-1
         id: Option<String>,
         #[command(flatten)]
-        campaign: CampaignArguments,
-    },
-    /// Run the input of a finding once more, in the sandbox
-    Replay {
-        /// The finding: NM-1
-        id: String,
-        /// Run the program's sanitizer twin instead of the program itself
-        #[arg(long)]
-        twin: bool,
-        /// Run without a sandbox
-        #[arg(long)]
-        no_sandbox: bool,
+        explored: ExploredArguments,
         #[command(flatten)]
         campaign: CampaignArguments,
     },
+    /// Run the input of a finding once more, in the sandbox
+    #[command(after_help = REPLAY_HELP)]
+    Replay(ReplayArguments),
     /// Print the report of the last run again
     #[command(after_help = REPORT_HELP)]
     Report {
@@ -89,7 +82,7 @@ pub enum Command {
         #[arg(long, value_enum, value_name = "TABLE", conflicts_with = "format")]
         statistics: Option<Statistics>,
         /// The report of the last exploration of this function
-        #[arg(long, value_parser = identifier, value_name = "NAME", conflicts_with = "statistics")]
+        #[arg(long, value_parser = subject, value_name = "NAME", conflicts_with = "statistics")]
         function: Option<String>,
         /// Every row of that report
         #[arg(long, requires = "function")]
@@ -128,6 +121,50 @@ pub struct CampaignArguments {
     /// Directory with recorded runs, inputs and findings
     #[arg(long, default_value = ".nearmiss", value_name = "DIR")]
     pub dir: PathBuf,
+}
+
+/// Which exploration is meant.
+#[derive(Args, Debug)]
+pub struct ExploredArguments {
+    /// Of the last exploration of this function
+    #[arg(long, value_parser = subject, value_name = "NAME")]
+    pub function: Option<String>,
+    /// A test of that exploration, by its number
+    #[arg(long, value_name = "N", requires = "function", conflicts_with = "id")]
+    pub test: Option<usize>,
+}
+
+const SHOW_HELP: &str = "\
+Examples:
+  nearmiss show                             # a line for each finding
+  nearmiss show NM-1
+  nearmiss show NM-1 --function merge       # of `nearmiss explore merge.c --function merge`
+  nearmiss show --function merge --test 7   # a path: its input, its result, its decisions";
+
+const REPLAY_HELP: &str = "\
+What was explored always runs as its sanitizer twin.
+
+Examples:
+  nearmiss replay NM-1 --twin
+  nearmiss replay NM-1 --function merge
+  nearmiss replay --function merge --test 7";
+
+/// Arguments of `replay`.
+#[derive(Args, Debug)]
+pub struct ReplayArguments {
+    /// The finding: NM-1
+    #[arg(required_unless_present = "test")]
+    pub id: Option<String>,
+    /// Run the program's sanitizer twin instead of the program itself
+    #[arg(long)]
+    pub twin: bool,
+    /// Run without a sandbox
+    #[arg(long)]
+    pub no_sandbox: bool,
+    #[command(flatten)]
+    pub explored: ExploredArguments,
+    #[command(flatten)]
+    pub campaign: CampaignArguments,
 }
 
 const REPORT_HELP: &str = "\
@@ -303,6 +340,9 @@ mod tests {
             "nearmiss run",
             "nearmiss run --checks x -- p",
             "nearmiss replay",
+            "nearmiss replay --test 3",
+            "nearmiss replay NM-1 --function f --test 3",
+            "nearmiss show --function ../f",
             "nearmiss test",
             "nearmiss test --jobs 0 -- p",
             "nearmiss test --sample 0% -- p",

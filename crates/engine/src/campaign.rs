@@ -40,6 +40,9 @@ use nearmiss_results::Report;
 
 use crate::error::EngineError;
 
+/// Where campaigns are kept if nobody says otherwise.
+pub const USUAL_DIRECTORY: &str = ".nearmiss";
+
 /// An open campaign.
 #[derive(Debug)]
 pub struct Campaign {

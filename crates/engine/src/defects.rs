@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use nearmiss_results::{Finding, Input, Status};
 use serde::{Deserialize, Serialize};
 
+use crate::campaign::USUAL_DIRECTORY;
 use crate::capsule::Capsule;
 use crate::complaint::{Complaint, is_memory};
 
@@ -36,9 +37,6 @@ struct Defect {
     finding: Finding,
     tests: BTreeSet<String>,
 }
-
-/// Where campaigns are kept if nobody says otherwise.
-const USUAL_DIRECTORY: &str = ".nearmiss";
 
 impl Defects {
     /// None yet; the campaign is in this directory, as the user named it.

@@ -1,5 +1,6 @@
 //! The sanitizer twin, which sees every test: on a thread of its own, beside the exploration.
 
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
@@ -22,7 +23,7 @@ pub struct Bench {
     /// A directory of its own.
     pub directory: PathBuf,
     /// Its environment.
-    pub environment: Vec<(std::ffi::OsString, std::ffi::OsString)>,
+    pub environment: Vec<(OsString, OsString)>,
     /// How long one run may take.
     pub run_time: Duration,
     /// What is run: one of `nearmiss_abi::server::MODE_*`.
@@ -87,19 +88,7 @@ fn judge_all(
     judged: &mut Judged,
 ) -> Result<(), String> {
     let twin = (bench.build)()?;
-    let mut environment = bench.environment;
-    environment.extend(
-        sanitizer_variables()
-            .into_iter()
-            .map(|(name, value)| (name.into(), value)),
-    );
-    let settings = Settings {
-        program: twin.program.clone(),
-        environment,
-        record: None,
-        working_directory: bench.directory.clone(),
-        directory: bench.directory,
-    };
+    let settings = settings(&twin, bench.environment, bench.directory);
     let mut server = Server::start(&bench.sandbox, settings).map_err(|error| error.to_string())?;
     for (test, rows) in cases {
         let request = Request {
@@ -128,4 +117,21 @@ fn judge_all(
         }
     }
     Ok(())
+}
+
+/// How a twin is served, in a directory of its own: its sanitizers tell all and go on.
+pub fn settings(
+    twin: &TwinProgram,
+    mut environment: Vec<(OsString, OsString)>,
+    directory: PathBuf,
+) -> Settings {
+    let variables = sanitizer_variables().into_iter();
+    environment.extend(variables.map(|(name, value)| (name.into(), value)));
+    Settings {
+        program: twin.program.clone(),
+        environment,
+        record: None,
+        working_directory: directory.clone(),
+        directory,
+    }
 }

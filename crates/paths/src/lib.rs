@@ -12,6 +12,7 @@
 //! | `told_twice` | checks that are told by a handler and by themselves |
 //! | [`coverage`], `measure` | what tests cover: lines, branches, MC/DC |
 //! | `conditions`, `steps` | conditions and paths for people |
+//! | [`replay`] | a test of an earlier exploration, once more |
 //! | [`progress`] | how far it has come, for whoever watches |
 
 mod bounds;
@@ -29,6 +30,7 @@ mod lab;
 mod measure;
 mod precondition;
 pub mod progress;
+pub mod replay;
 mod steps;
 mod study;
 #[cfg(test)]

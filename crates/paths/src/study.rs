@@ -27,7 +27,7 @@ use crate::{Config, Cover, Mode};
 pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, String> {
     let name = config.build.files.first().map(|file| file.display());
     progress.enter(name.map_or_else(String::new, |name| format!("building {name}")));
-    let directory = config.directory.join("build");
+    let directory = config.directory.join(build::DIRECTORY);
     let programs = build::build(&config.build, config.request.as_ref(), &directory)?;
     let programs = Arc::new(programs);
     let mut lab = start(config, &programs)?;
@@ -269,7 +269,7 @@ fn recording_options() -> String {
 }
 
 /// The same environment for everybody: what a function does must not depend on who explores it.
-fn environment() -> Vec<(OsString, OsString)> {
+pub fn environment() -> Vec<(OsString, OsString)> {
     let fixed = [("LANG", "C"), ("PATH", "/usr/bin:/bin"), ("HOME", "/")];
     fixed
         .map(|(name, value)| (name.into(), value.into()))

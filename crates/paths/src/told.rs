@@ -63,10 +63,6 @@ impl<'a, 'l> Told<'a, 'l> {
         .findings();
         for finding in &mut findings {
             finding.file = as_named(&config.build.files, &finding.file);
-            if programs.plan.is_none() {
-                // Tests in C are of functions only.
-                finding.replay = finding.replay.replace("--tests FILE.c", "--ktest DIR");
-            }
         }
         let request = config.request.as_ref();
         let mut report = FunctionReport {

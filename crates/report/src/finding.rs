@@ -35,7 +35,13 @@ pub fn block(found: &Finding, lookup: &dyn Lookup, detail: Detail) -> String {
 }
 
 /// The same for a function that was explored: there is no test beside which the input could stand.
-pub fn in_function(found: &Finding, input: Option<&str>, lookup: &dyn Lookup) -> String {
+/// `more` is a block of what else is known.
+pub fn in_function(
+    found: &Finding,
+    input: Option<&str>,
+    more: &str,
+    lookup: &dyn Lookup,
+) -> String {
     let mut text = line(found);
     // Writing into a string does not fail.
     let _ = write_source(&mut text, found, lookup);
@@ -45,6 +51,7 @@ pub fn in_function(found: &Finding, input: Option<&str>, lookup: &dyn Lookup) ->
     if let Some(input) = input {
         let _ = writeln!(text, "  input that fails: {input}");
     }
+    text += more;
     if !found.replay.is_empty() {
         let _ = writeln!(text, "  replay: {}", escape::text(&found.replay));
     }

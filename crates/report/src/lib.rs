@@ -15,7 +15,7 @@ pub mod library;
 mod marked;
 #[cfg(test)]
 mod samples;
-mod shell;
+pub mod shell;
 pub mod statistics;
 mod suite;
 mod summary;

@@ -53,6 +53,17 @@ impl FunctionReport {
         crate::from_json(text)
     }
 
+    /// The finding of this number: `NM-1`.
+    pub fn finding(&self, id: &str) -> Option<&Finding> {
+        let is_it = |finding: &&Finding| finding.id.eq_ignore_ascii_case(id);
+        self.findings.iter().find(is_it)
+    }
+
+    /// The test of this number.
+    pub fn test(&self, number: usize) -> Option<&PathTest> {
+        self.tests.iter().find(|test| test.number == number)
+    }
+
     /// Whether every path (branch, condition) is known to be covered or infeasible.
     pub fn is_complete(&self) -> bool {
         self.incomplete.is_empty()

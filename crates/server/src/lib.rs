@@ -65,6 +65,14 @@ pub struct Run {
     pub results: Vec<(String, Vec<u8>)>,
 }
 
+impl Run {
+    /// The bytes that it handed over under a name.
+    pub fn result(&self, name: &str) -> Option<&[u8]> {
+        let found = self.results.iter().find(|(other, _)| other == name);
+        found.map(|(_, bytes)| bytes.as_slice())
+    }
+}
+
 /// Why a run could not be made.
 #[derive(Debug)]
 pub enum ServerError {

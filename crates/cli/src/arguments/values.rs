@@ -75,6 +75,14 @@ pub fn identifier(name: &str) -> Result<String, String> {
     }
 }
 
+/// What was explored: a function, or a harness by the name of its file.
+pub fn subject(name: &str) -> Result<String, String> {
+    match name.is_empty() || name.contains('/') {
+        true => Err("expected the name of a function, or of a file without its ending".into()),
+        false => Ok(name.to_string()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod explore;
+mod kept;
 pub mod libc;
 pub mod replay;
 pub mod run;
@@ -21,15 +22,12 @@ pub fn carry_out(command: Command) -> Result<u8, String> {
         Command::Run(arguments) => run::run(arguments),
         Command::Test(arguments) => test::test(arguments),
         Command::Explore(arguments) => explore::explore(&arguments),
-        Command::Show { id, campaign } => {
-            show::show(id.as_deref(), &campaign.dir).map(|()| NOTHING)
-        }
-        Command::Replay {
+        Command::Show {
             id,
-            twin,
-            no_sandbox,
+            explored,
             campaign,
-        } => replay::replay(&id, twin, no_sandbox, &campaign.dir),
+        } => show::show(id.as_deref(), &explored, &campaign.dir).map(|()| NOTHING),
+        Command::Replay(arguments) => replay::replay(&arguments),
         Command::Report {
             format,
             statistics,

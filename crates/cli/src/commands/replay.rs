@@ -1,19 +1,50 @@
-//! `nearmiss replay`: an input that fails, once more.
+//! `nearmiss replay`: an input that fails, or a test of an exploration, once more.
 
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use nearmiss_engine::campaign::Campaign;
 use nearmiss_engine::complaint::complaints;
 use nearmiss_engine::{Config, Options, Output};
-use nearmiss_sandbox::Ended;
+use nearmiss_paths::replay::Explored;
+use nearmiss_results::PathTest;
+use nearmiss_sandbox::{Ended, Outcome};
 
+use super::kept::{self, Exploration, Owner};
+use super::show::test_of;
+use crate::arguments::ReplayArguments;
 use crate::{FOUND, NOTHING, environment, output, signals};
 
-/// Replays a finding: what the program says goes where it would go.
-pub fn replay(id: &str, twin: bool, no_sandbox: bool, directory: &Path) -> Result<u8, String> {
+/// Replays a finding or a test: what the program says goes where it would go.
+pub fn replay(arguments: &ReplayArguments) -> Result<u8, String> {
+    let directory = &arguments.campaign.dir;
+    let explored = &arguments.explored;
+    if let Some(id) = &arguments.id {
+        return match kept::owner(id, explored.function.as_deref(), directory)? {
+            Owner::Campaign(_) => replay_finding(id, arguments),
+            Owner::Exploration(exploration) => {
+                let report = &exploration.report;
+                let found = report.finding(id);
+                let test =
+                    found.and_then(|found| nearmiss_report::function::test_of(report, found));
+                let test = test.ok_or_else(|| format!("{id}: its input was not kept"))?;
+                replay_test(id, test, &exploration, arguments)
+            }
+        };
+    }
+    let name = explored.function.as_deref().unwrap_or_default();
+    let exploration = kept::exploration(name, directory)?;
+    let number = explored.test.unwrap_or_default();
+    let test = test_of(&exploration.report, number)?;
+    replay_test(&format!("test {number}"), test, &exploration, arguments)
+}
+
+/// Runs a program, or its twin, on the input of a finding of `run` or `test`.
+fn replay_finding(id: &str, arguments: &ReplayArguments) -> Result<u8, String> {
     let compiler = environment::compiler_config()?;
     let config = Config {
-        directory: directory.to_path_buf(),
+        directory: arguments.campaign.dir.clone(),
         time: Duration::ZERO,
         question_time: Duration::ZERO,
         run_time: None,
@@ -21,7 +52,7 @@ pub fn replay(id: &str, twin: bool, no_sandbox: bool, directory: &Path) -> Resul
         runs: None,
         jobs: 1,
         checks: None,
-        sandbox: environment::sandbox(no_sandbox)?,
+        sandbox: environment::sandbox(arguments.no_sandbox)?,
         solver: None,
         channels: String::new(),
         options: Options::default(),
@@ -30,7 +61,56 @@ pub fn replay(id: &str, twin: bool, no_sandbox: bool, directory: &Path) -> Resul
         library_directory: compiler.library_directory,
         stop: &signals::STOP,
     };
-    let outcome = nearmiss_engine::replay(id, twin, &config).map_err(|error| error.to_string())?;
+    let outcome = nearmiss_engine::replay(id, arguments.twin, &config);
+    let outcome = outcome.map_err(|error| error.to_string())?;
+    show(id, &outcome)
+}
+
+/// Runs the twin of what was explored on the input of a test. The program itself has nothing to say
+/// that its twin does not.
+fn replay_test(
+    what: &str,
+    test: &PathTest,
+    exploration: &Exploration,
+    arguments: &ReplayArguments,
+) -> Result<u8, String> {
+    let campaign = Campaign::open(&exploration.directory).map_err(|error| error.to_string())?;
+    let explored = Explored {
+        directory: campaign.root().to_path_buf(),
+        compiler: environment::compiler_config()?,
+        sandbox: environment::sandbox(arguments.no_sandbox)?,
+    };
+    let file = &exploration.report.file;
+    if is_newer(Path::new(file), &explored.program()) {
+        output::complain(&format!(
+            "{file} is newer than what was explored, which is what runs here: explore it again"
+        ));
+    }
+    let outcome = explored.replay(&test.rows)?;
+    let status = show(what, &outcome)?;
+    if status != NOTHING || exploration.report.oracle.is_none() {
+        return Ok(status);
+    }
+    Ok(match explored.verdict(&test.rows)? {
+        Some(false) => {
+            output::complain(&format!("{what}: the oracle rejects the result"));
+            FOUND
+        }
+        Some(true) => {
+            output::complain(&format!("{what}: the oracle accepts the result"));
+            NOTHING
+        }
+        None => NOTHING,
+    })
+}
+
+fn is_newer(file: &Path, than: &Path) -> bool {
+    let time = |path: &Path| fs::metadata(path).and_then(|metadata| metadata.modified());
+    matches!((time(file), time(than)), (Ok(file), Ok(than)) if file > than)
+}
+
+/// Shows what a program said and how it ended; the exit status says whether it failed.
+fn show(what: &str, outcome: &Outcome) -> Result<u8, String> {
     output::result(&outcome.stdout)?;
     output::message(&outcome.stderr);
     let end = match (outcome.exceeded, outcome.ended) {
@@ -38,7 +118,7 @@ pub fn replay(id: &str, twin: bool, no_sandbox: bool, directory: &Path) -> Resul
         (None, Ended::Exited(status)) => format!("ended with status {status}"),
         (None, Ended::Signal(signal)) => format!("was killed by signal {signal}"),
     };
-    output::complain(&format!("{id}: the program {end}"));
+    output::complain(&format!("{what}: the program {end}"));
     let failed = !complaints(&outcome.stderr, outcome.ended).is_empty();
     Ok(if failed { FOUND } else { NOTHING })
 }

@@ -10,7 +10,7 @@ use super::missing::{Stubs, explain, undefined, variables};
 use super::source::{Files, Source};
 use super::subject::Subject;
 use super::tool::word;
-use super::{Programs, symbols};
+use super::{PROGRAM, Programs, symbols};
 
 /// How often new undefined names may come up: a linker may tell only some at a time.
 const MOST_LINKS: usize = 50;
@@ -65,7 +65,7 @@ pub fn make(compiler: Compiler, subject: Subject) -> Result<Programs, String> {
         stubs: None,
     };
     let objects = compile_all(&recipe, subject.plan.is_some(), &mut notes)?;
-    let program = recipe.compiler.directory.join("program");
+    let program = recipe.compiler.directory.join(PROGRAM);
     let missing = link(&mut recipe, &objects, &program)?;
     Ok(Programs {
         recording: program,

@@ -38,6 +38,11 @@ pub(crate) use link::Recipe;
 pub use missing::{MISSING, MISSING_STATUS};
 use source::Files;
 
+/// Where everything is built, in the directory of an exploration.
+pub const DIRECTORY: &str = "build";
+/// The program that is explored, there.
+pub const PROGRAM: &str = "program";
+
 /// What is built, and with what.
 #[derive(Clone, Debug)]
 pub struct Sources {
@@ -94,14 +99,18 @@ pub fn build(
 
 /// The sanitizer twin of the recording program: the judge of findings.
 pub fn twin(programs: &Programs) -> Result<TwinProgram, String> {
-    let compiler = &programs.recipe.compiler;
-    let directory = compiler.directory.join("twin");
+    twin_of(&programs.recording, &programs.recipe.compiler.config)
+}
+
+/// The same of a program that was built by an earlier exploration.
+pub fn twin_of(program: &Path, compiler: &nearmiss_cc::Config) -> Result<TwinProgram, String> {
+    let directory = program.with_file_name("twin");
     let config = nearmiss_twin::Config {
-        clang: compiler.config.clang.clone(),
-        library_directory: compiler.config.library_directory.clone(),
+        clang: compiler.clang.clone(),
+        library_directory: compiler.library_directory.clone(),
         units: directory.join("units"),
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
     };
-    nearmiss_twin::build(&programs.recording, &[], &directory, &config)
+    nearmiss_twin::build(program, &[], &directory, &config)
         .map_err(|error| format!("its sanitizer twin could not be built: {error}"))
 }

@@ -153,7 +153,7 @@ fn changed(before: &Memory, after: &Memory, detail: Detail) -> Vec<String> {
 }
 
 /// What is to be thought of a test, in a word or two.
-fn verdict(report: &FunctionReport, test: &PathTest) -> String {
+pub fn verdict(report: &FunctionReport, test: &PathTest) -> String {
     if let Some(found) = finding_of(report, test) {
         return format!("FAILURE {}", found.id);
     }

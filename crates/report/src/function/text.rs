@@ -20,13 +20,10 @@ pub fn report(report: &FunctionReport, lookup: &dyn Lookup, detail: Detail) -> S
     }
     text += &infeasible::block(report, detail);
     for found in &report.findings {
-        let input = failures::test_of(report, found);
-        let input = input.map(|test| outcomes::input(&test.before, detail));
-        let _ = write!(
-            text,
-            "\n{}",
-            finding::in_function(found, input.as_deref(), lookup)
-        );
+        let test = failures::test_of(report, found);
+        let input = test.map(|test| outcomes::input(&test.before, detail));
+        let block = finding::in_function(found, input.as_deref(), "", lookup);
+        let _ = write!(text, "\n{block}");
     }
     text.push('\n');
     let _ = write_figures(&mut text, report);

@@ -12,13 +12,14 @@ mod settings;
 mod sizes;
 mod writing;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use nearmiss_engine::campaign::Campaign;
 use nearmiss_paths::Progress;
 use nearmiss_results::{FunctionReport, Verdict};
 
+use super::kept;
 use crate::arguments::{ExploreArguments, Format};
 use crate::display::{Display, Mode, function};
 use crate::{FOUND, NOTHING, output, signals};
@@ -26,7 +27,8 @@ use crate::{FOUND, NOTHING, output, signals};
 /// Explores a function, tells what was found and writes the tests.
 pub fn explore(arguments: &ExploreArguments) -> Result<u8, String> {
     writing::refuse_to_overwrite(&arguments.results)?;
-    let directory = directory(arguments);
+    let name = name(arguments);
+    let directory = kept::directory_of(&name, &arguments.campaign.dir);
     let campaign = Campaign::open(&directory).map_err(|error| error.to_string())?;
     let config = settings::config(arguments, campaign.root())?;
     signals::install();
@@ -35,8 +37,11 @@ pub fn explore(arguments: &ExploreArguments) -> Result<u8, String> {
     let display = Display::start(watched, Mode::choose(arguments.quiet));
     let report = nearmiss_paths::explore(&config, &progress);
     display.finish();
-    let report = report?;
-    results::keep(&report, campaign.root())?;
+    let mut report = report?;
+    for finding in &mut report.findings {
+        finding.replay = kept::replay_command(&finding.id, &name, &arguments.campaign.dir);
+    }
+    kept::keep(&report, campaign.root())?;
     let text = results::tell(&report, &arguments.results)?;
     writing::write(&report, text, campaign.root(), arguments)?;
     Ok(status(&report))
@@ -44,7 +49,7 @@ pub fn explore(arguments: &ExploreArguments) -> Result<u8, String> {
 
 /// Shows the report of the last exploration of a function again.
 pub fn show(function: &str, format: Format, all: bool, campaign: &Path) -> Result<(), String> {
-    let report = results::kept(&directory_of(function, campaign))?;
+    let report = kept::exploration(function, campaign)?.report;
     let text = match format {
         Format::Json => report.to_json(),
         Format::Text => results::shown(&report, all),
@@ -52,18 +57,12 @@ pub fn show(function: &str, format: Format, all: bool, campaign: &Path) -> Resul
     output::result(text.as_bytes())
 }
 
-fn directory(arguments: &ExploreArguments) -> PathBuf {
-    let subject = match &arguments.subject.function {
+/// What the exploration is called afterwards.
+fn name(arguments: &ExploreArguments) -> String {
+    match &arguments.subject.function {
         Some(function) => function.clone(),
         None => file_stem(&arguments.files[0]),
-    };
-    directory_of(&subject, &arguments.campaign.dir)
-}
-
-/// Everything that is made on the way lies here: a directory for each function, so that what is known
-/// of one is still there when another has been explored.
-fn directory_of(subject: &str, campaign: &Path) -> PathBuf {
-    campaign.join(format!("explore-{subject}"))
+    }
 }
 
 fn file_stem(file: &Path) -> String {

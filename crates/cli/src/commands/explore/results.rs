@@ -1,8 +1,5 @@
 //! What `explore` tells: the report, on standard output or in a file.
 
-use std::fs;
-use std::path::Path;
-
 use nearmiss_report::function::{files, text};
 use nearmiss_report::text::Detail;
 use nearmiss_results::FunctionReport;
@@ -11,30 +8,8 @@ use crate::arguments::{Format, ResultArguments};
 use crate::files::Disk;
 use crate::output;
 
-/// The report of the last exploration of a function, in its directory.
-const REPORT: &str = "report.json";
-
 /// What a report for people begins with in a file: so that it is known for one of ours.
 const HEAD: &str = "Report of nearmiss explore\n\n";
-
-/// Keeps the report beside what it was made from.
-pub fn keep(report: &FunctionReport, directory: &Path) -> Result<(), String> {
-    let path = directory.join(REPORT);
-    fs::write(&path, report.to_json()).map_err(|error| format!("{}: {error}", path.display()))
-}
-
-/// The report that was kept there.
-pub fn kept(directory: &Path) -> Result<FunctionReport, String> {
-    let path = directory.join(REPORT);
-    let text = fs::read_to_string(&path).map_err(|_| {
-        format!(
-            "{}: no report here; nearmiss explore makes one",
-            directory.display()
-        )
-    })?;
-    let read = FunctionReport::from_json(&text);
-    read.map_err(|error| format!("{}: {error}", path.display()))
-}
 
 /// Tells what was found, where the flags say; what is to be written into a file.
 pub fn tell(

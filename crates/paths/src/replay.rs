@@ -1,0 +1,99 @@
+//! A test of an earlier exploration, run once more on its sanitizer twin for a person to look at.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use nearmiss_abi::server::MODE_FUNCTION;
+use nearmiss_engine::capsule::{Capsule, Options};
+use nearmiss_engine::confirm::run_twin;
+use nearmiss_harness::VERDICT;
+use nearmiss_sandbox::{Limits, Outcome, Sandbox, Stdin};
+use nearmiss_server::{Request, Server};
+use nearmiss_twin::TwinProgram;
+
+use crate::build;
+use crate::judge::settings;
+use crate::study::environment;
+
+/// How long a run may take: nobody waits for thousands of them.
+const RUN_TIME: Duration = Duration::from_secs(10);
+
+/// An exploration that has been made.
+#[derive(Clone, Debug)]
+pub struct Explored {
+    /// Where it was made: [`crate::Config::directory`].
+    pub directory: PathBuf,
+    /// With what its twin is built, should that be gone.
+    pub compiler: nearmiss_cc::Config,
+    /// Where the twin runs.
+    pub sandbox: Sandbox,
+}
+
+impl Explored {
+    /// The program that was explored.
+    pub fn program(&self) -> PathBuf {
+        self.build().join(build::PROGRAM)
+    }
+
+    /// Runs the twin on the rows of a test: what it prints, and how it ends.
+    pub fn replay(&self, rows: &[u8]) -> Result<Outcome, String> {
+        let named = self.directory.join("replay");
+        fs::write(&named, rows).map_err(|error| format!("{}: {error}", named.display()))?;
+        let twin = self.twin()?;
+        let capsule = Capsule {
+            program: twin.program.clone(),
+            arguments: vec![twin.program.clone().into()],
+            environment: environment().into(),
+            directory: self.directory.clone(),
+            stdin: Stdin::Null,
+            terminal: false,
+            umask: None,
+            world: Vec::new(),
+            files: Vec::new(),
+            named: Some(named),
+            channels: String::new(),
+            options: Options::default(),
+        };
+        let limits = Limits {
+            wall: RUN_TIME,
+            cpu_seconds: RUN_TIME.as_secs() + 1,
+            ..Limits::default()
+        };
+        run_twin(&self.sandbox, &twin, &capsule, &limits).map_err(|error| error.to_string())
+    }
+
+    /// What the oracle says on the rows of a test, if there is one and the function returns.
+    pub fn verdict(&self, rows: &[u8]) -> Result<Option<bool>, String> {
+        let settings = settings(&self.twin()?, environment(), self.directory.join("judge"));
+        let mut server =
+            Server::start(&self.sandbox, settings).map_err(|error| error.to_string())?;
+        let request = Request {
+            mode: MODE_FUNCTION,
+            rows,
+            time: RUN_TIME,
+        };
+        let run = server.run(&request).map_err(|error| error.to_string())?;
+        let said = run.result(VERDICT);
+        Ok(said.map(|bytes| bytes.iter().any(|&byte| byte != 0)))
+    }
+
+    fn build(&self) -> PathBuf {
+        self.directory.join(build::DIRECTORY)
+    }
+
+    fn twin(&self) -> Result<TwinProgram, String> {
+        let program = self.program();
+        match program.exists() {
+            true => build::twin_of(&program, &self.compiler),
+            false => Err(gone(&self.directory)),
+        }
+    }
+}
+
+fn gone(directory: &Path) -> String {
+    format!(
+        "{}: the program that was explored is gone; explore it again",
+        directory.display()
+    )
+}

@@ -79,7 +79,11 @@ unsigned long __nm_concrete(unsigned long value)
     return value;
 }
 
-/* A block of exactly its size, so that one byte further is outside. */
+/* Only sanitized programs have it. */
+extern void __asan_poison_memory_region(const volatile void *start, size_t size) __attribute__((weak));
+
+/* A block of exactly its size, so that one byte further is outside. AddressSanitizer lets whoever asks
+ * for nothing use one byte. */
 void *__nm_block(unsigned long capacity, unsigned long size, const void *content, unsigned long *room)
 {
     void *block = malloc(size);
@@ -87,6 +91,8 @@ void *__nm_block(unsigned long capacity, unsigned long size, const void *content
     *room = size;
     if (block != NULL)
         memcpy(block, content, size);
+    if (block != NULL && size == 0 && __asan_poison_memory_region != NULL)
+        __asan_poison_memory_region(block, 1);
     return block;
 }
 

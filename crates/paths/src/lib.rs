@@ -2,7 +2,7 @@
 //!
 //! | module | what it does |
 //! | --- | --- |
-//! | `study`, `told` | one function from its files to its report |
+//! | `study`, `told`, `gaps`, `naming` | one function from its files to its report |
 //! | [`build`] | from the user's files to the programs that are run: recording, twin, coverage |
 //! | `explorer`, `walk`, `ways` | depth first over the execution tree: runs, and the ways that leave them |
 //! | `precondition` | which inputs are admissible: late, or as a summary that grows |
@@ -24,10 +24,12 @@ mod explorer;
 mod findings;
 mod fixed;
 mod freed;
+mod gaps;
 mod input;
 mod judge;
 mod lab;
 mod measure;
+mod naming;
 mod precondition;
 pub mod progress;
 pub mod replay;

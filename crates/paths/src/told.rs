@@ -1,27 +1,26 @@
-//! The report: what was found out, what it took, and what nobody knows.
+//! The report: what was found out, and what it took.
 
 use std::collections::BTreeSet;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
 
 use nearmiss_abi::event::PHASE_FUNCTION;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_results::{
-    FunctionReport, Infeasible, Note, PathFigures, PathTest, Step, VERSION, Verdict,
+    Finding, FunctionReport, Infeasible, Note, PathFigures, PathTest, Step, VERSION, Verdict,
 };
 use nearmiss_sites::{SiteKind, Sites};
 use nearmiss_solve::TreeSolver;
 use nearmiss_trace::Event;
 
-use crate::explorer::{DeadEnd, Explorer, Finished};
+use crate::explorer::{DeadEnd, Explorer};
 use crate::findings::Evidence;
+use crate::gaps::Gaps;
 use crate::judge::Judged;
 use crate::lab::Asked;
 use crate::measure::Measured;
 use crate::study::Study;
-use crate::{Cover, Mode, conditions, freed, steps, ways};
+use crate::{Cover, Mode, conditions, freed, naming, steps, ways};
 
 /// Dead ends for which it is looked at whose fault they are.
 const EXPLAINED: usize = 256;
@@ -42,55 +41,56 @@ impl<'a, 'l> Told<'a, 'l> {
     pub fn report(mut self, seconds: f64) -> Result<FunctionReport, String> {
         let figures = self.figures(seconds);
         let (config, programs) = (self.study.config, self.study.programs.clone());
-        let judged = self
-            .study
-            .judge
-            .take()
-            .map_or_else(Judged::default, |judge| judge.finish());
+        let judge = self.study.judge.take();
+        let judged = judge.map_or_else(Judged::default, |judge| judge.finish());
         let measured = self.measured();
-        let incomplete = self.incomplete(&judged, &measured);
+        let gaps = Gaps {
+            study: &self.study,
+            explorer: &self.explorer,
+        };
+        let incomplete = gaps.words(&judged, &measured);
         // After the figures: to explain what is infeasible takes questions of its own, to a solver of
         // its own.
         let infeasible = self.infeasible();
-        let mut findings = Evidence {
-            sites: &self.explorer.lab.sites,
-            program: programs.recording.clone(),
-            directory: config.directory.clone(),
-            failed: &self.study.collection.failed,
-            complaints: &judged.complaints,
-            rows: &|test| self.study.collection.tests[test - 1].rows.clone(),
-        }
-        .findings();
-        for finding in &mut findings {
-            finding.file = as_named(&config.build.files, &finding.file);
-        }
+        let prototype = programs.plan.as_ref().map(|plan| plan.prototype());
         let request = config.request.as_ref();
         let mut report = FunctionReport {
             version: VERSION,
             function: programs.function.clone(),
             file: programs.source.display().to_string(),
-            prototype: programs
-                .plan
-                .as_ref()
-                .map_or_else(String::new, |plan| plan.prototype()),
+            prototype: prototype.unwrap_or_default(),
             precondition: request.and_then(|request| request.precondition.clone()),
             mode: mode_name(config.mode).into(),
             oracle: request.and_then(|request| request.oracle.clone()),
             cover: cover_name(config.cover).into(),
             assumed: self.assumed(),
             incomplete,
+            findings: self.findings(&judged),
             tests: std::mem::take(&mut self.study.collection.tests),
             infeasible,
-            findings,
             figures,
             coverage: measured.coverage,
             notes: self.notes(),
         };
+        naming::restore(&mut report, &config.build.files);
         name_failures(&mut report.tests, &judged, &report.findings);
         if let Some(plan) = &programs.plan {
             freed::mark(&mut report.tests, plan, &judged.freed);
         }
         Ok(report)
+    }
+
+    fn findings(&self, judged: &Judged) -> Vec<Finding> {
+        let tests = &self.study.collection.tests;
+        let evidence = Evidence {
+            sites: &self.explorer.lab.sites,
+            program: self.study.programs.recording.clone(),
+            directory: self.study.config.directory.clone(),
+            failed: &self.study.collection.failed,
+            complaints: &judged.complaints,
+            rows: &|test| tests[test - 1].rows.clone(),
+        };
+        evidence.findings()
     }
 
     /// What was decided without the user, and what was not looked at although no path depends on it.
@@ -176,113 +176,6 @@ impl<'a, 'l> Told<'a, 'l> {
         }
     }
 
-    /// Why not everything is known.
-    fn incomplete(&self, judged: &Judged, measured: &Measured) -> Vec<String> {
-        let mut reasons = match self.study.is_covered {
-            // What was wanted is there; other paths do not matter.
-            true => Vec::new(),
-            false => self.unexplored(),
-        };
-        if let Some(trouble) = &judged.trouble {
-            reasons.push(format!(
-                "not every test was run on the sanitizer twin: {trouble}"
-            ));
-        }
-        if let Some(trouble) = &measured.trouble {
-            reasons.push(format!("what the tests cover was not counted: {trouble}"));
-        }
-        reasons
-    }
-
-    /// Why there may be other paths.
-    fn unexplored(&self) -> Vec<String> {
-        let (tree, collection) = (&self.explorer.tree, &self.study.collection);
-        let open = self.explorer.open();
-        let mut reasons = Vec::new();
-        match self.study.finished {
-            Finished::OutOfTime => {
-                reasons.push(format!(
-                    "the time was over with {open} partial paths undecided (--time)"
-                ));
-            }
-            Finished::Stopped if open > 0 => {
-                let why = match self.study.config.stop.load(Ordering::Relaxed) {
-                    true => "it was stopped",
-                    false => "there were as many paths as wanted (--max-paths)",
-                };
-                reasons.push(format!("{why}, with {open} partial paths undecided"));
-            }
-            _ => {}
-        }
-        let counts = [
-            (
-                tree.unknown,
-                "question about a partial path was too hard for its time (--query-time)",
-                "questions about partial paths were too hard for their time (--query-time)",
-            ),
-            (
-                tree.bounded,
-                "partial path lies beyond the bounds on loops and recursion",
-                "partial paths lie beyond the bounds on loops and recursion",
-            ),
-            (
-                tree.diverged,
-                "run left the predicted path",
-                "runs left the predicted path",
-            ),
-            (
-                collection.damaged,
-                "recording stopped early or contradicts itself",
-                "recordings stopped early or contradict themselves",
-            ),
-            (
-                collection.unexplained,
-                "run died before the check was recorded that would say why: other paths may lie behind it",
-                "runs died before the checks were recorded that would say why: other paths may lie behind them",
-            ),
-            (
-                collection.endless,
-                "run did not end in time (--run-time)",
-                "runs did not end in time (--run-time)",
-            ),
-            (
-                self.study.rejected,
-                "test was rejected by the precondition",
-                "tests were rejected by the precondition",
-            ),
-            (
-                self.explorer.lab.solver.figures.wrong,
-                "answer of the solver was wrong: please report this",
-                "answers of the solver were wrong: please report this",
-            ),
-        ];
-        for (number, one, many) in counts {
-            match number {
-                0 => {}
-                1 => reasons.push(format!("1 {one}")),
-                _ => reasons.push(format!("{number} {many}")),
-            }
-        }
-        for (name, runs) in &collection.missing {
-            reasons.push(format!(
-                "{runs} paths end where {name} is called, which nobody defines: give the file that does"
-            ));
-        }
-        for &site in &tree.narrowed {
-            let place = place(&self.explorer.lab.sites, site);
-            reasons.push(format!(
-                "{place}: only some values of an address or size were tried"
-            ));
-        }
-        if !collection.notes.is_empty() {
-            let places = collection.notes.len();
-            reasons.push(format!(
-                "input data was lost at {places} places (see the notes): other paths may lie behind them"
-            ));
-        }
-        reasons
-    }
-
     /// What was lost, by place.
     fn notes(&self) -> Vec<Note> {
         let sites = &self.explorer.lab.sites;
@@ -309,16 +202,6 @@ fn note(sites: &Sites, kind: NoteKind, id: SiteId, count: u64) -> Note {
     }
 }
 
-fn place(sites: &Sites, id: SiteId) -> String {
-    match sites.get(id) {
-        Some((unit, site)) => {
-            let file = unit.files.get(site.file as usize);
-            format!("{}:{}", file.map_or("?", |file| file), site.line)
-        }
-        None => "somewhere".into(),
-    }
-}
-
 /// The function's steps up to a dead end, and the one that cannot be taken.
 fn partial_path(sites: &Sites, dead_end: &DeadEnd) -> Vec<Step> {
     let events = &dead_end.visit.events;
@@ -335,25 +218,17 @@ fn partial_path(sites: &Sites, dead_end: &DeadEnd) -> Vec<Step> {
 }
 
 /// Tests at which the twin complained have failed, whatever the recording saw.
-fn name_failures(tests: &mut [PathTest], judged: &Judged, findings: &[nearmiss_results::Finding]) {
+fn name_failures(tests: &mut [PathTest], judged: &Judged, findings: &[Finding]) {
     let complained: BTreeSet<usize> = judged.complaints.iter().map(|(test, _)| *test).collect();
-    for test in tests
-        .iter_mut()
-        .filter(|test| complained.contains(&test.number))
-    {
+    let failed = |test: &&mut PathTest| {
+        complained.contains(&test.number) && !matches!(test.verdict, Verdict::Failure(_))
+    };
+    for test in tests.iter_mut().filter(failed) {
         let id = format!("P{}", test.number);
         let own = findings.iter().find(|finding| finding.test.id == id);
-        let words = own.map(|finding| {
-            format!(
-                "{} at {}:{}",
-                finding.kind.name(),
-                finding.file,
-                finding.line
-            )
-        });
-        if !matches!(test.verdict, Verdict::Failure(_)) {
-            test.verdict = Verdict::Failure(words.unwrap_or_else(|| "fails on its twin".into()));
-        }
+        let words =
+            own.map(|found| format!("{} at {}:{}", found.kind.name(), found.file, found.line));
+        test.verdict = Verdict::Failure(words.unwrap_or_else(|| "fails on its twin".into()));
     }
 }
 
@@ -373,15 +248,4 @@ fn cover_name(cover: Cover) -> &'static str {
         Cover::Branches => "branches",
         Cover::Mcdc => "mcdc",
     }
-}
-
-/// A file as the user named it: sanitizers say where it is from the root on.
-fn as_named(files: &[PathBuf], file: &str) -> String {
-    let is_it = |named: &&PathBuf| {
-        named
-            .canonicalize()
-            .is_ok_and(|path| path == Path::new(file))
-    };
-    let named = files.iter().find(is_it);
-    named.map_or(file.to_string(), |named| named.display().to_string())
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use nearmiss_report::function::single;
 use nearmiss_report::statistics::{Figures, tab_separated_values};
-use nearmiss_report::text;
+use nearmiss_report::{escape, text};
 use nearmiss_results::{Finding, FunctionReport, PathTest};
 
 use super::kept::{self, Exploration, Owner};
@@ -72,7 +72,8 @@ fn everything(directory: &Path) -> Result<String, String> {
         let listed = single::list(report);
         if !listed.is_empty() {
             // Writing into a string does not fail.
-            let _ = write!(text, "--function {name}:\n{listed}");
+            let file = escape::text(&report.file);
+            let _ = write!(text, "of {name} in {file} (--function {name}):\n{listed}");
         }
     }
     Ok(or_nothing(text))

@@ -19,12 +19,12 @@ pub fn finding(report: &FunctionReport, found: &Finding, lookup: &dyn Lookup) ->
     };
     let others = match found.tests {
         0 | 1 => String::new(),
-        tests => format!(", the first of {}", counted(tests, "test")),
+        tests => format!(", the first of {tests} that fail there"),
     };
     let input = outcomes::input(&test.before, Detail::Full);
-    let mut more = format!("  test {}{others}\n", test.number);
-    more += &way(&test.path, lookup);
-    finding::in_function(found, Some(&input), &more, lookup)
+    let title = format!("the way of test {}{others}:", test.number);
+    let way = way(&title, &test.path, lookup);
+    finding::in_function(found, Some(&input), &way, lookup)
 }
 
 /// A test: its input, what became of it, and its decisions. `replay` is the command that runs it.
@@ -41,7 +41,7 @@ pub fn test(report: &FunctionReport, test: &PathTest, replay: &str, lookup: &dyn
     // Writing into a string does not fail.
     let _ = writeln!(text, "  input: {input}");
     let _ = writeln!(text, "  result: {outcome}");
-    text += &way(&test.path, lookup);
+    text += &way("its way:", &test.path, lookup);
     let _ = writeln!(text, "  replay: {}", escape::text(replay));
     text
 }
@@ -52,17 +52,21 @@ pub fn list(report: &FunctionReport) -> String {
 }
 
 /// A line for each decision, with its source; the last ones if there are many.
-fn way(path: &[Step], lookup: &dyn Lookup) -> String {
-    if path.is_empty() {
-        return String::new();
-    }
+fn way(title: &str, path: &[Step], lookup: &dyn Lookup) -> String {
     let rows: Vec<&[Step]> = path.chunk_by(|left, right| left == right).collect();
     let (before, shown) = rows.split_at(rows.len().saturating_sub(Detail::Full.rows()));
-    let mut text = String::from("  its decisions:\n");
+    let mut text = format!("  {title}\n");
     let left_out: usize = before.iter().map(|row| row.len()).sum();
     if left_out > 0 {
         // Writing into a string does not fail.
-        let _ = writeln!(text, "    … {left_out} before");
+        let _ = writeln!(
+            text,
+            "    … {} before",
+            counted(left_out as u64, "decision")
+        );
+    }
+    if path.is_empty() {
+        text += "    no decisions\n";
     }
     let words: Vec<String> = shown.iter().map(|row| decision(row)).collect();
     let width = words.iter().map(|line| line.chars().count()).max();

@@ -13,9 +13,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nearmiss_report::function::files::{Format, Options, files, is_ours, may_replace};
-use nearmiss_report::function::{Framework, text};
+use nearmiss_report::function::{Framework, single, text};
 use nearmiss_report::text::{Detail, Lookup};
-use nearmiss_results::{FunctionReport, ReadError};
+use nearmiss_results::{FunctionReport, ReadError, Step};
 
 fn here() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/function")
@@ -135,4 +135,27 @@ fn many_tests_are_cut_but_failures_are_not() {
     assert!(brief.contains("… and 50 more paths (--all shows them)\n"));
     let full = text::report(&report, &Sources, Detail::Full);
     assert_eq!(full.matches("ab,c").count(), 90);
+}
+
+#[test]
+fn single_findings_and_tests_are_as_kept() {
+    let mut report = reports::text();
+    let step = |line: u32, way: &str| Step {
+        file: "text.c".into(),
+        line,
+        column: 5,
+        way: way.into(),
+    };
+    let mut path = vec![step(8, "true"); 3];
+    path.push(step(13, "case 1\x1b"));
+    report.tests[2].path = path;
+    report.findings[0].tests = 4;
+    // More decisions than anybody reads.
+    report.tests[1].path = (1..=60).map(|line| step(line, "false")).collect();
+    let mut text = single::list(&report) + &single::finding(&report, &report.findings[0], &Sources);
+    for test in &report.tests[..3] {
+        text += &single::test(&report, test, "nearmiss replay --test N", &Sources);
+    }
+    assert!(!text.contains('\x1b'));
+    golden("single.txt", &text);
 }

@@ -1,0 +1,149 @@
+//! Why an exploration may not know everything.
+
+use std::sync::atomic::Ordering;
+
+use nearmiss_abi::site::SiteId;
+
+use crate::explorer::{Explorer, Finished};
+use crate::judge::Judged;
+use crate::measure::Measured;
+use crate::study::Study;
+
+/// An exploration that has ended, looked at for what it left out.
+pub struct Gaps<'a, 's, 'l> {
+    /// What was done.
+    pub study: &'a Study<'s>,
+    /// How far it came.
+    pub explorer: &'a Explorer<'l>,
+}
+
+impl Gaps<'_, '_, '_> {
+    /// A sentence for each reason; none if everything is known.
+    pub fn words(&self, judged: &Judged, measured: &Measured) -> Vec<String> {
+        let mut reasons = Vec::new();
+        // What was wanted is there; other paths do not matter.
+        if !self.study.is_covered {
+            reasons.extend(self.end());
+            reasons.extend(self.counts());
+            reasons.extend(self.missing());
+            reasons.extend(self.narrowed());
+            reasons.extend(self.losses());
+        }
+        if let Some(trouble) = &judged.trouble {
+            reasons.push(format!(
+                "not every test was run on the sanitizer twin: {trouble}"
+            ));
+        }
+        if let Some(trouble) = &measured.trouble {
+            reasons.push(format!("what the tests cover was not counted: {trouble}"));
+        }
+        reasons
+    }
+
+    /// It ended before its time, or because that was over.
+    fn end(&self) -> Option<String> {
+        let open = self.explorer.open();
+        let stopped = self.study.config.stop.load(Ordering::Relaxed);
+        let why = match self.study.finished {
+            Finished::OutOfTime => {
+                let words = "the time was over with";
+                return Some(format!("{words} {open} partial paths undecided (--time)"));
+            }
+            Finished::Stopped if open > 0 && stopped => "it was stopped",
+            Finished::Stopped if open > 0 => "there were as many paths as wanted (--max-paths)",
+            _ => return None,
+        };
+        Some(format!("{why}, with {open} partial paths undecided"))
+    }
+
+    /// What went wrong so many times.
+    fn counts(&self) -> impl Iterator<Item = String> {
+        let (tree, collection) = (&self.explorer.tree, &self.study.collection);
+        let numbers = [
+            (tree.unknown, TOO_HARD),
+            (tree.bounded, BOUNDED),
+            (tree.diverged, DIVERGED),
+            (collection.damaged, DAMAGED),
+            (collection.unexplained, UNEXPLAINED),
+            (collection.endless, ENDLESS),
+            (self.study.rejected, REJECTED),
+            (self.explorer.lab.solver.figures.wrong, WRONG),
+        ];
+        let words = numbers.map(|(number, (one, many))| match number {
+            0 => None,
+            1 => Some(format!("1 {one}")),
+            _ => Some(format!("{number} {many}")),
+        });
+        words.into_iter().flatten()
+    }
+
+    /// Functions that nobody defines.
+    fn missing(&self) -> impl Iterator<Item = String> {
+        let missing = self.study.collection.missing.iter();
+        missing.map(|(name, runs)| {
+            format!(
+                "{runs} paths end where {name} is called, which nobody defines: give the file that does"
+            )
+        })
+    }
+
+    /// Addresses and sizes with more values than were tried.
+    fn narrowed(&self) -> impl Iterator<Item = String> {
+        self.explorer.tree.narrowed.iter().map(|&site| {
+            let place = self.place(site);
+            format!("{place}: only some values of an address or size were tried")
+        })
+    }
+
+    fn losses(&self) -> Option<String> {
+        let places = self.study.collection.notes.len();
+        let words = "places (see the notes): other paths may lie behind them";
+        (places > 0).then(|| format!("input data was lost at {places} {words}"))
+    }
+
+    fn place(&self, id: SiteId) -> String {
+        match self.explorer.lab.sites.get(id) {
+            Some((unit, site)) => {
+                let file = unit.files.get(site.file as usize);
+                format!("{}:{}", file.map_or("?", |file| file), site.line)
+            }
+            None => "somewhere".into(),
+        }
+    }
+}
+
+/// The words for one of a kind, and for several.
+type Words = (&'static str, &'static str);
+
+const TOO_HARD: Words = (
+    "question about a partial path was too hard for its time (--query-time)",
+    "questions about partial paths were too hard for their time (--query-time)",
+);
+const BOUNDED: Words = (
+    "partial path lies beyond the bounds on loops and recursion",
+    "partial paths lie beyond the bounds on loops and recursion",
+);
+const DIVERGED: Words = (
+    "run left the predicted path",
+    "runs left the predicted path",
+);
+const DAMAGED: Words = (
+    "recording stopped early or contradicts itself",
+    "recordings stopped early or contradict themselves",
+);
+const UNEXPLAINED: Words = (
+    "run died before the check was recorded that would say why: other paths may lie behind it",
+    "runs died before the checks were recorded that would say why: other paths may lie behind them",
+);
+const ENDLESS: Words = (
+    "run did not end in time (--run-time)",
+    "runs did not end in time (--run-time)",
+);
+const REJECTED: Words = (
+    "test was rejected by the precondition",
+    "tests were rejected by the precondition",
+);
+const WRONG: Words = (
+    "answer of the solver was wrong: please report this",
+    "answers of the solver were wrong: please report this",
+);

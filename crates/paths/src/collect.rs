@@ -134,8 +134,12 @@ impl Collection {
     }
 
     /// Remembers what a run lost. What was fixed is a condition of the path, and its other values
-    /// are tried; what is in no event is gone.
+    /// are tried; what is in no event is gone. A run that was to fail is the one before up to there, and
+    /// nothing counts behind.
     fn note(&mut self, arrival: &Arrival<'_>) {
+        if arrival.was_foreseen {
+            return;
+        }
         let path = &arrival.recorded.path;
         self.damaged += u64::from(path.stopped || path.inconsistent > 0);
         for note in &path.notes {

@@ -45,13 +45,24 @@ struct Defect {
     kind: Kind,
 }
 
+/// Findings, and the tests that show them.
+#[derive(Debug, Default)]
+pub struct Findings {
+    /// In the order of the first tests that show them.
+    pub list: Vec<Finding>,
+    /// The number of the finding that a test shows, by the test's number: what it fails of first.
+    pub shown: BTreeMap<usize, String>,
+}
+
 impl Evidence<'_> {
-    /// The findings, in the order of the first tests that show them.
-    pub fn findings(&self) -> Vec<Finding> {
+    /// The findings.
+    pub fn findings(&self) -> Findings {
+        let mut first: BTreeMap<usize, Defect> = BTreeMap::new();
         let mut found: Vec<(Defect, Finding)> = Vec::new();
         for (test, complaints) in self.complaints {
             for complaint in complaints {
                 if let Some((defect, finding)) = self.seen(*test, complaint) {
+                    first.entry(*test).or_insert_with(|| defect.clone());
                     add(&mut found, defect, finding);
                 }
             }
@@ -60,6 +71,7 @@ impl Evidence<'_> {
             let twin_saw_it = self.complaints.iter().any(|(test, _)| *test == failed.test);
             if let Some(check) = failed.check.as_ref().filter(|_| !twin_saw_it) {
                 let (defect, finding) = self.predicted(failed, check);
+                first.entry(failed.test).or_insert_with(|| defect.clone());
                 let is_known = found
                     .iter()
                     .any(|(other, _)| (&other.file, other.line) == (&defect.file, defect.line));
@@ -69,9 +81,12 @@ impl Evidence<'_> {
             }
         }
         found.sort_by_key(|(_, finding)| number(&finding.test.id));
-        let mut findings: Vec<Finding> = found.into_iter().map(|(_, finding)| finding).collect();
-        for (position, finding) in findings.iter_mut().enumerate() {
-            finding.id = format!("NM-{}", position + 1);
+        let mut findings = Findings::default();
+        for (position, (defect, finding)) in found.into_iter().enumerate() {
+            let id = format!("NM-{}", position + 1);
+            let tests = first.iter().filter(|(_, failure)| **failure == defect);
+            findings.shown.extend(tests.map(|(test, _)| (*test, id.clone())));
+            findings.list.push(Finding { id, ..finding });
         }
         findings
     }

@@ -27,7 +27,8 @@ fn step(sites: &Sites, id: SiteId, kind: EventKind, choice: u64) -> Step {
     };
     let way = match (kind, &site.kind) {
         (EventKind::Switch, SiteKind::Switch { cases, default }) => case(cases, *default, choice),
-        (EventKind::Switch | EventKind::Fixed, _) => format!("= {choice}"),
+        (EventKind::Fixed, _) => format!("to {choice:#x}"),
+        (EventKind::Switch, _) => format!("= {choice}"),
         (EventKind::Probe, _) if choice == 0 => "too much memory".into(),
         _ if choice != 0 => "true".into(),
         _ => "false".into(),

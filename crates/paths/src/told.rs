@@ -1,20 +1,20 @@
 //! The report: what was found out, and what it took.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 use nearmiss_abi::event::PHASE_FUNCTION;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_results::{
-    Finding, FunctionReport, Infeasible, Note, PathFigures, PathTest, Step, VERSION, Verdict,
+    FunctionReport, Infeasible, Note, PathFigures, PathTest, Step, VERSION, Verdict,
 };
 use nearmiss_sites::{SiteKind, Sites};
 use nearmiss_solve::TreeSolver;
 use nearmiss_trace::Event;
 
 use crate::explorer::{DeadEnd, Explorer};
-use crate::findings::Evidence;
+use crate::findings::{Evidence, Findings};
 use crate::gaps::Gaps;
 use crate::judge::Judged;
 use crate::lab::Asked;
@@ -53,6 +53,7 @@ impl<'a, 'l> Told<'a, 'l> {
         // its own.
         let infeasible = self.infeasible();
         let prototype = programs.plan.as_ref().map(|plan| plan.prototype());
+        let findings = self.findings(&judged);
         let request = config.request.as_ref();
         let mut report = FunctionReport {
             version: VERSION,
@@ -65,22 +66,22 @@ impl<'a, 'l> Told<'a, 'l> {
             cover: cover_name(config.cover).into(),
             assumed: self.assumed(),
             incomplete,
-            findings: self.findings(&judged),
             tests: std::mem::take(&mut self.study.collection.tests),
             infeasible,
+            findings: findings.list,
             figures,
             coverage: measured.coverage,
             notes: self.notes(),
         };
         naming::restore(&mut report, &config.build.files);
-        name_failures(&mut report.tests, &judged, &report.findings);
+        name_failures(&mut report.tests, &judged, &findings.shown);
         if let Some(plan) = &programs.plan {
             freed::mark(&mut report.tests, plan, &judged.freed);
         }
         Ok(report)
     }
 
-    fn findings(&self, judged: &Judged) -> Vec<Finding> {
+    fn findings(&self, judged: &Judged) -> Findings {
         let tests = &self.study.collection.tests;
         let evidence = Evidence {
             sites: &self.explorer.lab.sites,
@@ -217,18 +218,17 @@ fn partial_path(sites: &Sites, dead_end: &DeadEnd) -> Vec<Step> {
     path
 }
 
-/// Tests at which the twin complained have failed, whatever the recording saw.
-fn name_failures(tests: &mut [PathTest], judged: &Judged, findings: &[Finding]) {
+/// Tests at which the twin complained have failed, whatever the recording saw. What a test fails of is
+/// the finding that it shows.
+fn name_failures(tests: &mut [PathTest], judged: &Judged, shown: &BTreeMap<usize, String>) {
     let complained: BTreeSet<usize> = judged.complaints.iter().map(|(test, _)| *test).collect();
-    let failed = |test: &&mut PathTest| {
-        complained.contains(&test.number) && !matches!(test.verdict, Verdict::Failure(_))
-    };
-    for test in tests.iter_mut().filter(failed) {
-        let id = format!("P{}", test.number);
-        let own = findings.iter().find(|finding| finding.test.id == id);
-        let words =
-            own.map(|found| format!("{} at {}:{}", found.kind.name(), found.file, found.line));
-        test.verdict = Verdict::Failure(words.unwrap_or_else(|| "fails on its twin".into()));
+    for test in tests {
+        let has_failed = matches!(test.verdict, Verdict::Failure(_));
+        if let Some(id) = shown.get(&test.number) {
+            test.verdict = Verdict::Failure(id.clone());
+        } else if complained.contains(&test.number) && !has_failed {
+            test.verdict = Verdict::Failure("fails on its twin".into());
+        }
     }
 }
 

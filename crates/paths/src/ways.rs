@@ -1,6 +1,7 @@
 //! What else could have happened at an event of a path.
 
 use nearmiss_abi::event::EventKind;
+use nearmiss_abi::note::NoteKind;
 use nearmiss_expr::TermId;
 use nearmiss_trace::{Event, switch_targets};
 
@@ -66,10 +67,12 @@ fn other_targets(lab: &mut Lab, event: &Event) -> Vec<Way> {
         .collect()
 }
 
-/// Whether an event is a decision that tells paths apart.
+/// Whether an event is a decision that tells paths apart: also a call through a pointer that input
+/// chooses, since what is called may decide nothing that is seen.
 pub fn is_decision(event: &Event) -> bool {
-    matches!(
-        event.kind,
-        EventKind::Branch | EventKind::Switch | EventKind::Probe
-    )
+    match event.kind {
+        EventKind::Branch | EventKind::Switch | EventKind::Probe => true,
+        EventKind::Fixed => event.reason == Some(NoteKind::Jump),
+        _ => false,
+    }
 }

@@ -236,13 +236,16 @@ impl Runtime {
 /// Strings: those that input bytes end.
 impl Runtime {
     /// A string is read to its end. If no concrete zero byte of its object ends it, one of its
-    /// symbolic bytes must be zero.
+    /// symbolic bytes must be zero; in a block of a harness one of those that it has for the input in
+    /// question, since what a larger block would hold lies behind it.
     pub fn check_terminated(&mut self, start: u64, site: SiteId) {
         const MOST: u64 = 4096;
         let Some(object) = self.find_object(start).filter(|object| object.live) else {
             return;
         };
-        let end = object.start + object.size;
+        let size = self.size_of(object);
+        let is_sized = object.extent > object.size && self.is_open(size);
+        let end = object.start + if is_sized { object.extent } else { object.size };
         if end - start > MOST || self.shadow.first_label(start, end - start).is_none() {
             return;
         }
@@ -254,19 +257,27 @@ impl Runtime {
             // SAFETY: the object is live and readable.
             let byte = unsafe { read_bytes(address, 1) };
             let label = self.peek(address, 1, byte);
-            if byte == 0 && label == CONCRETE {
+            if byte == 0 && label == CONCRETE && !is_sized {
                 return;
             }
             if byte == 0 && self.length_of_end(label).is_some() {
                 return self.check_not_filled(end - 1, site);
             }
-            if label != CONCRETE {
-                let zero = self.operate(Op::Eq, 8, [label, CONCRETE], [byte, 0]);
-                let here = Truth {
-                    label: zero,
-                    holds: byte == 0,
-                };
-                ends = self.either(ends, here);
+            if label == CONCRETE && byte != 0 {
+                continue;
+            }
+            let zero = Truth {
+                label: self.operate(Op::Eq, 8, [label, CONCRETE], [byte, 0]),
+                holds: byte == 0,
+            };
+            let exists = match is_sized {
+                true => self.relate(Op::Ult, Word::concrete(address - object.start), size),
+                false => Truth::concrete(true),
+            };
+            let here = self.both(exists, zero);
+            ends = self.either(ends, here);
+            if label == CONCRETE {
+                break;
             }
         }
         self.check_that(Kind::OutOfBoundsRead, ends, site);

@@ -134,7 +134,8 @@ impl Runtime {
         if possible.holds {
             self.probe(Kind::NullDereference, possible, site);
         }
-        self.decided(EventKind::Assume, request.overflows.label, false, site);
+        // Told as what holds: an assumption that does not is an input that nobody wanted.
+        self.decided(EventKind::Assume, fits.label, fits.holds, site);
         self.add_object(
             memory,
             request.size.value,

@@ -2,9 +2,11 @@
 
 use nearmiss_results::{Block as ShownBlock, Memory, Role, Value, Variable};
 
+use crate::model::Count;
+use crate::path::{Path, Step};
 use crate::plan::Plan;
 use crate::rows;
-use crate::types::{Kind, TypeId};
+use crate::types::TypeId;
 use crate::values::Decoder;
 
 impl Plan {
@@ -21,11 +23,13 @@ impl Plan {
         before.blocks();
         let mut decoder = Decoder::new(self, staging);
         decoder.met = before.met;
-        decoder.after = Some(rows::Rows::new(rows));
+        let all = rows::Rows::new(rows);
+        decoder.made = all.made();
+        decoder.after = Some(all);
         let mut variables = decoder.variables_after();
         variables.extend(told(rows));
         let mut blocks = decoder.blocks();
-        blocks.append(&mut decoder.made);
+        blocks.extend(decoder.made_blocks());
         Memory { variables, blocks }
     }
 }
@@ -54,34 +58,101 @@ impl Decoder<'_> {
                 name: "result".into(),
                 role: Role::Result,
                 ctype: plan.types.spell(result),
-                value: self.result(result, &bytes),
+                value: self.value(result, &bytes, None),
             });
         }
         variables
     }
 
-    /// What the function gave back; if it points to memory of its own, with that memory.
-    fn result(&mut self, of: TypeId, bytes: &[u8]) -> Value {
-        let value = self.value(of, bytes, None);
-        let (Value::Elsewhere, Kind::Pointer(target)) = (&value, self.plan.types.kind(of)) else {
-            return value;
+    /// What a pointer points to that leads to none of the harness's blocks.
+    pub fn pointed_to_made(&self, address: u64) -> Value {
+        let holds = |made: &&rows::Made<'_>| {
+            let offset = address.wrapping_sub(made.address);
+            offset == 0 || offset < made.content.len() as u64
         };
-        let types = &self.plan.types;
-        let content = match (self.row(rows::RESULT_TEXT), self.row(rows::RESULT_TARGET)) {
-            (Some(text), _) => Value::Text(text),
-            (None, Some(bytes)) => self.array(*target, &bytes),
-            (None, None) => return value,
+        let Some(number) = self.made.iter().position(|made| holds(&made)) else {
+            return Value::Elsewhere;
         };
-        self.made.push(ShownBlock {
-            name: "result".into(),
-            element: types.spell(*target),
-            constant: types.is_qualified(*target, "const"),
-            freed: false,
-            content,
-        });
-        Value::Pointer {
-            block: self.met.len() + self.made.len() - 1,
-            index: 0,
+        let made = self.made[number];
+        let offset = address - made.address;
+        let size = self.plan.reach.types[made.of].size.max(1);
+        match offset % size {
+            0 => Value::Pointer {
+                block: self.met.len() + number,
+                index: offset / size,
+            },
+            _ => Value::Elsewhere,
+        }
+    }
+
+    fn made_blocks(&mut self) -> Vec<ShownBlock> {
+        let mut paths: Vec<Path> = Vec::new();
+        let mut blocks = Vec::new();
+        for made in self.made.clone() {
+            let of = self.plan.reach.types[made.of].of;
+            let path = self.plan.path_to(&made, &paths, &self.made);
+            let types = &self.plan.types;
+            let (element, constant) = (types.spell(of), types.is_qualified(of, "const"));
+            blocks.push(ShownBlock {
+                name: path.to_string(),
+                element,
+                constant,
+                freed: false,
+                content: self.made_content(of, &made),
+            });
+            paths.push(path);
+        }
+        blocks
+    }
+
+    fn made_content(&mut self, of: TypeId, made: &rows::Made<'_>) -> Value {
+        if made.text {
+            return Value::Text(made.content.to_vec());
+        }
+        let Some(open) = self.plan.types.tail(of) else {
+            return self.array(of, made.content);
+        };
+        let behind = (made.content.len() as u64).saturating_sub(open.offset);
+        self.tail = behind / self.plan.types.size(open.element).max(1);
+        Value::Array(vec![self.value(of, made.content, None)])
+    }
+}
+
+impl Plan {
+    /// How the source would call the pointer that leads to what the function made. `paths` are those of
+    /// what was found before.
+    fn path_to(&self, made: &rows::Made<'_>, paths: &[Path], all: &[rows::Made<'_>]) -> Path {
+        let blocks = 1..=self.layout.blocks.len();
+        let roots = blocks.end() + 1..self.sources();
+        let (source, offset) = (made.source, made.offset);
+        if source == 0 {
+            let result = self.function.function.signature.result;
+            return self.types.path_of(result, Path::root("result"), offset);
+        }
+        if roots.contains(&source) {
+            let root = &self.layout.roots[source - roots.start];
+            return self.types.path_of(root.of, Path::root(&root.name), offset);
+        }
+        let (pointer, of, is_one) = if blocks.contains(&source) {
+            let block = &self.layout.blocks[source - blocks.start()];
+            let is_one = matches!(block.count, Count::Fixed(1));
+            (block.path.clone(), block.element, is_one)
+        } else {
+            let outer = source - roots.end;
+            let Some((path, outer)) = paths.get(outer).zip(all.get(outer)) else {
+                return Path::root("result");
+            };
+            let of = &self.reach.types[outer.of];
+            let is_one = of.open || outer.content.len() as u64 == of.size;
+            (path.clone(), of.of, is_one)
+        };
+        let size = self.types.size(of).max(1);
+        match is_one {
+            true => self.types.path_of(of, pointer.then(Step::Target), offset),
+            false => {
+                let path = pointer.then(Step::Index(offset / size));
+                self.types.path_of(of, path, offset % size)
+            }
         }
     }
 }

@@ -24,6 +24,7 @@ mod operands;
 mod path;
 mod plan;
 mod pointers;
+mod reach;
 pub mod require;
 mod rows;
 mod rulebook;

@@ -6,6 +6,7 @@ use crate::layout::{Builder, Layout, Scene};
 use crate::matching;
 use crate::model::{Owner, Place, Root};
 use crate::path::Path;
+use crate::reach::Reach;
 use crate::rulebook::Rulebook;
 use crate::types::{TypeId, Types};
 use crate::unit::{Function, Unit};
@@ -26,6 +27,10 @@ pub struct Plan {
     pub(crate) oracle: Option<Call>,
     /// What holds for all inputs, as expressions in C.
     pub(crate) conditions: Vec<String>,
+    /// How deep lists and trees are.
+    pub(crate) depth: u32,
+    /// What pointers may lead to that the function left.
+    pub(crate) reach: Reach,
 }
 
 /// A function, and what the harness passes to it.
@@ -44,6 +49,27 @@ pub(crate) enum Argument {
     Old(usize),
     /// What the function gave back.
     Result,
+}
+
+impl Plan {
+    /// Finds the types that pointers lead to in all that a function can leave.
+    fn find_reach(&mut self) {
+        let result = self.function.function.signature.result;
+        let blocks = self.layout.blocks.iter().filter(|block| !block.constant);
+        let globals = self.layout.roots.iter();
+        let globals = globals.filter(|root| root.role == Role::Global);
+        let left = std::iter::once(result)
+            .chain(blocks.map(|block| block.element))
+            .chain(globals.map(|root| root.of));
+        for of in left {
+            self.reach.add(&self.types, of);
+        }
+    }
+
+    /// How many objects lead to what a function made, itself not counted: the result, blocks, roots.
+    pub(crate) fn sources(&self) -> usize {
+        1 + self.layout.blocks.len() + self.layout.roots.len()
+    }
 }
 
 impl Unit {
@@ -90,8 +116,11 @@ impl Unit {
             precondition: precondition.transpose()?,
             oracle: oracle.transpose()?,
             conditions: Vec::new(),
+            depth: or_default(request.depth, DEFAULT_DEPTH),
+            reach: Reach::default(),
             layout,
         };
+        plan.find_reach();
         let requirements = request.requirements.iter();
         plan.conditions = requirements
             .map(|text| require::write(text, &plan))

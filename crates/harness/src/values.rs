@@ -32,10 +32,10 @@ pub(crate) struct Decoder<'a> {
     pub after: Option<rows::Rows<'a>>,
     /// The blocks of the plan that were met.
     pub met: Vec<usize>,
-    /// Memory that the function made.
-    pub made: Vec<ShownBlock>,
+    /// Memory that the function made: it is shown behind the blocks of the plan.
+    pub made: Vec<rows::Made<'a>>,
     /// How many elements the array of no length has that is met next.
-    tail: u64,
+    pub tail: u64,
 }
 
 impl<'a> Decoder<'a> {
@@ -246,12 +246,17 @@ impl<'a> Decoder<'a> {
                 let index = offset / self.plan.layout.blocks[number].size.max(1);
                 self.pointer_to(number, index)
             }
-            _ => Value::Elsewhere,
+            Some(_) => Value::Elsewhere,
+            None => self.pointed_to_made(address),
         }
     }
 
     fn pointer_to(&mut self, number: usize, index: u64) -> Value {
         let known = self.met.iter().position(|met| *met == number);
+        if known.is_none() && self.after.is_some() {
+            // What could not be reached before has no number, and those of what was made are behind.
+            return Value::Elsewhere;
+        }
         let block = known.unwrap_or_else(|| {
             self.met.push(number);
             self.met.len() - 1

@@ -72,6 +72,7 @@ impl<'a, 'l> Told<'a, 'l> {
             figures,
             coverage: measured.coverage,
             notes: self.notes(),
+            undefined: programs.undefined.clone(),
         };
         naming::restore(&mut report, &config.build.files);
         name_failures(&mut report.tests, &judged, &findings.shown);

@@ -31,7 +31,7 @@ fn a_harness_of_another_tool_is_built_as_it_is() {
     ]);
     let programs = place.build(&["klee.c", "twice.c"], &[], None).unwrap();
     assert_eq!(programs.function, "main");
-    assert!(programs.plan.is_none() && programs.missing.is_empty());
+    assert!(programs.plan.is_none() && programs.undefined.is_empty());
     assert_eq!(programs.source, place.path("klee.c"));
     let output = place.shell(&programs.recording.display().to_string());
     assert!(output.status.success());
@@ -84,7 +84,7 @@ fn errors_are_clangs_own_and_hint_at_the_words_behind_the_dashes() {
 }
 
 #[test]
-fn a_variable_that_nobody_defines_is_an_error() {
+fn a_variable_that_the_harness_of_another_tool_misses_is_an_error() {
     let place = Place::with(&[
         (
             "main.c",
@@ -96,6 +96,47 @@ fn a_variable_that_nobody_defines_is_an_error() {
     assert!(error.contains("the variable level"), "{error}");
     assert!(error.contains("other.c"), "{error}");
     assert!(place.build(&["main.c", "other.c"], &[], None).is_ok());
+}
+
+#[test]
+fn variables_that_nobody_defines_are_made() {
+    let text = "extern int level; extern const short limits[3]; extern int rows[];\n\
+                extern _Thread_local long own; extern struct hidden hidden; void use(void *);\n\
+                int f(int i) { use(&hidden); return level + limits[1] + rows[i & 7] + (int)own; }\n\
+                int unused(void) { extern int never; return never; }\n";
+    let place = Place::with(&[
+        ("f.c", text),
+        ("other.c", "extern int level;\nint level = 3;\n"),
+    ]);
+    let programs = place.build(&["f.c"], &[], Some(&request("f"))).unwrap();
+    let undefined = &programs.undefined;
+    assert_eq!(undefined.functions, ["use"]);
+    assert_eq!(undefined.variables, ["level", "limits"]);
+    assert_eq!(undefined.of_threads, ["own"]);
+    assert_eq!(undefined.storage, ["hidden", "never", "rows"]);
+    let notes = programs.notes.join("\n");
+    assert!(
+        notes.contains("`level`: it is zero") && notes.contains("other.c"),
+        "{notes}"
+    );
+    assert!(
+        notes.contains("`rows`, and nothing says how large"),
+        "{notes}"
+    );
+    assert!(!notes.contains("never"), "{notes}");
+    assert!(twin(&programs).is_ok());
+    // Named as an input it needs no note.
+    let mut wanted = request("f");
+    wanted.globals = vec!["level".into()];
+    let programs = place.build(&["f.c"], &[], Some(&wanted)).unwrap();
+    assert!(!programs.notes.join("").contains("`level`"));
+    assert_eq!(
+        programs.plan.unwrap().decode(&[]).variables[1].name,
+        "level"
+    );
+    wanted.globals = vec!["depth".into()];
+    let error = place.build(&["f.c"], &[], Some(&wanted)).unwrap_err();
+    assert!(error.contains("there is no such variable"), "{error}");
 }
 
 #[test]

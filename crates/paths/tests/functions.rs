@@ -107,9 +107,9 @@ fn a_function_that_nobody_defines_ends_the_run() {
             .build(&["f.c"], &[], Some(&request(function)))
             .unwrap();
         assert!(
-            programs.missing.contains(&missing.to_string()),
+            programs.undefined.functions.contains(&missing.to_string()),
             "{:?}",
-            programs.missing
+            programs.undefined.functions
         );
         let zero = run(&place, &programs.recording, &[0; 4]);
         assert_eq!(zero.ended, Ended::Exited(0));

@@ -40,6 +40,39 @@ pub struct FunctionReport {
     pub coverage: Option<Coverage>,
     /// What was lost while recording.
     pub notes: Vec<Note>,
+    /// What no given file defines.
+    #[serde(default, skip_serializing_if = "Undefined::is_empty")]
+    pub undefined: Undefined,
+}
+
+/// What no given file defines: a test that includes the source has to bring it along.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Undefined {
+    /// Functions: a run that calls one ends there.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub functions: Vec<String>,
+    /// Variables that the source declares: zeros, or inputs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub variables: Vec<String>,
+    /// The same, where every thread has its own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub of_threads: Vec<String>,
+    /// Variables of which only the name counts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub storage: Vec<String>,
+}
+
+impl Undefined {
+    /// Whether everything is defined.
+    pub fn is_empty(&self) -> bool {
+        let lists = [
+            &self.functions,
+            &self.variables,
+            &self.of_threads,
+            &self.storage,
+        ];
+        lists.iter().all(|list| list.is_empty())
+    }
 }
 
 impl FunctionReport {

@@ -17,7 +17,8 @@ pub use campaign::{
 };
 pub use finding::{Change, Finding, Input, Resized, Status, Test};
 pub use function::{
-    Coverage, Covered, FunctionReport, Infeasible, PathFigures, PathTest, Step, Uncovered, Verdict,
+    Coverage, Covered, FunctionReport, Infeasible, PathFigures, PathTest, Step, Uncovered,
+    Undefined, Verdict,
 };
 pub use library::{Library, LibraryFunction};
 pub use memory::{Block, Memory, Role, Value, Variable};

@@ -5,6 +5,7 @@
 //! | [`build`] | blocks and objects, filled from the staging; assumptions |
 //! | [`calls`] | arguments, stubs, declarations of functions in other files |
 //! | [`results`] | what the run tells afterwards |
+//! | [`made`] | the same of memory that the function made |
 //!
 //! Everything is in terms of the compiler's builtins and of names that start with `nm_harness_`, so
 //! that it means the same behind any file. Nothing is optimised: a condition that is written
@@ -12,6 +13,7 @@
 
 mod build;
 mod calls;
+mod made;
 mod results;
 
 use std::fmt::Write;
@@ -156,6 +158,7 @@ impl Plan {
             self.write_result(text);
         }
         *text += "        nm_harness_results();\n";
+        self.write_starts(text, gives);
     }
 
     /// Whether the oracle wants to see what was there before the call.

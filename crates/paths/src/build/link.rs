@@ -4,12 +4,16 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nearmiss_results::Undefined;
+
 use super::compile::{Compiler, refused};
+use super::declared::Declared;
 use super::live;
-use super::missing::{Stubs, explain, undefined, variables};
+use super::missing::{self, Stubs, explain, undefined};
 use super::source::{Files, Source};
 use super::subject::Subject;
 use super::tool::word;
+use super::unit::Variable;
 use super::{PROGRAM, Programs, symbols};
 
 /// How often new undefined names may come up: a linker may tell only some at a time.
@@ -53,8 +57,17 @@ fn has_main(object: &Path) -> bool {
     fs::read(object).is_ok_and(|bytes| symbols::functions(&bytes).contains("main"))
 }
 
+/// What came of an attempt.
+#[derive(Debug)]
+pub enum Made {
+    /// It is built.
+    Programs(Box<Programs>),
+    /// Nobody defines these variables, which may be needed: the subject is to define them.
+    Needs(Vec<Variable>),
+}
+
 /// Compiles and links what is under test.
-pub fn make(compiler: Compiler, subject: Subject) -> Result<Programs, String> {
+pub fn make(compiler: Compiler, subject: Subject) -> Result<Made, String> {
     let mut notes = subject.notes;
     let mut recipe = Recipe {
         compiler,
@@ -66,16 +79,30 @@ pub fn make(compiler: Compiler, subject: Subject) -> Result<Programs, String> {
     };
     let objects = compile_all(&recipe, subject.plan.is_some(), &mut notes)?;
     let program = recipe.compiler.directory.join(PROGRAM);
-    let missing = link(&mut recipe, &objects, &program)?;
-    Ok(Programs {
+    let stubs = match link(
+        &mut recipe,
+        &objects,
+        &program,
+        subject.plan.is_some(),
+        &mut notes,
+    )? {
+        Linked::With(stubs) => stubs,
+        Linked::Needs(variables) => return Ok(Made::Needs(variables)),
+    };
+    Ok(Made::Programs(Box::new(Programs {
         recording: program,
         plan: subject.plan,
         function: subject.function,
         source: recipe.source.name.clone(),
-        missing: missing.into_iter().collect(),
+        undefined: Undefined {
+            functions: stubs.functions.into_iter().collect(),
+            variables: subject.additions.names(false),
+            of_threads: subject.additions.names(true),
+            storage: stubs.variables.into_iter().collect(),
+        },
         notes,
         recipe,
-    })
+    })))
 }
 
 /// Compiles every source with instrumentation, some at a time; gives the objects.
@@ -125,19 +152,27 @@ fn compile_all(
     }
 }
 
-/// Links, with stubs for what is missing; gives the names of those functions.
+/// What came of linking.
+enum Linked {
+    With(Stubs),
+    Needs(Vec<Variable>),
+}
+
+/// Links, with stubs for what is missing.
 fn link(
     recipe: &mut Recipe,
     objects: &[PathBuf],
     program: &Path,
-) -> Result<BTreeSet<String>, String> {
+    is_our_harness: bool,
+    notes: &mut Vec<String>,
+) -> Result<Linked, String> {
     let directory = recipe.compiler.directory.clone();
     let mut stubs = Stubs::default();
     for _ in 0..MOST_LINKS {
         let words = recipe.link_words(objects, program);
         let mut messages = Vec::new();
         if nearmiss_cc::build_in(&directory, &words, &recipe.compiler.config, &mut messages) {
-            return Ok(stubs.functions);
+            return Ok(Linked::With(stubs));
         }
         let messages = String::from_utf8_lossy(&messages).into_owned();
         let mut found = undefined(&messages);
@@ -145,37 +180,66 @@ fn link(
         if found.is_empty() {
             return Err(format!("the program cannot be linked:\n{messages}"));
         }
-        let variables = missing_variables(recipe, &found)?;
-        let is_function = |name: &String| !variables.contains(name);
+        let missing = Missing::among(recipe, &found)?;
+        if !is_our_harness && !missing.needed.is_empty() {
+            return Err(explain(
+                &missing.needed,
+                std::slice::from_ref(&recipe.source),
+            ));
+        }
+        if !missing.definable.is_empty() {
+            return Ok(Linked::Needs(missing.definable));
+        }
+        notes.extend(
+            missing
+                .needed
+                .iter()
+                .map(|name| missing::note_unsized(name)),
+        );
+        let is_function = |name: &String| !missing.variables.contains(name);
         (stubs.functions).extend(found.into_iter().filter(is_function));
-        stubs.variables.extend(variables);
+        stubs.variables.extend(missing.variables);
         recipe.stubs = Some(stubs.compile(&recipe.compiler, &directory)?);
     }
     Err("the program cannot be linked: ever more functions are missing".to_string())
 }
 
-/// Which of these names are variables: an error if code that may run needs one.
-fn missing_variables(recipe: &Recipe, names: &BTreeSet<String>) -> Result<Vec<String>, String> {
-    let mut files = recipe.files.clone();
-    // The harness uses what its includes use.
-    let mut subject = recipe.source.clone();
-    subject.path = recipe.input.clone();
-    subject.words.extend(recipe.words.iter().cloned());
-    files.sources.insert(0, subject);
-    let found = variables(names, &files, &recipe.compiler);
-    if found.is_empty() {
-        return Ok(found);
-    }
-    let needed = live::undefined(recipe)?;
-    let needed: Vec<String> = (found.iter())
-        .filter(|name| needed.contains(*name))
-        .cloned()
-        .collect();
-    match needed.is_empty() {
-        true => Ok(found),
-        false => {
-            files.sources[0] = recipe.source.clone();
-            Err(explain(&needed, &files.sources))
+/// The variables among what nobody defines.
+#[derive(Debug, Default)]
+struct Missing {
+    variables: BTreeSet<String>,
+    /// Those of them that code needs that may run.
+    needed: Vec<String>,
+    /// Those of these that the file under test declares, with a size.
+    definable: Vec<Variable>,
+}
+
+impl Missing {
+    fn among(recipe: &Recipe, names: &BTreeSet<String>) -> Result<Missing, String> {
+        // The harness uses what its includes use.
+        let mut subject = recipe.source.clone();
+        subject.path = recipe.input.clone();
+        subject.words.extend(recipe.words.iter().cloned());
+        let declared = Declared::by(&subject, &recipe.compiler);
+        let mut functions = declared.functions;
+        for source in &recipe.files.sources {
+            functions.extend(Declared::by(source, &recipe.compiler).functions);
         }
+        for path in &recipe.files.linked {
+            // What cannot be read (an archive) says nothing.
+            let called = fs::read(path).map_or(BTreeSet::new(), |bytes| symbols::called(&bytes));
+            functions.extend(called);
+        }
+        let mut missing = Missing {
+            variables: names.difference(&functions).cloned().collect(),
+            ..Missing::default()
+        };
+        if !missing.variables.is_empty() {
+            let needed = live::undefined(recipe)?;
+            missing.needed = missing.variables.intersection(&needed).cloned().collect();
+            missing.definable = declared.variables;
+            (missing.definable).retain(|variable| missing.needed.contains(&variable.name));
+        }
+        Ok(missing)
     }
 }

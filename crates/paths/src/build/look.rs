@@ -17,6 +17,8 @@ pub struct Looked {
     pub object: Vec<u8>,
     /// The functions that it defines.
     pub functions: BTreeSet<String>,
+    /// The variables that it defines, static ones too.
+    pub variables: BTreeSet<String>,
     /// The functions and variables of it that other files can use.
     pub exported: BTreeSet<String>,
 }
@@ -86,6 +88,7 @@ impl<'a> Looker<'a> {
                     fs::read(&output).map_err(|error| format!("{}: {error}", output.display()))?;
                 return Ok(Looked {
                     functions: symbols::functions(&object),
+                    variables: symbols::variables(&object),
                     exported: symbols::exported(&object),
                     object,
                 });

@@ -1,5 +1,4 @@
-//! What nobody defines: functions get a stub that ends the run; a variable that may be needed is an
-//! error.
+//! What nobody defines: functions get a stub that ends the run, variables are zeros.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -7,13 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::compile::Compiler;
-use super::source::{Files, Source};
-use super::symbols;
+use super::source::Source;
 
 /// The name of the result row that says which missing function a run came to.
 pub const MISSING: &str = "missing";
 /// With what status a run ends that came to one.
 pub const MISSING_STATUS: i32 = 86;
+/// Bytes of a variable of which nobody knows the size.
+const STORAGE: usize = 65536;
 
 /// The symbols that the linker did not find, by what it said (GNU ld or lld).
 pub fn undefined(messages: &str) -> BTreeSet<String> {
@@ -29,35 +29,6 @@ pub fn undefined(messages: &str) -> BTreeSet<String> {
         names.extend(gnu.or(lld).map(str::to_string));
     }
     names
-}
-
-/// Which of `names` are variables, or may be.
-pub fn variables(names: &BTreeSet<String>, files: &Files, compiler: &Compiler) -> Vec<String> {
-    let mut functions = BTreeSet::new();
-    for source in &files.sources {
-        functions.extend(declared_functions(source, compiler));
-    }
-    for path in &files.linked {
-        // What cannot be read (an archive) says nothing.
-        functions.extend(fs::read(path).map_or(BTreeSet::new(), |bytes| symbols::called(&bytes)));
-    }
-    names.difference(&functions).cloned().collect()
-}
-
-/// The functions that a file uses and does not define, from clang's IR, which knows what an object
-/// file does not say.
-fn declared_functions(source: &Source, compiler: &Compiler) -> BTreeSet<String> {
-    let output = compiler.directory.join("declared.ll");
-    let options = ["-O0", "-S", "-emit-llvm"];
-    let compiled = compiler.plain(source, &source.path, &options, &output);
-    let text = compiled.map_or(String::new(), |()| {
-        fs::read_to_string(&output).unwrap_or_default()
-    });
-    let declared = text.lines().filter(|line| line.starts_with("declare "));
-    declared
-        .filter_map(|line| Some(line.split_once('@')?.1.split_once('(')?.0))
-        .map(|name| name.trim_matches('"').to_string())
-        .collect()
 }
 
 /// The error about variables that nobody defines.
@@ -115,12 +86,32 @@ fn defines_variable(line: &str, variable: &str) -> bool {
     })
 }
 
+/// The note about a variable that is zeros for lack of a definition.
+pub fn note(variable: &str, sources: &[Source]) -> String {
+    let home = likely_home(variable, sources);
+    let home = home.map_or(String::new(), |home| {
+        format!(", {} seems to define it", home.display())
+    });
+    format!(
+        "no given file defines the variable `{variable}`: it is zero when the function is called, \
+         `--global {variable}` makes it an input{home}"
+    )
+}
+
+/// The note about a variable of which not even the size is known.
+pub fn note_unsized(variable: &str) -> String {
+    format!(
+        "no given file defines the variable `{variable}`, and nothing says how large it is: it is \
+         {STORAGE} bytes of zeros"
+    )
+}
+
 /// What is defined by us.
 #[derive(Clone, Debug, Default)]
 pub struct Stubs {
     /// A run that calls one ends there.
     pub functions: BTreeSet<String>,
-    /// Variables that no code needs that may run.
+    /// Variables that no code needs that may run, or of which nobody knows the size.
     pub variables: BTreeSet<String>,
 }
 
@@ -153,7 +144,7 @@ impl Stubs {
         for (number, name) in self.variables.iter().enumerate() {
             let _ = writeln!(
                 text,
-                "char unneeded_{number}[4096] __asm__(\"{name}\") __attribute__((aligned(16)));"
+                "char storage_{number}[{STORAGE}] __asm__(\"{name}\") __attribute__((aligned(16)));"
             );
         }
         text

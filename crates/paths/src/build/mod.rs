@@ -15,6 +15,7 @@
 
 mod commands;
 mod compile;
+mod declared;
 mod fuzzer;
 mod link;
 mod live;
@@ -24,6 +25,7 @@ mod source;
 mod subject;
 mod symbols;
 pub(crate) mod tool;
+mod unit;
 mod words;
 
 use std::fs;
@@ -31,12 +33,15 @@ use std::path::{Path, PathBuf};
 
 use nearmiss_cc::Checks;
 use nearmiss_harness::{Plan, Request};
+use nearmiss_results::Undefined;
 use nearmiss_twin::TwinProgram;
 
 pub(crate) use compile::Compiler;
+use link::Made;
 pub(crate) use link::Recipe;
 pub use missing::{MISSING, MISSING_STATUS};
 use source::Files;
+use unit::Additions;
 
 /// Where everything is built, in the directory of an exploration.
 pub const DIRECTORY: &str = "build";
@@ -67,9 +72,9 @@ pub struct Programs {
     pub function: String,
     /// The user's file that has the function, as he named it.
     pub source: PathBuf,
-    /// Functions that nobody defines; a run that calls one ends there, with the status
+    /// What nobody defines. A run that calls such a function ends there, with the status
     /// [`MISSING_STATUS`] and a result row [`MISSING`] that has the function's name.
-    pub missing: Vec<String>,
+    pub undefined: Undefined,
     /// What else must be told.
     pub notes: Vec<String>,
     /// How it was made: other programs are made of the same files.
@@ -93,8 +98,34 @@ pub fn build(
         directory: here.join(directory),
     };
     let files = Files::sort(sources, &here)?;
-    let subject = subject::find(&compiler, files, request)?;
-    link::make(compiler, subject)
+    let mut additions = Additions::default();
+    loop {
+        let subject = subject::find(&compiler, files.clone(), request, &additions)?;
+        match link::make(compiler.clone(), subject)? {
+            Made::Programs(mut programs) => {
+                programs.tell_of_zeros(&files, request);
+                return Ok(*programs);
+            }
+            Made::Needs(variables) => additions.variables.extend(variables),
+        }
+    }
+}
+
+impl Programs {
+    /// Notes which variables are zeros for lack of a definition.
+    fn tell_of_zeros(&mut self, files: &Files, request: Option<&Request>) {
+        let is_input = |name: &String| request.is_some_and(|it| it.globals.contains(name));
+        let Undefined {
+            variables,
+            of_threads,
+            ..
+        } = &self.undefined;
+        let zeros = variables.iter().chain(of_threads);
+        let notes = zeros
+            .filter(|it| !is_input(it))
+            .map(|name| missing::note(name, &files.sources));
+        self.notes.extend(notes);
+    }
 }
 
 /// The sanitizer twin of the recording program: the judge of findings.

@@ -3,17 +3,18 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use nearmiss_harness::{HarnessError, PROBE_FLAGS, Plan, Request, Unit};
+use nearmiss_harness::{HarnessError, Plan, Request, Unit};
 
 use super::compile::Compiler;
 use super::fuzzer;
 use super::look::{Looker, similar};
 use super::source::{Files, Source};
+use super::unit::Additions;
 
 /// What a `main` of the user's is called where the harness has one.
-const OTHER_MAIN: &str = "nearmiss_original_main";
+pub(super) const OTHER_MAIN: &str = "nearmiss_original_main";
 
 /// A harness that is longer takes minutes to compile, and no exploration of it comes to an end.
 const LONGEST_HARNESS: usize = 1 << 20;
@@ -35,6 +36,8 @@ pub struct Subject {
     pub files: Files,
     /// What must be told.
     pub notes: Vec<String>,
+    /// What is defined for it.
+    pub additions: Additions,
 }
 
 /// Functions in the order in which a file names them; what only its headers define is left out.
@@ -52,16 +55,19 @@ fn listed(functions: &BTreeSet<String>, content: &str) -> String {
     }
 }
 
-/// Finds out what is under test, and writes a harness if there is none.
+/// Finds out what is under test, and writes a harness if there is none. `additions` are what the files
+/// need and nobody has.
 pub fn find(
     compiler: &Compiler,
     files: Files,
     request: Option<&Request>,
+    additions: &Additions,
 ) -> Result<Subject, String> {
     let mut finder = Finder {
         looker: Looker::new(compiler, files.sources.len()),
         compiler,
         files,
+        additions: additions.clone(),
     };
     match request {
         Some(request) => finder.function(request),
@@ -69,10 +75,12 @@ pub fn find(
     }
 }
 
-struct Finder<'a> {
-    compiler: &'a Compiler,
-    looker: Looker<'a>,
-    files: Files,
+pub(super) struct Finder<'a> {
+    pub compiler: &'a Compiler,
+    pub looker: Looker<'a>,
+    pub files: Files,
+    /// What is written behind the files that are included.
+    pub additions: Additions,
 }
 
 impl Finder<'_> {
@@ -88,6 +96,7 @@ impl Finder<'_> {
                 plan: None,
                 files: std::mem::take(&mut self.files),
                 notes: std::mem::take(&mut self.looker.notes),
+                additions: Additions::default(),
                 source,
             });
         }
@@ -134,6 +143,7 @@ impl Finder<'_> {
         }
         let index = self.home(&request.function)?;
         let (included, beside) = self.helpers(request, index)?;
+        self.add_globals(request, &included)?;
         let (input, words) = self.unit(&included)?;
         let object = self.debug_information(&included, &input, &words)?;
         let plan = self
@@ -157,6 +167,7 @@ impl Finder<'_> {
             words,
             files,
             notes,
+            additions: std::mem::take(&mut self.additions),
         })
     }
 
@@ -231,54 +242,7 @@ impl Finder<'_> {
         names
     }
 
-    /// The file that the harness includes: the user's own, or one that includes several, each with
-    /// another name for a `main` in it. Also gives the words that its compilation needs besides those
-    /// of the first file.
-    fn unit(&self, included: &[usize]) -> Result<(PathBuf, Vec<String>), String> {
-        let sources: Vec<&Source> = included.iter().map(|i| &self.files.sources[*i]).collect();
-        let strange = |source: &&&Source| source.path.to_string_lossy().contains(['"', '\n']);
-        if let Some(source) = sources.iter().find(strange) {
-            let name = source.name.display();
-            return Err(format!(
-                "{name}: C has no way to include a file of this name"
-            ));
-        }
-        if let [source] = sources[..] {
-            return Ok((source.path.clone(), Vec::new()));
-        }
-        let mut text = String::from("/* The files under test, without their main. */\n");
-        for (number, source) in sources.iter().enumerate() {
-            let _ = write!(
-                text,
-                "#undef main\n#define main {OTHER_MAIN}_{number}\n#include \"{}\"\n",
-                source.path.display()
-            );
-        }
-        let words = sources[1..].iter().filter_map(|source| source.naming());
-        Ok((self.write("unit.c", &text)?, words.collect()))
-    }
-
-    /// The object with the debug information of all that is included.
-    fn debug_information(
-        &mut self,
-        included: &[usize],
-        unit: &Path,
-        words: &[String],
-    ) -> Result<Vec<u8>, String> {
-        if let [index] = included {
-            let looked = self.looker.look(&mut self.files.sources, *index)?;
-            return Ok(looked.object.clone());
-        }
-        let mut source = self.files.sources[included[0]].clone();
-        source.words.extend(words.iter().cloned());
-        let output = self.compiler.directory.join("unit.o");
-        self.compiler
-            .plain(&source, unit, PROBE_FLAGS, &output)
-            .map_err(|messages| format!("the files do not compile together:\n{messages}"))?;
-        fs::read(&output).map_err(|error| format!("{}: {error}", output.display()))
-    }
-
-    fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
         let path = self.compiler.directory.join(name);
         fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
         Ok(path)

@@ -9,11 +9,20 @@ use object::{Endianness, Object, ObjectSection, ObjectSymbol, RelocationFlags, S
 
 /// The functions that an object defines, static ones too.
 pub fn functions(bytes: &[u8]) -> BTreeSet<String> {
+    defined(bytes, &[SymbolKind::Text])
+}
+
+/// The variables that an object defines, static ones too.
+pub fn variables(bytes: &[u8]) -> BTreeSet<String> {
+    defined(bytes, &[SymbolKind::Data, SymbolKind::Tls])
+}
+
+fn defined(bytes: &[u8], kinds: &[SymbolKind]) -> BTreeSet<String> {
     let Ok(file) = ElfFile64::<Endianness>::parse(bytes) else {
         return BTreeSet::new();
     };
     file.symbols()
-        .filter(|symbol| symbol.is_definition() && symbol.kind() == SymbolKind::Text)
+        .filter(|symbol| symbol.is_definition() && kinds.contains(&symbol.kind()))
         .filter_map(|symbol| symbol.name().ok().map(str::to_string))
         .collect()
 }

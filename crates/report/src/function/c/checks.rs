@@ -55,7 +55,7 @@ impl Checks {
         };
         let (place, content) = content_of(block, place);
         match content {
-            Value::Array(items) if is_long(items) => {
+            Value::Array(items) if is_long(items) && !items.iter().any(is_filled) => {
                 self.all_at_once(scene, &place, items, &block.element)
             }
             Value::Array(items) => {
@@ -154,14 +154,28 @@ impl Checks {
 /// with 0xbe while it is watched, and is anything when it is not.
 fn is_of_the_function(check: &Check) -> bool {
     match check {
-        Check::Integer { value, .. } => [1, 2, 4, 8].into_iter().all(|size: u32| {
-            let filled = 0xbebe_bebe_bebe_bebe_u64 >> (64 - size * 8);
-            let negative = i128::from(filled) - (1 << (size * 8));
-            *value != i128::from(filled) && *value != negative
-        }),
+        Check::Integer { value, .. } => !is_fill(*value),
         Check::NotNull(_) => false,
         _ => true,
     }
+}
+
+/// Whether there are numbers in it that are nobody's.
+fn is_filled(value: &Value) -> bool {
+    match value {
+        Value::Integer { value, .. } => is_fill(*value),
+        Value::Array(items) => items.iter().any(is_filled),
+        _ => false,
+    }
+}
+
+/// Whether all bytes of a number are those with which new memory is filled.
+fn is_fill(value: i128) -> bool {
+    [1, 2, 4, 8].into_iter().any(|size: u32| {
+        let filled = 0xbebe_bebe_bebe_bebe_u64 >> (64 - size * 8);
+        let negative = i128::from(filled) - (1 << (size * 8));
+        value == i128::from(filled) || value == negative
+    })
 }
 
 /// What decays to a pointer to the first element.

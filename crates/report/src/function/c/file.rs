@@ -3,7 +3,7 @@
 use nearmiss_results::FunctionReport;
 
 use super::framework::Framework;
-use super::{runner, test};
+use super::{runner, test, undefined};
 use crate::function::files::{File, MARKER, Options};
 
 /// The macro that lets tests run that are known to fail.
@@ -38,6 +38,7 @@ pub fn sources(report: &FunctionReport, framework: Framework, options: &Options)
         text += &format!("#include <{header}>\n");
     }
     text.push('\n');
+    text += &undefined::definitions(&report.undefined);
     text += &failures(&tests);
     text += &helpers(&tests);
     if framework == Framework::GoogleTest {

@@ -24,6 +24,7 @@ mod runner;
 mod scene;
 mod stubs;
 mod test;
+mod undefined;
 mod wrap;
 
 pub use file::sources;

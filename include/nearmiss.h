@@ -76,4 +76,7 @@ void nearmiss_result(const char *name, const void *start, size_t size);
 #define NEARMISS_NULLABLE NEARMISS_TAG("nullable")
 #define NEARMISS_NONNULL NEARMISS_TAG("nullable=no")
 
+/* A pointer to a function that writes through its own pointers. */
+#define NEARMISS_WRITES NEARMISS_TAG("stub=writes")
+
 #endif

@@ -2,7 +2,7 @@
 
 use nearmiss_results::{Memory, Role, Value, Variable};
 
-use crate::model::{Block, Count};
+use crate::model::{Block, Count, Stub, Write};
 use crate::plan::Plan;
 use crate::values::Decoder;
 
@@ -38,6 +38,9 @@ impl Plan {
                 ctype: self.types.spell(stub.of),
                 value: Value::Array(results),
             });
+            for write in &stub.writes {
+                variables.push(self.written(&mut decoder, stub, write));
+            }
         }
         let blocks = decoder.blocks();
         Memory { variables, blocks }
@@ -45,6 +48,24 @@ impl Plan {
 }
 
 impl Plan {
+    /// What a stub writes through a parameter: an array of elements for each call.
+    fn written(&self, decoder: &mut Decoder<'_>, stub: &Stub, write: &Write) -> Variable {
+        let root = &self.layout.roots[write.root];
+        let size = self.types.size(root.of) as usize;
+        let count = write.count as usize;
+        let mut element = |number: usize| decoder.image(root.of, root.at + number * size);
+        let calls = (0..root.elements as usize / count).map(|call| {
+            let elements = (0..count).map(|index| element(call * count + index));
+            Value::Array(elements.collect())
+        });
+        Variable {
+            name: format!("{}.argument{}", stub.name(), write.parameter + 1),
+            role: Role::Written,
+            ctype: self.types.spell(root.of),
+            value: Value::Array(calls.collect()),
+        }
+    }
+
     /// How many elements a block has in a staging; for a string how many bytes before its zero.
     pub(crate) fn elements(&self, block: &Block, staging: &[u8]) -> u64 {
         if let Count::Text = block.count {

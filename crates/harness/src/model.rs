@@ -116,11 +116,29 @@ pub(crate) struct Stub {
     pub signature: Signature,
     /// The root with what it gives back, if it does.
     pub root: Option<usize>,
+    /// What it writes through its parameters.
+    pub writes: Vec<Write>,
+    /// The function of the program that it is; else a pointer leads to it.
+    pub function: Option<String>,
+}
+
+/// What a stub writes through one of its parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct Write {
+    /// Which parameter, from 0.
+    pub parameter: usize,
+    /// The root with what is written, call by call.
+    pub root: usize,
+    /// How many elements a call writes.
+    pub count: u64,
 }
 
 impl Stub {
-    /// Its name in tests: `stub_compare`, `stub_ops_read`.
+    /// Its name in tests: `stub_compare`, `stub_ops_read`; a function of the program has its own.
     pub fn name(&self) -> String {
+        if let Some(function) = &self.function {
+            return function.clone();
+        }
         let path = self.path.to_string();
         let word = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
         let words: String = path.chars().map(word).collect();

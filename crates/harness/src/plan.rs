@@ -8,7 +8,8 @@ use crate::model::{Owner, Place, Root};
 use crate::path::Path;
 use crate::reach::Reach;
 use crate::rulebook::Rulebook;
-use crate::types::{TypeId, Types};
+use crate::rules::RuleKind;
+use crate::types::{Kind, TypeId, Types};
 use crate::unit::{Function, Unit};
 use crate::{HarnessError, Request, require};
 
@@ -16,6 +17,11 @@ use crate::{HarnessError, Request, require};
 const DEFAULT_DEPTH: u32 = 3;
 /// Most elements where nothing is said.
 const DEFAULT_ELEMENTS: u32 = 4;
+
+/// The variable whose type says that of a function that is to be a stub: a pointer to it.
+pub fn stub_pointer(function: &str) -> String {
+    format!("nearmiss_stub_{function}")
+}
 
 /// The inputs of a function, and where they lie in the staging.
 #[derive(Clone, Debug)]
@@ -66,6 +72,12 @@ impl Plan {
         }
     }
 
+    /// Functions of the program that are stubs.
+    pub fn stubbed(&self) -> Vec<String> {
+        let stubs = self.layout.stubs.iter();
+        stubs.filter_map(|stub| stub.function.clone()).collect()
+    }
+
     /// How many objects lead to what a function made, itself not counted: the result, blocks, roots.
     pub(crate) fn sources(&self) -> usize {
         1 + self.layout.blocks.len() + self.layout.roots.len()
@@ -81,6 +93,7 @@ impl Unit {
             .map(|(place, p)| parameter_name(&p.name, place))
             .collect();
         names.extend(request.globals.iter().cloned());
+        names.extend(self.stubbed(request).map(|(name, _)| name.to_string()));
         let mut builder = Builder {
             types: &self.types,
             rules: Rulebook::new(&request.rules, names)?,
@@ -95,6 +108,9 @@ impl Unit {
         }
         for name in &request.globals {
             self.add_global(&mut builder, name)?;
+        }
+        for (name, of) in self.stubbed(request) {
+            builder.function_stub(name, of)?;
         }
         builder.resolve()?;
         if let Some(rule) = builder.rules.unused() {
@@ -159,8 +175,29 @@ impl Unit {
         Ok(function)
     }
 
+    /// Functions that are to be stubs, and their types: those for which [`stub_pointer`] is a variable.
+    fn stubbed<'a>(&'a self, request: &'a Request) -> impl Iterator<Item = (&'a str, TypeId)> {
+        let rules = request.rules.iter();
+        let names = rules.filter(|rule| rule.kind == RuleKind::Stub);
+        names.filter_map(|rule| {
+            let pointer = self.global(&stub_pointer(&rule.target))?;
+            let Kind::Pointer(target) = *self.types.kind(pointer.of) else {
+                return None;
+            };
+            let is_function = matches!(self.types.kind(target), Kind::Function(_));
+            is_function.then_some((rule.target.as_str(), target))
+        })
+    }
+
     fn add_global(&self, builder: &mut Builder<'_>, name: &str) -> Result<(), HarnessError> {
         let Some(global) = self.global(name) else {
+            if let Some(function) = self.function_of_local(name) {
+                return Err(HarnessError(format!(
+                    "`--global {name}`: it is a static variable inside `{function}`, which nothing outside \
+                     can name: it has its first value at the start of every test; to make it an input, \
+                     move it before the function"
+                )));
+            }
             let hidden = self.globals.iter().any(|global| global.name == name);
             let mut names: Vec<String> = self.globals.iter().map(|g| g.name.clone()).collect();
             names.truncate(12);

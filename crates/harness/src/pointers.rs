@@ -248,7 +248,7 @@ impl Builder<'_> {
         Ok(Target::Block(number))
     }
 
-    fn rule(&self, kind: RuleKind, waiting: &Waiting, path: &Path) -> Option<String> {
+    pub fn rule(&self, kind: RuleKind, waiting: &Waiting, path: &Path) -> Option<String> {
         let subject = waiting.scene.subject(path);
         self.rules.about(kind, subject, self.types)
     }

@@ -4,6 +4,9 @@ use crate::HarnessError;
 use crate::formula::Amount;
 use crate::path::Path;
 
+/// What is said of a stub that writes through its pointers.
+pub(crate) const WRITES: &str = "writes";
+
 /// A rule about one input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Rule {
@@ -31,16 +34,20 @@ pub enum RuleKind {
     Null,
     /// `--alias p=q`: a pointer that may point to what another one does.
     Alias,
+    /// `--stub f`, `f=writes`: a function pointer, or a function that nobody defines, is a stub; what it
+    /// writes through its pointers is input too.
+    Stub,
 }
 
 impl RuleKind {
     /// All kinds.
-    pub const ALL: [RuleKind; 5] = [
+    pub const ALL: [RuleKind; 6] = [
         RuleKind::Size,
         RuleKind::String,
         RuleKind::Range,
         RuleKind::Null,
         RuleKind::Alias,
+        RuleKind::Stub,
     ];
 
     /// The word in a sizes file; the option without its dashes.
@@ -51,6 +58,7 @@ impl RuleKind {
             RuleKind::Range => "range",
             RuleKind::Null => "null",
             RuleKind::Alias => "alias",
+            RuleKind::Stub => "stub",
         }
     }
 
@@ -62,6 +70,7 @@ impl RuleKind {
             RuleKind::Range => "n=0..10",
             RuleKind::Null => "p or p=no",
             RuleKind::Alias => "p=q",
+            RuleKind::Stub => "f or f=writes",
         }
     }
 }
@@ -78,7 +87,7 @@ impl Rule {
             HarnessError(format!("--{word} {text}: {why}; write {example}"))
         };
         Path::parse(target).map_err(|error| bad(&error.0))?;
-        let needs_value = !matches!(kind, RuleKind::String | RuleKind::Null);
+        let needs_value = matches!(kind, RuleKind::Size | RuleKind::Range | RuleKind::Alias);
         match value {
             None | Some("") if needs_value => return Err(bad("what follows the `=` is missing")),
             _ => {}
@@ -96,6 +105,10 @@ impl Rule {
                 _ => Err(HarnessError(format!("`{value}` is neither yes nor no"))),
             },
             RuleKind::Alias => Path::parse(&value).map(drop),
+            RuleKind::Stub => match value.as_str() {
+                "" | WRITES => Ok(()),
+                _ => Err(HarnessError(format!("`{value}` is not {WRITES}"))),
+            },
         };
         well_formed.map_err(|error| bad(&error.0))?;
         let target = target.to_string();
@@ -115,6 +128,7 @@ impl Rule {
             "string" => RuleKind::String,
             "range" => RuleKind::Range,
             "nullable" => RuleKind::Null,
+            "stub" => RuleKind::Stub,
             _ => return None,
         };
         Some((kind, value.trim()))

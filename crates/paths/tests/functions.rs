@@ -138,8 +138,13 @@ fn a_variable_is_missed_only_where_it_may_be_needed() {
     }
     let time = Duration::from_secs(1);
     assert!(Meter::start(&Sandbox::none(), &programs, Vec::new(), time).is_ok());
-    let error = place.build(&["f.c"], &[], Some(&request("g"))).unwrap_err();
-    assert!(error.contains("the variable needed"), "{error}");
+    let storage = &programs.undefined.storage;
+    assert_eq!(*storage, ["needed", "nowhere"]);
+    assert!(programs.undefined.variables.is_empty() && programs.notes.is_empty());
+    let programs = place.build(&["f.c"], &[], Some(&request("g"))).unwrap();
+    assert_eq!(programs.undefined.variables, ["needed"]);
+    let notes = programs.notes.join("\n");
+    assert!(notes.contains("`needed`: it is zero"), "{notes}");
 }
 
 #[test]

@@ -57,6 +57,9 @@ pub struct Undefined {
     /// The same, where every thread has its own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub of_threads: Vec<String>,
+    /// Functions that are stubs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stubbed: Vec<String>,
     /// Variables of which only the name counts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub storage: Vec<String>,
@@ -69,6 +72,7 @@ impl Undefined {
             &self.functions,
             &self.variables,
             &self.of_threads,
+            &self.stubbed,
             &self.storage,
         ];
         lists.iter().all(|list| list.is_empty())

@@ -38,6 +38,9 @@ pub enum Role {
     Global,
     /// What a stubbed function gave back, call by call.
     Stub,
+    /// What a stub wrote through one of its parameters, call by call: an array of elements for each. The
+    /// name is the stub's and `.argument2`.
+    Written,
     /// What the function itself gave back.
     Result,
     /// What the program itself handed to `nearmiss_result`: bytes.

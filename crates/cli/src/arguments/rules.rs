@@ -27,6 +27,11 @@ pub fn alias(text: &str) -> Result<Rule, String> {
     rule(RuleKind::Alias, text)
 }
 
+/// `f`, `f=writes`.
+pub fn stub(text: &str) -> Result<Rule, String> {
+    rule(RuleKind::Stub, text)
+}
+
 fn rule(kind: RuleKind, text: &str) -> Result<Rule, String> {
     Rule::parse(kind, text).map_err(|error| error.to_string())
 }

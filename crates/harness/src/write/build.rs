@@ -136,7 +136,9 @@ impl Plan {
             }
         };
         let place = format!("*(nm_harness_pointer *)({object} + {})", pointer.at - start);
-        let targets: Vec<String> = pointer.targets.iter().map(target).collect();
+        let targets: Vec<String> = (pointer.targets.iter())
+            .map(|target| self.target(target))
+            .collect();
         let _ = write!(text, "    {guard}{{ ");
         if let [only] = targets.as_slice() {
             let _ = write!(text, "{place} = {only};");
@@ -150,12 +152,12 @@ impl Plan {
         }
         let _ = writeln!(text, " }} /* {} */", pointer.path);
     }
-}
 
-fn target(target: &Target) -> String {
-    match target {
-        Target::Block(number) => format!("nm_harness_made[{number}]"),
-        Target::Stub(number) => format!("(void *)nm_harness_stub{number}"),
-        Target::Null => "(void *)0".into(),
+    fn target(&self, target: &Target) -> String {
+        match target {
+            Target::Block(number) => format!("nm_harness_made[{number}]"),
+            Target::Stub(number) => format!("(void *){}", self.stub_symbol(*number)),
+            Target::Null => "(void *)0".into(),
+        }
     }
 }

@@ -1,9 +1,8 @@
-//! Writes calls and their arguments, stubs, and declarations of what lies in other files.
+//! Writes calls and their arguments, and declarations of what lies in other files.
 
 use std::fmt::Write;
 
-use super::PLAIN;
-use crate::model::{Place, Stub};
+use crate::model::Place;
 use crate::plan::{Argument, Call, Plan};
 use crate::types::{Kind, TypeId};
 
@@ -37,7 +36,7 @@ impl Plan {
     }
 
     /// The type as which a value is passed.
-    fn passed(&self, of: TypeId) -> String {
+    pub(super) fn passed(&self, of: TypeId) -> String {
         let types = &self.types;
         match types.kind(of) {
             Kind::Integer(kind) | Kind::Enumeration(kind, _) if !kind.truth => {
@@ -101,57 +100,4 @@ impl Plan {
             }
         }
     }
-
-    /// Functions for function pointers: each call gives back an input, the last one again and again.
-    pub(super) fn write_stubs(&self, text: &mut String) {
-        for (number, stub) in self.layout.stubs.iter().enumerate() {
-            let name = format!("nm_harness_stub{number}");
-            let nameable = self.types.is_nameable(stub.of);
-            let head = if nameable {
-                self.types.declare(stub.of, &name)
-            } else {
-                format!("{} {name}()", self.stub_result(stub))
-            };
-            let head = numbered_parameters(self, stub, nameable, &head, &name);
-            let _ = writeln!(text, "\n/* {} */\nstatic {PLAIN} {head}\n{{", stub.path);
-            if let Some(root) = stub.root {
-                let root_of = &self.layout.roots[root];
-                let last = root_of.elements - 1;
-                let size = self.types.size(root_of.of);
-                let _ = writeln!(
-                    text,
-                    "    unsigned nm_harness_call = nm_harness_calls[{number}];"
-                );
-                let _ = writeln!(text, "    if (nm_harness_call < {last})");
-                let _ = writeln!(text, "        nm_harness_calls[{number}]++;");
-                let of = self.stub_result(stub);
-                let _ = writeln!(
-                    text,
-                    "    return *({of} *)(nm_harness_object{root}[0] + nm_harness_call * {size}ul);"
-                );
-            }
-            *text += "}\n";
-        }
-    }
-
-    fn stub_result(&self, stub: &Stub) -> String {
-        match self.types.kind(stub.signature.result) {
-            Kind::Void => "void".into(),
-            _ => self.passed(stub.signature.result),
-        }
-    }
-}
-
-/// The head of a stub: its parameters need names, which the type does not have.
-fn numbered_parameters(plan: &Plan, stub: &Stub, nameable: bool, head: &str, name: &str) -> String {
-    if !nameable {
-        return head.to_string();
-    }
-    let mut signature = stub.signature.clone();
-    for (place, parameter) in signature.parameters.iter_mut().enumerate() {
-        parameter.name = format!("nm_harness_p{place}");
-    }
-    let parameters = plan.types.parameters(&signature);
-    plan.types
-        .declare(signature.result, &format!("{name}({parameters})"))
 }

@@ -3,7 +3,8 @@
 //! | module | what it writes |
 //! | --- | --- |
 //! | [`build`] | blocks and objects, filled from the staging; assumptions |
-//! | [`calls`] | arguments, stubs, declarations of functions in other files |
+//! | [`calls`] | arguments, declarations of functions in other files |
+//! | [`stubs`] | functions for function pointers, and for what nobody defines |
 //! | [`results`] | what the run tells afterwards |
 //! | [`made`] | the same of memory that the function made |
 //!
@@ -15,6 +16,7 @@ mod build;
 mod calls;
 mod made;
 mod results;
+mod stubs;
 
 use std::fmt::Write;
 use std::path::Path;

@@ -52,7 +52,7 @@ impl Plan {
         }
         if !layout.stubs.is_empty() {
             let stubs =
-                (0..layout.stubs.len()).map(|stub| format!("(void *)nm_harness_stub{stub}"));
+                (0..layout.stubs.len()).map(|stub| format!("(void *){}", self.stub_symbol(stub)));
             let stubs: Vec<String> = stubs.collect();
             let _ = writeln!(
                 text,

@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nearmiss_harness::Plan;
 use nearmiss_results::Undefined;
 
 use super::compile::{Compiler, refused};
@@ -89,6 +90,7 @@ pub fn make(compiler: Compiler, subject: Subject) -> Result<Made, String> {
         Linked::With(stubs) => stubs,
         Linked::Needs(variables) => return Ok(Made::Needs(variables)),
     };
+    let stubbed = subject.plan.as_ref().map_or(Vec::new(), Plan::stubbed);
     Ok(Made::Programs(Box::new(Programs {
         recording: program,
         plan: subject.plan,
@@ -98,6 +100,7 @@ pub fn make(compiler: Compiler, subject: Subject) -> Result<Made, String> {
             functions: stubs.functions.into_iter().collect(),
             variables: subject.additions.names(false),
             of_threads: subject.additions.names(true),
+            stubbed,
             storage: stubs.variables.into_iter().collect(),
         },
         notes,

@@ -144,6 +144,7 @@ impl Finder<'_> {
         let index = self.home(&request.function)?;
         let (included, beside) = self.helpers(request, index)?;
         self.add_globals(request, &included)?;
+        self.add_stubs(request, &included)?;
         let (input, words) = self.unit(&included)?;
         let object = self.debug_information(&included, &input, &words)?;
         let plan = self

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use nearmiss_harness::{PROBE_FLAGS, Request};
+use nearmiss_harness::{PROBE_FLAGS, Request, RuleKind, stub_pointer};
 
 use super::source::Source;
 use super::subject::{Finder, OTHER_MAIN};
@@ -14,6 +14,8 @@ use super::subject::{Finder, OTHER_MAIN};
 pub struct Additions {
     /// Variables that the files declare and nobody defines.
     pub variables: Vec<Variable>,
+    /// Functions that nobody defines and that are to be stubs.
+    pub functions: Vec<String>,
 }
 
 /// A variable that is defined here.
@@ -28,7 +30,7 @@ pub struct Variable {
 impl Additions {
     /// Whether there is nothing to write.
     fn is_empty(&self) -> bool {
-        self.variables.is_empty()
+        self.variables.is_empty() && self.functions.is_empty()
     }
 
     /// The names of variables of which every thread has its own, or of the others.
@@ -50,6 +52,10 @@ impl Additions {
             };
             let _ = writeln!(text, "{storage}__typeof__({name}) {name}{weak};");
         }
+        for name in &self.functions {
+            let pointer = stub_pointer(name);
+            let _ = writeln!(text, "__typeof__({name}) *{pointer};");
+        }
         text
     }
 }
@@ -62,16 +68,49 @@ impl Finder<'_> {
             if known || !is_identifier(name) || self.is_defined(name)? {
                 continue;
             }
-            let before = self.additions.clone();
-            self.additions.variables.push(Variable {
-                name: name.clone(),
-                thread_local: false,
-            });
-            let (unit, words) = self.unit(included)?;
-            // What is not declared is none of ours: the plan says what there is.
-            if self.debug_information(included, &unit, &words).is_err() {
-                self.additions = before;
+            self.try_addition(included, |additions| {
+                additions.variables.push(Variable {
+                    name: name.clone(),
+                    thread_local: false,
+                });
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Functions that are to be stubs: their types are wanted.
+    pub fn add_stubs(&mut self, request: &Request, included: &[usize]) -> Result<(), String> {
+        let rules = request.rules.iter();
+        for rule in rules.filter(|rule| rule.kind == RuleKind::Stub) {
+            let name = &rule.target;
+            let known = self.additions.functions.contains(name);
+            if known || !is_identifier(name) {
+                continue;
             }
+            if let Some(index) = self.looker.find(&mut self.files.sources, name)? {
+                let file = self.files.sources[index].name.display();
+                return Err(format!(
+                    "--stub {name}: {file} defines it; only pointers to functions and functions that no \
+                     given file defines can be stubs"
+                ));
+            }
+            self.try_addition(included, |additions| additions.functions.push(name.clone()))?;
+        }
+        Ok(())
+    }
+
+    /// Adds something, if the files have declared it; else it is none of ours, and the plan says what
+    /// there is.
+    fn try_addition(
+        &mut self,
+        included: &[usize],
+        add: impl FnOnce(&mut Additions),
+    ) -> Result<(), String> {
+        let before = self.additions.clone();
+        add(&mut self.additions);
+        let (unit, words) = self.unit(included)?;
+        if self.debug_information(included, &unit, &words).is_err() {
+            self.additions = before;
         }
         Ok(())
     }

@@ -139,7 +139,7 @@ fn changed(before: &Memory, after: &Memory, detail: Detail) -> Vec<String> {
     let mut short = Short::new(after, detail).with_stubs_of(before);
     let mut changed = Vec::new();
     for variable in &after.variables {
-        if matches!(variable.role, Role::Stub | Role::Result) {
+        if matches!(variable.role, Role::Stub | Role::Written | Role::Result) {
             continue;
         }
         let (full, short) = (full.variable(variable), short.variable(variable));

@@ -63,6 +63,9 @@ impl<'a> Short<'a> {
         if variable.role == Role::Stub {
             return format!("{name}={}", self.stub(variable));
         }
+        if let (Role::Written, Value::Array(calls)) = (variable.role, &variable.value) {
+            return format!("{name}={}", self.array(without_repetition(calls), ""));
+        }
         format!("{name}={}", self.typed(&variable.value, &variable.ctype))
     }
 

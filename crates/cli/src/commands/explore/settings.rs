@@ -67,6 +67,7 @@ fn request(arguments: &ExploreArguments) -> Result<Option<Request>, String> {
         &inputs.range,
         &inputs.null,
         &inputs.alias,
+        &inputs.stub,
     ];
     request.rules.extend(kinds.into_iter().flatten().cloned());
     request.globals.extend(inputs.global.iter().cloned());

@@ -3,7 +3,7 @@
 use nearmiss_results::FunctionReport;
 
 use super::framework::Framework;
-use super::{runner, test, undefined};
+use super::{runner, stubs, test, undefined};
 use crate::function::files::{File, MARKER, Options};
 
 /// The macro that lets tests run that are known to fail.
@@ -39,6 +39,7 @@ pub fn sources(report: &FunctionReport, framework: Framework, options: &Options)
     }
     text.push('\n');
     text += &undefined::definitions(&report.undefined);
+    text += &stubs::definitions(report);
     text += &failures(&tests);
     text += &helpers(&tests);
     if framework == Framework::GoogleTest {

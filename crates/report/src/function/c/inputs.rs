@@ -1,10 +1,10 @@
 //! What stands before the call: blocks, locals, globals.
 
-use nearmiss_results::{Block, Role, Value, Variable};
+use nearmiss_results::{Block, FunctionReport, Role, Value, Variable};
 
-use super::literal;
 use super::place::Place;
 use super::scene::{Scene, content_of, is_raw};
+use super::{literal, stubs};
 use crate::function::ctype;
 
 /// The statements that build an input, in their order.
@@ -22,7 +22,7 @@ pub struct Inputs<'s> {
 
 impl<'s> Inputs<'s> {
     /// All statements.
-    pub fn statements(scene: &'s Scene<'s>) -> Vec<String> {
+    pub fn statements(scene: &'s Scene<'s>, report: &FunctionReport) -> Vec<String> {
         let count = scene.test.before.blocks.len();
         let mut inputs = Inputs {
             scene,
@@ -39,9 +39,10 @@ impl<'s> Inputs<'s> {
             match variable.role {
                 Role::Parameter => inputs.local(variable),
                 Role::Global => inputs.global(variable),
-                Role::Stub | Role::Result | Role::Told => {}
+                Role::Stub | Role::Written | Role::Result | Role::Told => {}
             }
         }
+        stubs::statements(&mut inputs, report);
         inputs.statements.append(&mut inputs.later);
         inputs.statements
     }
@@ -114,6 +115,22 @@ impl<'s> Inputs<'s> {
                 format!("memcpy((void *)&{name}, &(__typeof__({name})){value}, sizeof {name});")
             }
             _ => format!("{name} = {value};"),
+        };
+        self.statements.push(statement);
+    }
+
+    /// Makes what is there already this value.
+    pub(super) fn assign(&mut self, value: &Value, ctype: &str, place: &Place) {
+        let Some(text) = self.initialiser(value, ctype, place) else {
+            return;
+        };
+        let target = place.value();
+        let statement = match value {
+            Value::Structure(_) => format!("{target} = ({ctype}){text};"),
+            Value::Array(_) => {
+                format!("memcpy({target}, (__typeof__({target})){text}, sizeof {target});")
+            }
+            _ => format!("{target} = {text};"),
         };
         self.statements.push(statement);
     }

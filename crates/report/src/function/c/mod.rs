@@ -6,7 +6,8 @@
 //! | [`literal`] | numbers, strings |
 //! | [`scene`] | the names of a test: blocks, locals, stubs; what leads to them |
 //! | [`inputs`], [`heap`] | declarations and assignments before the call |
-//! | [`stubs`] | functions that give back what was recorded |
+//! | [`stubs`], [`tables`] | functions that give back and write what was recorded |
+//! | [`undefined`] | what no given file defines |
 //! | [`checks`] | comparisons after the call |
 //! | [`test`] | one test function |
 //! | [`framework`] | what differs between test frameworks |
@@ -23,6 +24,7 @@ mod place;
 mod runner;
 mod scene;
 mod stubs;
+mod tables;
 mod test;
 mod undefined;
 mod wrap;

@@ -150,7 +150,7 @@ impl<'a> Scene<'a> {
             match variable.role {
                 Role::Result => next.push((Place::Object(self.result.clone()), &variable.value)),
                 Role::Global => next.push((Place::Object(variable.name.clone()), &variable.value)),
-                Role::Parameter | Role::Stub | Role::Told => {}
+                Role::Parameter | Role::Stub | Role::Written | Role::Told => {}
             }
         }
         for (number, block) in after.blocks.iter().enumerate().take(given) {

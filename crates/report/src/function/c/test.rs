@@ -23,7 +23,7 @@ pub fn function(
     framework: Framework,
 ) -> (String, String) {
     let mut scene = Scene::new(report, test);
-    let mut body: String = Inputs::statements(&scene)
+    let mut body: String = Inputs::statements(&scene, report)
         .iter()
         .map(|statement| wrap::statement(statement, INDENT))
         .collect();

@@ -11,7 +11,11 @@ const STORAGE: usize = 65536;
 /// program, as it ended the run.
 pub fn definitions(undefined: &Undefined) -> String {
     let mut text = String::new();
-    if undefined.is_empty() {
+    let stubs_only = Undefined {
+        stubbed: undefined.stubbed.clone(),
+        ..Undefined::default()
+    };
+    if *undefined == stubs_only {
         return text;
     }
     // Writing into a string does not fail.

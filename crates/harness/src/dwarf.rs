@@ -36,6 +36,8 @@ pub(crate) struct Entry {
     pub declaration: bool,
     pub prototyped: bool,
     pub external: bool,
+    /// Whether it lies at a fixed address.
+    pub is_static: bool,
     /// An entry that says more.
     pub specification: Option<usize>,
     pub children: Vec<usize>,
@@ -170,6 +172,7 @@ fn attributes(
             gimli::DW_AT_declaration => new.declaration = flag(value),
             gimli::DW_AT_prototyped => new.prototyped = flag(value),
             gimli::DW_AT_external => new.external = flag(value),
+            gimli::DW_AT_location => new.is_static = is_address(&value),
             gimli::DW_AT_specification | gimli::DW_AT_abstract_origin => {
                 new.specification = reference(value);
             }
@@ -177,6 +180,15 @@ fn attributes(
         }
     }
     Ok(new)
+}
+
+/// Whether a location begins with an address.
+fn is_address(value: &AttributeValue<Slice<'_>>) -> bool {
+    let AttributeValue::Exprloc(expression) = value else {
+        return false;
+    };
+    let first = expression.0.first().map(|byte| gimli::DwOp(*byte));
+    matches!(first, Some(gimli::DW_OP_addr | gimli::DW_OP_addrx))
 }
 
 fn encoding(value: &AttributeValue<Slice<'_>>) -> u64 {

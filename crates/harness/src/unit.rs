@@ -11,6 +11,8 @@ pub struct Unit {
     pub(crate) types: Types,
     pub(crate) functions: Vec<Function>,
     pub(crate) globals: Vec<Global>,
+    /// Static variables inside functions: the function's name and theirs.
+    pub(crate) locals: Vec<(String, String)>,
     objects: usize,
 }
 
@@ -54,6 +56,7 @@ impl Unit {
             types: Types::new(),
             functions: Vec::new(),
             globals: Vec::new(),
+            locals: Vec::new(),
             objects: 0,
         };
         unit.add(object)?;
@@ -66,6 +69,7 @@ impl Unit {
         let entries = dwarf::entries(object)?;
         let mut reader = TypeReader::new(&entries, &mut self.types, self.objects);
         for entry in &entries {
+            self.locals.extend(local(&entries, entry));
             let top = entry.parent.map(|parent| entries[parent].tag);
             if top != Some(gimli::DW_TAG_compile_unit.0) || entry.declaration {
                 continue;
@@ -98,6 +102,17 @@ impl Unit {
         Ok(())
     }
 
+    /// The function that has a static variable `name`, or `function.name`.
+    pub(crate) fn function_of_local(&self, name: &str) -> Option<&str> {
+        let is_it = |(function, variable): &&(String, String)| {
+            variable == name || format!("{function}.{variable}") == name
+        };
+        self.locals
+            .iter()
+            .find(is_it)
+            .map(|(function, _)| function.as_str())
+    }
+
     /// The functions that the first file defines, in their order.
     pub fn functions(&self) -> Vec<String> {
         let here = self.functions.iter().filter(|f| f.object == 0);
@@ -116,4 +131,16 @@ impl Unit {
         let usable = |global: &&Global| global.object == 0 || global.external;
         self.globals.iter().filter(usable).find(|g| g.name == name)
     }
+}
+
+/// A static variable inside a function, and the function.
+fn local(entries: &[dwarf::Entry], entry: &dwarf::Entry) -> Option<(String, String)> {
+    if entry.tag != gimli::DW_TAG_variable.0 || !entry.is_static {
+        return None;
+    }
+    let mut around = &entries[entry.parent?];
+    while around.tag != gimli::DW_TAG_subprogram.0 {
+        around = &entries[around.parent?];
+    }
+    Some((around.name.clone()?, entry.name.clone()?))
 }

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use nearmiss_harness::Rule;
 
 use super::rules;
-use super::values::{duration, identifier};
+use super::values::{duration, identifier, variable};
 use super::{CampaignArguments, Format};
 
 /// What is printed below the flags.
@@ -122,11 +122,15 @@ pub struct InputArguments {
     /// A pointer that may point to what another one does: p=q
     #[arg(long, value_name = "P=Q", value_parser = rules::alias, requires = "function")]
     pub alias: Vec<Rule>,
+    /// A function that no file defines is a stub, its results are inputs: f; also what it, or what a pointer
+    /// to functions leads to, writes through its pointers: f=writes
+    #[arg(long, value_name = "F[=writes]", value_parser = rules::stub, requires = "function")]
+    pub stub: Vec<Rule>,
     /// A file with such rules, one a line: size t=n
     #[arg(long, value_name = "FILE", requires = "function")]
     pub sizes: Option<PathBuf>,
     /// A global variable that is an input too
-    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = identifier,
+    #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = variable,
           requires = "function")]
     pub global: Vec<String>,
     /// How deep lists and trees are

@@ -75,6 +75,16 @@ pub fn identifier(name: &str) -> Result<String, String> {
     }
 }
 
+/// A variable; one inside a function with the function's name before it, `next.total`: those that know the
+/// program say what can be done about it.
+pub fn variable(name: &str) -> Result<String, String> {
+    let parts = name.split('.').map(identifier);
+    match parts.collect::<Result<Vec<_>, _>>()?.len() {
+        1 | 2 => Ok(name.to_string()),
+        _ => Err("expected the name of a variable".to_string()),
+    }
+}
+
 /// What was explored: a function, or a harness by the name of its file.
 pub fn subject(name: &str) -> Result<String, String> {
     match name.is_empty() || name.contains('/') {

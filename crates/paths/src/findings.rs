@@ -85,7 +85,9 @@ impl Evidence<'_> {
         for (position, (defect, finding)) in found.into_iter().enumerate() {
             let id = format!("NM-{}", position + 1);
             let tests = first.iter().filter(|(_, failure)| **failure == defect);
-            findings.shown.extend(tests.map(|(test, _)| (*test, id.clone())));
+            findings
+                .shown
+                .extend(tests.map(|(test, _)| (*test, id.clone())));
             findings.list.push(Finding { id, ..finding });
         }
         findings

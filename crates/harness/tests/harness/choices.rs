@@ -24,7 +24,22 @@ const MADE: &str = "#include <stdlib.h>\nstruct pair { int a; struct pair *b; };
     struct pair *f(struct pair *p, int n)\n\
     { struct pair *r = calloc(n, sizeof *r); r[0].b = p; r[0].a = 4; return r; }";
 
+const WRITES: &str = "int f(int (*get)(int *, char *))\n\
+    { int x = 1; char c[2] = {1, 2}; int r = get(&x, c); return r + x + c[1]; }";
+
 const CHOICES: &[Choice] = &[
+    Choice {
+        text: WRITES,
+        rules: "stub get = writes; size get().argument2 = 2",
+        changes: &[
+            ("get()[0]", 3),
+            ("get().argument1[0]", 5),
+            ("get().argument2[0][1]", 7),
+        ],
+        given: "get: stub_get; stub_get: [3,0,0]; stub_get.argument1: [[5],[0],[0]]; \
+                stub_get.argument2: [[0,7],[0,0],[0,0]]",
+        left: "get: stub_get; result: 15",
+    },
     Choice {
         text: POINTERS,
         rules: RULES,

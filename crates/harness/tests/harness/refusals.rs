@@ -19,6 +19,7 @@ int plain(int *t, int n, float x) { return t[n]; }
 int large(struct big *t) { return t->bytes[0]; }
 int text(short *s) { return s[0]; }
 int stubbed(void *make(int)) { return make(1) != 0; }
+int written(void write(int *, int)) { int n; write(&n, 1); return n; }
 int unnamed(struct { int x; } s) { return s.x; }
 "#;
 
@@ -37,6 +38,16 @@ fn errors_name_the_input_and_the_option() {
             "`stream` is a stream (`FILE`): a function that opens one",
         ),
         ("file", "null stream", ""),
+        (
+            "stubbed",
+            "stub make = writes",
+            "`--stub make=writes`: it has no pointer to write through",
+        ),
+        (
+            "written",
+            "stub write = writes; size write().argument1 = n",
+            "`--size write().argument1=n`: a stub writes a fixed number of elements",
+        ),
         ("listed", "", "`list` is a list of arguments (`va_list`)"),
         ("untyped", "", "`data` has no type: `--size data=BYTES`"),
         (

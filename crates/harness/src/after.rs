@@ -109,6 +109,7 @@ impl Decoder<'_> {
         if made.text {
             return Value::Text(made.content.to_vec());
         }
+        self.is_new = true;
         let Some(open) = self.plan.types.tail(of) else {
             return self.array(of, made.content);
         };

@@ -189,6 +189,14 @@ impl Types {
         matches!(bare.kind, Kind::Integer(_)) && bare.name.as_deref() == Some("char")
     }
 
+    /// Whether it is a number or a pointer.
+    pub fn is_scalar(&self, id: TypeId) -> bool {
+        matches!(
+            self.kind(id),
+            Kind::Integer(_) | Kind::Enumeration(..) | Kind::Float | Kind::Pointer(_)
+        )
+    }
+
     /// The members of a structure or union.
     pub fn record(&self, id: TypeId) -> Option<&Record> {
         match self.kind(id) {

@@ -24,6 +24,9 @@ pub(crate) fn integer(bytes: &[u8], signed: bool, bits: Option<(u32, u32)>) -> i
     }
 }
 
+/// What new memory is filled with while it is watched.
+const NEW: u8 = 0xbe;
+
 /// Makes values of images. Blocks get their numbers in the order in which they are met.
 pub(crate) struct Decoder<'a> {
     pub plan: &'a Plan,
@@ -34,6 +37,8 @@ pub(crate) struct Decoder<'a> {
     pub met: Vec<usize>,
     /// Memory that the function made: it is shown behind the blocks of the plan.
     pub made: Vec<rows::Made<'a>>,
+    /// Whether what is shown is new memory, in which not everything need be written.
+    pub is_new: bool,
     /// How many elements the array of no length has that is met next.
     pub tail: u64,
 }
@@ -50,6 +55,7 @@ impl<'a> Decoder<'a> {
             after: None,
             met: Vec::new(),
             made: Vec::new(),
+            is_new: false,
             tail: 0,
         }
     }
@@ -147,6 +153,9 @@ impl<'a> Decoder<'a> {
     /// A value of these bytes; `at` is where they are in the staging, if there.
     pub fn value(&mut self, of: TypeId, bytes: &[u8], at: Option<usize>) -> Value {
         let types = &self.plan.types;
+        if self.is_new && types.is_scalar(of) && bytes.iter().all(|byte| *byte == NEW) {
+            return Value::Unset;
+        }
         match types.kind(of) {
             Kind::Integer(kind) => number(integer(bytes, kind.signed, None), &[]),
             Kind::Enumeration(kind, constants) => {

@@ -100,6 +100,8 @@ pub enum Value {
     },
     /// Points to something that is none of the blocks: only in what a function leaves.
     Elsewhere,
+    /// Was never written: only in memory that a function made.
+    Unset,
     /// Points to a function.
     Function(String),
     /// What has no better form.

@@ -170,6 +170,7 @@ pub fn numbers(memory: &Memory) -> String {
             Value::Pointer { block, index: 0 } => format!("&{block}"),
             Value::Pointer { block, index } => format!("&{block}+{index}"),
             Value::Elsewhere => "elsewhere".into(),
+            Value::Unset => "unset".into(),
             Value::Function(name) => name.clone(),
             Value::Bytes(bytes) => format!("{bytes:x?}"),
         }

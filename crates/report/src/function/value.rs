@@ -92,6 +92,7 @@ impl<'a> Short<'a> {
             Value::Null => "NULL".into(),
             Value::Pointer { block, index } => self.pointer(*block, *index),
             Value::Elsewhere => "another address".into(),
+            Value::Unset => "unset".into(),
             Value::Function(name) => self.function(name),
             Value::Bytes(bytes) => self.bytes(bytes),
         }
@@ -160,7 +161,10 @@ impl<'a> Short<'a> {
                 parts.push(format!("… {} more", items.len() - done));
                 break;
             }
-            let is_plain = matches!(run[0], Value::Integer { .. } | Value::Float { .. });
+            let is_plain = matches!(
+                run[0],
+                Value::Integer { .. } | Value::Float { .. } | Value::Unset
+            );
             if run.len() > RUN && is_plain {
                 parts.push(format!("{}×{}", self.typed(&run[0], ctype), run.len()));
                 done += run.len();

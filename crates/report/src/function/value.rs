@@ -115,8 +115,10 @@ impl<'a> Short<'a> {
             return "stub".into();
         };
         let results = self.array(without_repetition(results), "");
-        let results = results.trim_start_matches('{').trim_end_matches('}');
-        format!("stub({results})")
+        let inner = results
+            .strip_prefix('{')
+            .and_then(|it| it.strip_suffix('}'));
+        format!("stub({})", inner.unwrap_or(&results))
     }
 
     /// A node of a list is its values and an arrow, one of a tree its values and what hangs on it;

@@ -96,10 +96,11 @@ impl Table<'_> {
         };
         let row = format!("{}[{call}]", self.name);
         match self.parameter.map(argument) {
-            Some(pointer) => format!(
-                "    if ({pointer})\n        memcpy((void *){pointer}, {row}, sizeof {}[0]);\n",
-                self.name
-            ),
+            Some(pointer) => {
+                let size = format!("sizeof {}[0]", self.name);
+                let copy = format!("memcpy((void *){pointer}, {row}, {size});");
+                format!("    if ({pointer})\n") + &wrap::statement(&copy, "        ")
+            }
             None => format!("    return {row};\n"),
         }
     }

@@ -1,4 +1,4 @@
-//@ command = "nearmiss explore hang.c --function wait_for --run-time 200ms"
+//@ command = "nearmiss explore hang.c --function wait_for --run-time 2s"
 //@ paths = 2
 //@ incomplete = "--run-time"
 // One path does not end; it is one, all the same.

@@ -44,20 +44,12 @@ pub fn check(sites: &Sites, id: SiteId, failure: Option<Kind>) -> Option<Check> 
     Some(Check {
         spot: Spot {
             kind,
-            file: unit
-                .files
-                .get(site.file as usize)
-                .cloned()
-                .unwrap_or_default(),
+            file: unit.file_of(site).into(),
             line: site.line,
             column: site.column,
             number: (site.line == 0).then_some(id.0),
         },
-        function: unit
-            .functions
-            .get(site.function as usize)
-            .cloned()
-            .unwrap_or_default(),
+        function: unit.function_of(site).into(),
         message,
     })
 }
@@ -110,10 +102,8 @@ pub fn of_complaint(sites: &Sites, complaint: &Complaint) -> Option<(Kind, Place
         let mut kinds = here.clone().filter_map(|site| site.check());
         let kind = kinds.find(|(kind, _)| complaint.kinds.contains(kind));
         let kind = kind.map_or(*complaint.kinds.first()?, |(kind, _)| kind);
-        if found.function.is_empty() {
-            let function = here.clone().next().map(|site| site.function as usize);
-            let name = function.and_then(|function| unit.functions.get(function));
-            found.function = name.cloned().unwrap_or_default();
+        if let Some(site) = here.clone().next().filter(|_| found.function.is_empty()) {
+            found.function = unit.function_of(site).into();
         }
         Some((kind, found))
     };
@@ -131,16 +121,11 @@ pub fn place(sites: &Sites, id: SiteId) -> (String, u32, String) {
     let Some((unit, site)) = sites.get(id) else {
         return Default::default();
     };
-    let file = unit
-        .files
-        .get(site.file as usize)
-        .cloned()
-        .unwrap_or_default();
     let callee = match &site.kind {
         SiteKind::Call(name) => name.clone(),
         _ => String::new(),
     };
-    (file, site.line, callee)
+    (unit.file_of(site).into(), site.line, callee)
 }
 
 #[cfg(test)]

@@ -103,10 +103,7 @@ impl Gaps<'_, '_, '_> {
 
     fn place(&self, id: SiteId) -> String {
         match self.explorer.lab.sites.get(id) {
-            Some((unit, site)) => {
-                let file = unit.files.get(site.file as usize);
-                format!("{}:{}", file.map_or("?", |file| file), site.line)
-            }
+            Some((unit, site)) => format!("{}:{}", unit.file_of(site), site.line),
             None => "somewhere".into(),
         }
     }

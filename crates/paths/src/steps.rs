@@ -34,11 +34,7 @@ fn step(sites: &Sites, id: SiteId, kind: EventKind, choice: u64) -> Step {
         _ => "false".into(),
     };
     Step {
-        file: unit
-            .files
-            .get(site.file as usize)
-            .cloned()
-            .unwrap_or_default(),
+        file: unit.file_of(site).into(),
         line: site.line,
         column: site.column,
         way,

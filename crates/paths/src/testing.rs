@@ -83,7 +83,7 @@ pub fn explore(source: &str, size: usize, treated: Treated) -> Explored {
             let summary = Summary::start(&mut lab, &first).expect("runs");
             let mut summary = summary.expect("an input that keeps to the setup");
             if treated == Treated::Learnt {
-                let end = Instant::now() + Duration::from_secs(60);
+                let end = Instant::now() + Duration::from_secs(300);
                 summary.learn(&mut lab, 10_000, end).expect("runs");
             }
             match treated {
@@ -134,6 +134,7 @@ fn lab(directory: &Path, program: &Path) -> Lab {
     };
     let server = Server::start(&Sandbox::none(), settings).expect("a server");
     let sites = nearmiss_engine::sites_of(program);
-    let second = Duration::from_secs(1);
-    Lab::new(server, sites, second, second)
+    // Far more than either takes: the machine may be busy.
+    let (question_time, run_time) = (Duration::from_secs(60), Duration::from_secs(60));
+    Lab::new(server, sites, question_time, run_time)
 }

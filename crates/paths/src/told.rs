@@ -6,10 +6,11 @@ use std::fs;
 use nearmiss_abi::event::PHASE_FUNCTION;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
+use nearmiss_engine::spot;
 use nearmiss_results::{
     FunctionReport, Infeasible, Note, PathFigures, PathTest, Step, VERSION, Verdict,
 };
-use nearmiss_sites::{SiteKind, Sites};
+use nearmiss_sites::Sites;
 use nearmiss_solve::TreeSolver;
 use nearmiss_trace::Event;
 
@@ -189,16 +190,11 @@ impl<'a, 'l> Told<'a, 'l> {
 }
 
 fn note(sites: &Sites, kind: NoteKind, id: SiteId, count: u64) -> Note {
-    let known = sites.get(id);
-    let callee = match known.map(|(_, site)| &site.kind) {
-        Some(SiteKind::Call(name)) => name.clone(),
-        _ => String::new(),
-    };
-    let file = known.and_then(|(unit, site)| unit.files.get(site.file as usize));
+    let (file, line, callee) = spot::place(sites, id);
     Note {
         kind,
-        file: file.cloned().unwrap_or_default(),
-        line: known.map_or(0, |(_, site)| site.line),
+        file,
+        line,
         callee,
         count,
     }

@@ -42,15 +42,12 @@ int main(void)
 }
 "#;
 
+/// Longer than any run takes, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(120);
+
 fn meter(place: &Place) -> Meter {
     let programs = place.build(&["d.c"], &[], None).unwrap();
-    Meter::start(
-        &Sandbox::none(),
-        &programs,
-        Vec::new(),
-        Duration::from_millis(300),
-    )
-    .unwrap()
+    Meter::start(&Sandbox::none(), &programs, Vec::new(), PATIENCE).unwrap()
 }
 
 fn run(meter: &mut Meter, values: [i32; 3]) -> Gain {
@@ -202,7 +199,7 @@ fn files_may_be_named_from_anywhere() {
         let mut sources = place.sources(&[], &[]);
         sources.files = vec![name.into()];
         let programs = nearmiss_paths::build::build(&sources, None, &place.path("out")).unwrap();
-        let time = Duration::from_secs(1);
+        let time = PATIENCE;
         let mut meter = Meter::start(&Sandbox::none(), &programs, Vec::new(), time).unwrap();
         meter.run(&[]).unwrap();
         let (coverage, lcov) = meter.report().unwrap();
@@ -222,7 +219,7 @@ fn a_function_in_a_header_has_its_lines_there() {
     let programs = place
         .build(&["d.c"], &[&include], Some(&request("sign")))
         .unwrap();
-    let time = Duration::from_secs(1);
+    let time = PATIENCE;
     let mut meter = Meter::start(&Sandbox::none(), &programs, Vec::new(), time).unwrap();
     let plan = programs.plan.as_ref().unwrap();
     meter.run(&rows("input", &plan.first_input())).unwrap();
@@ -239,12 +236,13 @@ fn a_function_in_a_header_has_its_lines_there() {
 fn a_run_is_fast() {
     let place = Place::with(&[("d.c", DECISIONS)]);
     let mut meter = meter(&place);
-    let start = Instant::now();
-    for value in 0..1000 {
+    let mut time_of = |value: i32| {
+        let start = Instant::now();
         run(&mut meter, [value % 100, value, 5]);
-    }
-    let each = start.elapsed() / 1000;
-    println!("{each:?} a run");
-    // The machine may be busy: far more than it takes.
-    assert!(each < Duration::from_millis(10), "{each:?}");
+        start.elapsed()
+    };
+    // The machine may be busy: the fastest counts, and the limit is far above what is usual.
+    let fastest = (0..1000).map(&mut time_of).min().unwrap();
+    println!("{fastest:?} a run");
+    assert!(fastest < Duration::from_millis(10), "{fastest:?}");
 }

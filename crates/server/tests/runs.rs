@@ -5,9 +5,9 @@ mod support;
 use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_RESULT};
 use nearmiss_abi::server::{MODE_BOTH, MODE_PRECONDITION};
 use nearmiss_abi::trace::{STATE_EXITED, STATE_RUNNING};
-use nearmiss_server::Ended;
+use nearmiss_server::{Ended, Run, Server};
 use nearmiss_trace::RawTrace;
-use support::{Build, Place, run, trace, try_run};
+use support::{Build, Place, run, run_endlessly, trace, try_run};
 
 fn branches(trace: &RawTrace) -> usize {
     let branch = EventKind::Branch as u8;
@@ -53,6 +53,14 @@ int main(void)
 }
 "#;
 
+/// A run of [`WAYS`].
+fn run_way(server: &mut Server, x: i32) -> Run {
+    match x {
+        2 => run_endlessly(server, x),
+        _ => run(server, x),
+    }
+}
+
 #[test]
 fn runs_end_in_every_way_and_know_nothing_of_each_other() {
     for build in ALL {
@@ -68,7 +76,7 @@ fn runs_end_in_every_way_and_know_nothing_of_each_other() {
             (101, Ended::Exited(7)),
         ];
         for (x, ended) in ways.into_iter().cycle().take(2 * ways.len()) {
-            let run = run(&mut server, x);
+            let run = run_way(&mut server, x);
             assert_eq!(run.ended, ended, "{x}");
             let expected = [("x", x), ("runs", 1), ("constructed", 1)]
                 .map(|(name, value)| (name.to_string(), value.to_le_bytes().to_vec()));
@@ -99,7 +107,7 @@ fn each_run_leaves_the_trace_of_a_first_run() {
         let mut server = place.serve(Build::Recording);
         let mut traces = Vec::new();
         for &x in inputs {
-            run(&mut server, x);
+            run_way(&mut server, x);
             traces.push(trace(&server));
         }
         traces
@@ -218,7 +226,7 @@ fn what_is_wrong_is_said() {
         Build::Recording,
     );
     let settings = place.settings(Build::Recording);
-    let error = nearmiss_server::Server::start(&support::sandbox(), settings).unwrap_err();
+    let error = Server::start(&support::sandbox(), settings).unwrap_err();
     assert_eq!(
         error.to_string(),
         "the program ended before its time: exit 3 no"
@@ -255,7 +263,10 @@ fn a_run_that_uses_up_too_much_ends_alone() {
         (1, Ended::TimedOut),
         (0, Ended::Exited(5)),
     ] {
-        let run = run(&mut server, x);
+        let run = match ended {
+            Ended::TimedOut => run_endlessly(&mut server, x),
+            _ => run(&mut server, x),
+        };
         assert_eq!(run.ended, ended);
         assert_eq!(run.results[0].1, x.to_le_bytes());
         assert_eq!(trace(&server).channels.len(), 1);

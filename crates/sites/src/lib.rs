@@ -28,6 +28,19 @@ pub struct Unit {
     pub sites: Vec<Site>,
 }
 
+impl Unit {
+    /// The file that a site of this unit is in; empty if it is unknown.
+    pub fn file_of(&self, site: &Site) -> &str {
+        self.files.get(site.file as usize).map_or("", |file| file)
+    }
+
+    /// The function that it is in, likewise.
+    pub fn function_of(&self, site: &Site) -> &str {
+        let function = self.functions.get(site.function as usize);
+        function.map_or("", |function| function)
+    }
+}
+
 /// One place.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Site {

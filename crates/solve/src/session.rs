@@ -10,7 +10,7 @@ use nearmiss_expr::{Evaluator, InputByte, Inputs, TermId, Terms};
 use crate::answers::{Answers, Key};
 use crate::layers::satisfies;
 use crate::nearest;
-use crate::question::{Answer, Effort, Layer, Limits, Model, Question, Reply, Solver};
+use crate::question::{Answer, Effort, Layer, Limits, Model, Reply, Solver};
 use crate::slice::{Slice, Slices};
 use crate::statistics::Statistics;
 
@@ -133,15 +133,7 @@ impl<'a> Session<'a> {
         if let Answer::Sat(model) = &answer {
             let sliced = self.slices.sliced(terms, goal);
             let slice = self.slices.view(&sliced);
-            let question = Question {
-                path: slice.conditions,
-                asked: 0,
-                goal,
-                fixed,
-                bytes: slice.bytes,
-                recorded: self.recorded,
-                effort: limits.effort(),
-            };
+            let question = slice.question(self.recorded, goal, fixed, limits.effort());
             if !satisfies(&mut self.evaluator, terms, &question, model) {
                 return None;
             }
@@ -196,30 +188,20 @@ impl<'a> Session<'a> {
         fixed: &[(InputByte, u8)],
         effort: Effort,
     ) -> Answer {
-        let start = Instant::now();
-        let reply = self.without_solver(terms, goal).unwrap_or_else(|| {
-            let sliced = self.slices.sliced(terms, goal);
-            let slice = self.slices.view(&sliced);
-            let question = Question {
-                path: slice.conditions,
-                asked: slice.asked,
-                goal,
-                fixed,
-                bytes: slice.bytes,
-                recorded: self.recorded,
-                effort,
-            };
-            let reply = self.solver.solve(terms, &question);
+        self.answer(terms, goal, |session, terms| {
+            let sliced = session.slices.sliced(terms, goal);
+            let slice = session.slices.view(&sliced);
+            let question = slice.question(session.recorded, goal, fixed, effort);
+            let reply = session.solver.solve(terms, &question);
             // Nobody looks at the conditions where the goal is constantly false.
             if terms.as_constant(goal).is_none() {
-                self.slices.was_asked(&sliced);
+                session.slices.was_asked(&sliced);
             }
             reply
-        });
-        self.statistics.record(&reply, start.elapsed());
-        reply.answer
+        })
     }
 
+    /// Asks about a slice that was made before.
     pub(crate) fn ask_slice(
         &mut self,
         terms: &mut Terms,
@@ -228,19 +210,25 @@ impl<'a> Session<'a> {
         fixed: &[(InputByte, u8)],
         effort: Effort,
     ) -> Answer {
+        self.answer(terms, goal, |session, terms| {
+            let slice = slice.view();
+            let question = slice.question(session.recorded, goal, fixed, effort);
+            session.solver.solve(terms, &question)
+        })
+    }
+
+    /// Counts what an answer takes; `solve` is called where a solver is needed for it.
+    fn answer(
+        &mut self,
+        terms: &mut Terms,
+        goal: TermId,
+        solve: impl FnOnce(&mut Session<'a>, &mut Terms) -> Reply,
+    ) -> Answer {
         let start = Instant::now();
-        let reply = self.without_solver(terms, goal).unwrap_or_else(|| {
-            let question = Question {
-                path: &slice.conditions,
-                asked: 0,
-                goal,
-                fixed,
-                bytes: &slice.bytes,
-                recorded: self.recorded,
-                effort,
-            };
-            self.solver.solve(terms, &question)
-        });
+        let reply = match self.without_solver(terms, goal) {
+            Some(reply) => reply,
+            None => solve(self, terms),
+        };
         self.statistics.record(&reply, start.elapsed());
         reply.answer
     }

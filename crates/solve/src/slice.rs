@@ -15,6 +15,7 @@ use nearmiss_expr::support::{Part, Parts, Supports};
 use nearmiss_expr::{InputByte, Inputs, TermId, Terms};
 
 use crate::answers::Key;
+use crate::question::{Effort, Question};
 
 /// A part of a path that can be solved on its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,6 +60,38 @@ pub(crate) struct View<'s> {
     pub bytes: &'s [InputByte],
     /// How many of the conditions, from the first on, were in a question before.
     pub asked: usize,
+}
+
+impl Slice {
+    /// A slice that no solver has seen.
+    pub(crate) fn view(&self) -> View<'_> {
+        View {
+            conditions: &self.conditions,
+            bytes: &self.bytes,
+            asked: 0,
+        }
+    }
+}
+
+impl<'s> View<'s> {
+    /// The question whether a goal can hold, too.
+    pub fn question(
+        self,
+        recorded: &'s dyn Inputs,
+        goal: TermId,
+        fixed: &'s [(InputByte, u8)],
+        effort: Effort,
+    ) -> Question<'s> {
+        Question {
+            path: self.conditions,
+            asked: self.asked,
+            goal,
+            fixed,
+            bytes: self.bytes,
+            recorded,
+            effort,
+        }
+    }
 }
 
 #[derive(Clone, Default)]
@@ -206,11 +239,7 @@ impl<'a> Slices<'a> {
                     asked: group.asked,
                 }
             }
-            Sliced::Several(slice) => View {
-                conditions: &slice.conditions,
-                bytes: &slice.bytes,
-                asked: 0,
-            },
+            Sliced::Several(slice) => slice.view(),
         }
     }
 
@@ -348,71 +377,4 @@ impl Group {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use nearmiss_expr::Op;
-
-    fn input(terms: &mut Terms, offset: u32) -> TermId {
-        terms.input(InputByte { channel: 0, offset })
-    }
-
-    fn offsets(slice: &Slice) -> Vec<u32> {
-        slice.bytes.iter().map(|byte| byte.offset).collect()
-    }
-
-    #[test]
-    fn a_slice_follows_shared_bytes() {
-        let mut terms = Terms::new();
-        let recorded = |_: InputByte| 0;
-        let mut slices = Slices::new(&recorded);
-        let inputs: Vec<TermId> = (0..6).map(|offset| input(&mut terms, offset)).collect();
-        let mut below = |a: usize, b: usize| terms.binary(Op::Ult, inputs[a], inputs[b]);
-        let (first, second, third) = (below(0, 1), below(2, 3), below(1, 2));
-        let (goal, lonely) = (below(0, 4), below(5, 4));
-        slices.add(&terms, first);
-        slices.add(&terms, second);
-        let slice = slices.slice(&terms, goal);
-        assert_eq!(slice.conditions, [first]);
-        assert_eq!(offsets(&slice), [0, 1, 4]);
-        slices.add(&terms, third);
-        let slice = slices.slice(&terms, goal);
-        assert_eq!(slice.conditions, [first, second, third]);
-        assert_eq!(offsets(&slice), [0, 1, 2, 3, 4]);
-        assert_eq!(slices.slice(&terms, lonely).conditions, []);
-        let byte = |offset| InputByte { channel: 0, offset };
-        let related = slices.related(&terms, goal, &[byte(3), byte(5), byte(4), byte(9)]);
-        assert_eq!(related, [true, false, true, false]);
-    }
-
-    #[test]
-    fn a_key_says_what_is_asked_not_on_which_path() {
-        let recorded = |byte: InputByte| byte.offset as u8;
-        let other = |byte: InputByte| byte.offset as u8 + u8::from(byte.offset == 1);
-        let mut terms = Terms::new();
-        let inputs: Vec<TermId> = (0..6).map(|offset| input(&mut terms, offset)).collect();
-        let mut below = |a: usize, b: usize| terms.binary(Op::Ult, inputs[a], inputs[b]);
-        let (first, second, elsewhere) = (below(0, 1), below(1, 2), below(3, 4));
-        let (goal, loud) = (below(0, 2), below(0, 5));
-        let key = |recorded, conditions: &[TermId], goal, fixed: &[(InputByte, u8)]| {
-            let mut slices = Slices::new(recorded);
-            for &condition in conditions {
-                slices.add(&terms, condition);
-            }
-            slices.key(&terms, goal, fixed, 0)
-        };
-        let asked = key(&recorded, &[first, second], goal, &[]);
-        let same = key(&recorded, &[second, elsewhere, first, second], goal, &[]);
-        assert_eq!(asked, same);
-        let differs = |other: Key| assert_ne!(asked.question, other.question);
-        differs(key(&recorded, &[first], goal, &[]));
-        differs(key(&recorded, &[first, second], loud, &[]));
-        let byte = InputByte {
-            channel: 0,
-            offset: 1,
-        };
-        differs(key(&recorded, &[first, second], goal, &[(byte, 0)]));
-        let recorded_otherwise = key(&other, &[first, second], goal, &[]);
-        assert_eq!(asked.question, recorded_otherwise.question);
-        assert_ne!(asked.recorded, recorded_otherwise.recorded);
-    }
-}
+mod tests;

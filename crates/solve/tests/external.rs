@@ -47,9 +47,9 @@ fn answers_are_understood() {
 #[test]
 fn it_is_ended_in_time() {
     let start = Instant::now();
-    let answer = ask("exec sleep 60", &Limits::time(Duration::from_millis(50)));
+    let answer = ask("exec sleep 1000", &Limits::time(Duration::from_millis(50)));
     assert_eq!(answer, Answer::Unknown(Reason::Timeout));
-    assert!(start.elapsed() < Duration::from_secs(20));
+    assert!(start.elapsed() < Duration::from_secs(60));
 }
 
 #[test]

@@ -34,7 +34,7 @@ fn a_hard_question_ends_in_time() {
             let answer = session.ask(&mut terms, goal, &limits);
             let time = start.elapsed();
             assert_eq!(answer, Answer::Unknown(Reason::Timeout), "{backend:?}");
-            assert!(time < Duration::from_secs(5), "{backend:?}: {time:?}");
+            assert!(time < Duration::from_secs(60), "{backend:?}: {time:?}");
         }
         assert_eq!(session.statistics().timeouts, 2);
         // And the session is still good for an easy one.

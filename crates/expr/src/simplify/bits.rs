@@ -5,7 +5,7 @@
 
 use nearmiss_abi::op::{self, Op};
 
-use super::{Draft, rules};
+use super::{Draft, constant_choice, rules};
 use crate::node::{Node, TermId};
 use crate::terms::Terms;
 
@@ -245,16 +245,7 @@ fn not_comparison(terms: &mut Terms, draft: &Draft) -> Option<TermId> {
 /// match: ~ite(x, c1, c2)
 /// result: ite(x, ~c1, ~c2)
 fn not_ite(terms: &mut Terms, draft: &Draft) -> Option<TermId> {
-    let Node::Ite {
-        condition,
-        then,
-        otherwise,
-    } = terms.node(draft.a)
-    else {
-        return None;
-    };
-    terms.as_constant(then)?;
-    terms.as_constant(otherwise)?;
+    let (condition, then, otherwise) = constant_choice(terms, draft.a)?;
     let (then, otherwise) = (terms.not(then), terms.not(otherwise));
     Some(terms.ite(condition, then, otherwise))
 }

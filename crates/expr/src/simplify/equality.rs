@@ -7,7 +7,7 @@
 use nearmiss_abi::op::{self, Op};
 
 use super::arithmetic::plus_constant;
-use super::{Draft, rules};
+use super::{Draft, constant_choice, rules};
 use crate::node::{Node, TermId};
 use crate::terms::Terms;
 
@@ -103,14 +103,7 @@ fn equal_concat(terms: &mut Terms, draft: &Draft) -> Option<TermId> {
 /// result: c, !c, or false
 fn equal_ite(terms: &mut Terms, draft: &Draft) -> Option<TermId> {
     let constant = terms.as_constant(draft.b)?;
-    let Node::Ite {
-        condition,
-        then,
-        otherwise,
-    } = terms.node(draft.a)
-    else {
-        return None;
-    };
+    let (condition, then, otherwise) = constant_choice(terms, draft.a)?;
     let then = terms.as_constant(then)? == constant;
     let otherwise = terms.as_constant(otherwise)? == constant;
     let equal = match (then, otherwise) {

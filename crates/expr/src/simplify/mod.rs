@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 
 use nearmiss_abi::op::Op;
 
-use crate::node::TermId;
+use crate::node::{Node, TermId};
 use crate::store::Record;
 use crate::terms::Terms;
 
@@ -37,6 +37,20 @@ pub(crate) struct Draft {
     pub c: TermId,
     /// The lowest bit of an extract, the snapshot of a read.
     pub number: u32,
+}
+
+/// Condition and both values of a choice between two constants.
+pub(crate) fn constant_choice(terms: &Terms, id: TermId) -> Option<(TermId, TermId, TermId)> {
+    match terms.node(id) {
+        Node::Ite {
+            condition,
+            then,
+            otherwise,
+        } if terms.as_constant(then).is_some() && terms.as_constant(otherwise).is_some() => {
+            Some((condition, then, otherwise))
+        }
+        _ => None,
+    }
 }
 
 impl Draft {

@@ -6,7 +6,7 @@
 
 use nearmiss_abi::op::Op;
 
-use super::{Draft, rules};
+use super::{Draft, constant_choice, rules};
 use crate::node::{Node, TermId};
 use crate::terms::Terms;
 
@@ -110,16 +110,7 @@ fn extract_bits(terms: &mut Terms, draft: &Draft) -> Option<TermId> {
 /// match: extract(ite(c, k1, k2), i, n)
 /// result: ite(c, extract(k1, i, n), extract(k2, i, n))
 fn extract_ite(terms: &mut Terms, draft: &Draft) -> Option<TermId> {
-    let Node::Ite {
-        condition,
-        then,
-        otherwise,
-    } = terms.node(draft.a)
-    else {
-        return None;
-    };
-    terms.as_constant(then)?;
-    terms.as_constant(otherwise)?;
+    let (condition, then, otherwise) = constant_choice(terms, draft.a)?;
     let then = terms.extract(then, draft.number, draft.width);
     let otherwise = terms.extract(otherwise, draft.number, draft.width);
     Some(terms.ite(condition, then, otherwise))

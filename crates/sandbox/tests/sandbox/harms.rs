@@ -61,7 +61,7 @@ fn is_running(word: &str) -> bool {
 
 /// Waits a little until something is so.
 fn soon(what: impl Fn() -> bool) -> bool {
-    let end = Instant::now() + Duration::from_secs(5);
+    let end = Instant::now() + Duration::from_secs(60);
     while !what() {
         if Instant::now() > end {
             return false;
@@ -136,7 +136,7 @@ fn forks_without_end(world: &World) {
         let outcome = run(&spec);
         assert_eq!(outcome.exceeded, Some(Exceeded::Processes));
         assert!(
-            start.elapsed() < Duration::from_secs(8),
+            start.elapsed() < Duration::from_secs(60),
             "{:?}",
             start.elapsed()
         );
@@ -147,7 +147,7 @@ fn forks_without_end(world: &World) {
 /// That is no harm: what counts is how many there are at one time.
 fn starts_many_processes(world: &World) {
     let mut spec = harm(world, &["many"]);
-    spec.limits.wall = Duration::from_secs(60);
+    spec.limits.wall = Duration::from_secs(300);
     assert_eq!(lines(&run(&spec)), ["went on"]);
 }
 
@@ -439,7 +439,7 @@ fn allocates_without_end(world: &World) {
         let start = Instant::now();
         assert_eq!(run(&spec).exceeded, Some(Exceeded::Memory), "{name}");
         assert!(
-            start.elapsed() < Duration::from_secs(5),
+            start.elapsed() < Duration::from_secs(60),
             "{name}: {:?}",
             start.elapsed()
         );
@@ -463,7 +463,7 @@ fn never_ends(world: &World) {
         let start = Instant::now();
         assert_eq!(run(&spec).exceeded, Some(Exceeded::Time), "{name}");
         assert!(
-            start.elapsed() < Duration::from_secs(3),
+            start.elapsed() < Duration::from_secs(60),
             "{name}: {:?}",
             start.elapsed()
         );
@@ -473,7 +473,6 @@ fn never_ends(world: &World) {
 fn uses_up_the_processor(world: &World) {
     let mut spec = harm(world, &["spin"]);
     spec.limits.cpu_seconds = 1;
-    spec.limits.wall = Duration::from_secs(60);
     let outcome = run(&spec);
     let by_limit = [libc::SIGKILL, libc::SIGXCPU].map(Ended::Signal);
     assert!(by_limit.contains(&outcome.ended), "{outcome:?}");

@@ -79,7 +79,7 @@ fn worlds_take_turns(world: &World) {
 
 fn launchers_survive_limits(world: &World) {
     let sandbox = sandbox();
-    let mut slow = shell(&world.directory, "sleep 60");
+    let mut slow = shell(&world.directory, "sleep 1000");
     slow.limits.wall = Duration::from_millis(50);
     let mut missing = shell(&world.directory, "");
     missing.program = "/no/such/program".into();

@@ -8,9 +8,9 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, exit};
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use nearmiss_sandbox::{Outcome, Sandbox, Spec, Stdin};
+use nearmiss_sandbox::{Limits, Outcome, Sandbox, Spec, Stdin};
 
 /// A test and its name.
 pub type Test = (&'static str, fn(&World));
@@ -209,7 +209,11 @@ pub fn spec(program: &Path, directory: &Path, arguments: &[&str]) -> Spec {
         world: Vec::new(),
         files: Vec::new(),
         writable: Vec::new(),
-        limits: Default::default(),
+        // What is to end by a limit has a shorter one; nothing else is to, however busy the machine.
+        limits: Limits {
+            wall: Duration::from_secs(120),
+            ..Limits::default()
+        },
     }
 }
 

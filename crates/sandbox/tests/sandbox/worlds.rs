@@ -351,7 +351,7 @@ fn time_is_told(world: &World) {
     let spec = shell(&world.directory, "sleep 0.2");
     for sandbox in [crate::support::sandbox(), Sandbox::none()] {
         let elapsed = sandbox.run(&spec).unwrap().elapsed;
-        let expected = Duration::from_millis(190)..Duration::from_secs(5);
+        let expected = Duration::from_millis(190)..Duration::from_secs(60);
         assert!(expected.contains(&elapsed), "{elapsed:?}");
     }
     let mut spec = shell(&world.directory, "sleep 9");

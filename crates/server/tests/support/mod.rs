@@ -111,17 +111,32 @@ pub fn row(name: &str, content: &[u8]) -> Vec<u8> {
     row
 }
 
+/// Longer than any run takes that ends, however busy the machine is.
+const PATIENCE: Duration = Duration::from_secs(120);
+/// For runs that do not end: enough to come as far as they come.
+const SHORT: Duration = Duration::from_secs(1);
+
 /// One run with `x` as the input of this name.
 pub fn run(server: &mut Server, x: i32) -> Run {
     try_run(server, x, MODE_FUNCTION).expect("an answer")
 }
 
+/// One run that does not end.
+pub fn run_endlessly(server: &mut Server, x: i32) -> Run {
+    run_for(server, x, MODE_FUNCTION, SHORT).expect("an answer")
+}
+
 /// One run in this mode.
 pub fn try_run(server: &mut Server, x: i32, mode: u32) -> Result<Run, ServerError> {
+    run_for(server, x, mode, PATIENCE)
+}
+
+fn run_for(server: &mut Server, x: i32, mode: u32, time: Duration) -> Result<Run, ServerError> {
+    let rows = row("x", &x.to_le_bytes());
     server.run(&Request {
         mode,
-        rows: &row("x", &x.to_le_bytes()),
-        time: Duration::from_millis(500),
+        rows: &rows,
+        time,
     })
 }
 

@@ -2,7 +2,7 @@
 
 use nearmiss_results::{Block, Memory, Role, Value};
 
-use super::framework::Check;
+use super::check::Check;
 use super::inputs::scalar;
 use super::literal;
 use super::place::Place;

@@ -55,7 +55,7 @@ pub fn sources(report: &FunctionReport, framework: Framework, options: &Options)
             bytes: text.into_bytes(),
         });
     } else {
-        text += &runner::main(framework, function, &entries);
+        text += &framework.main(function, &entries);
     }
     let tests = File {
         name: format!("{stem}.c"),

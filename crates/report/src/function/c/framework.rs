@@ -1,47 +1,7 @@
-//! What differs between test frameworks: how a comparison, a test and `main` are written.
+//! The test frameworks: how a comparison, a test and `main` are written for each, by its templates.
 
-/// A comparison of what is there with what was observed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Check {
-    /// Two numbers.
-    Integer {
-        /// An expression.
-        actual: String,
-        /// A literal.
-        expected: String,
-        /// The same as a number.
-        value: i128,
-    },
-    /// Two pointers.
-    Pointer {
-        /// An expression.
-        actual: String,
-        /// Another.
-        expected: String,
-    },
-    /// No pointer.
-    Null(String),
-    /// A pointer to something that has no name.
-    NotNull(String),
-    /// Two strings.
-    Text {
-        /// An expression.
-        actual: String,
-        /// A literal.
-        expected: String,
-    },
-    /// The bytes behind two pointers.
-    Memory {
-        /// An expression.
-        actual: String,
-        /// Another.
-        expected: String,
-        /// How many.
-        size: String,
-    },
-    /// A condition.
-    Truth(String),
-}
+use super::check::Check;
+use super::words::{self, Words};
 
 /// A test framework.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,234 +28,129 @@ impl Framework {
         Framework::GoogleTest,
     ];
 
+    const fn words(self) -> &'static Words {
+        match self {
+            Framework::Plain => &words::PLAIN,
+            Framework::Cmocka => &words::CMOCKA,
+            Framework::Unity => &words::UNITY,
+            Framework::Check => &words::CHECK,
+            Framework::GoogleTest => &words::GOOGLE_TEST,
+        }
+    }
+
     /// The name in options and file names.
     pub fn name(self) -> &'static str {
-        match self {
-            Framework::Plain => "assert",
-            Framework::Cmocka => "cmocka",
-            Framework::Unity => "unity",
-            Framework::Check => "check",
-            Framework::GoogleTest => "gtest",
-        }
+        self.words().name
     }
 
     /// What a test file includes behind the source file.
     pub fn headers(self) -> &'static [&'static str] {
-        match self {
-            Framework::Plain => &[
-                "assert.h",
-                "stdio.h",
-                "stdlib.h",
-                "string.h",
-                "sys/wait.h",
-                "unistd.h",
-            ],
-            Framework::Cmocka => &[
-                "setjmp.h",
-                "stdarg.h",
-                "stddef.h",
-                "stdint.h",
-                "stdio.h",
-                "stdlib.h",
-                "string.h",
-                "sys/wait.h",
-                "unistd.h",
-                "cmocka.h",
-            ],
-            Framework::Unity => &[
-                "stdio.h",
-                "stdlib.h",
-                "string.h",
-                "sys/wait.h",
-                "unistd.h",
-                "unity.h",
-            ],
-            Framework::Check => &["stdlib.h", "string.h", "check.h"],
-            Framework::GoogleTest => &["stdlib.h", "string.h"],
-        }
+        self.words().headers
     }
 
     /// What a linker needs.
     pub fn libraries(self) -> &'static str {
-        match self {
-            Framework::Plain => "",
-            Framework::Cmocka => " -lcmocka",
-            Framework::Unity => " unity.c",
-            Framework::Check => " -lcheck -lsubunit -lm -lrt -lpthread",
-            Framework::GoogleTest => " -lgtest_main -lgtest -lpthread",
-        }
+        self.words().libraries
     }
 
     /// A comparison as a statement.
     pub fn statement(self, check: &Check) -> String {
-        match self {
-            Framework::Plain => plain(check),
-            Framework::Cmocka => cmocka(check),
-            Framework::Unity => unity(check),
-            Framework::Check => of_check(check),
-            Framework::GoogleTest => google(check),
+        let words = self.words();
+        let (template, actual, expected, size) = match check {
+            Check::Integer {
+                actual,
+                expected,
+                value,
+            } => {
+                let numbers = words.numbers.as_ref();
+                let template = numbers.and_then(|numbers| numbers.of(*value));
+                (template, actual.as_str(), expected.as_str(), "")
+            }
+            Check::Pointer { actual, expected } => (words.pointer, &**actual, &**expected, ""),
+            Check::Null(actual) => (words.null, &**actual, "", ""),
+            Check::NotNull(actual) => (words.not_null, &**actual, "", ""),
+            Check::Text { actual, expected } => (words.text, &**actual, &**expected, ""),
+            Check::Memory {
+                actual,
+                expected,
+                size,
+            } => (words.memory, &**actual, &**expected, &**size),
+            Check::Truth(_) => (None, "", "", ""),
+        };
+        match template {
+            Some(template) => filled(
+                template,
+                &[
+                    ("$actual", actual),
+                    ("$expected", expected),
+                    ("$size", size),
+                ],
+            ),
+            None => filled(words.condition, &[("$condition", &check.condition())]),
         }
     }
 
     /// A test function around its statements.
     pub fn test(self, name: &str, body: &str) -> String {
-        match self {
-            Framework::Plain | Framework::Unity => {
-                format!("static void {name}(void)\n{{\n{body}}}\n")
-            }
-            Framework::Cmocka => {
-                format!("static void {name}(void **state)\n{{\n    (void)state;\n{body}}}\n")
-            }
-            Framework::Check => format!("START_TEST({name})\n{{\n{body}}}\nEND_TEST\n"),
-            Framework::GoogleTest => {
-                format!("void {name}(void);\nvoid {name}(void)\n{{\n{body}}}\n")
-            }
-        }
+        filled(self.words().test, &[("$name", name), ("$body", body)])
     }
 
     /// How a test is listed where all are run.
     pub fn entry(self, function: &str, name: &str) -> String {
-        match self {
-            Framework::Plain => format!("    {{\"{name}\", {name}}},\n"),
-            Framework::Cmocka => format!("    cmocka_unit_test({name}),\n"),
-            Framework::Unity => format!("    NEARMISS_RUN({name});\n"),
-            Framework::Check => format!("    tcase_add_test(paths, {name});\n"),
-            Framework::GoogleTest => {
-                let path = name.rsplit('_').next().unwrap_or(name);
-                format!("TEST({function}, path_{path})\n{{\n    nearmiss_apart({name});\n}}\n\n")
-            }
-        }
+        let path = name.rsplit('_').next().unwrap_or(name);
+        let values = [("$name", name), ("$function", function), ("$path", path)];
+        filled(self.words().entry, &values)
+    }
+
+    /// What runs all tests, if that is no file of its own.
+    pub fn main(self, function: &str, entries: &str) -> String {
+        let values = [("$function", function), ("$entries", entries)];
+        filled(self.words().main, &values)
     }
 }
 
-fn plain(check: &Check) -> String {
-    let condition = condition(check);
-    format!("assert({condition});")
-}
-
-/// A comparison as an expression of C.
-fn condition(check: &Check) -> String {
-    match check {
-        Check::Integer {
-            actual, expected, ..
-        }
-        | Check::Pointer { actual, expected } => format!("{actual} == {expected}"),
-        Check::Null(actual) => format!("{actual} == NULL"),
-        Check::NotNull(actual) => format!("{actual} != NULL"),
-        Check::Text { actual, expected } => format!("strcmp({actual}, {expected}) == 0"),
-        Check::Memory {
-            actual,
-            expected,
-            size,
-        } => format!("memcmp({actual}, {expected}, {size}) == 0"),
-        Check::Truth(condition) => condition.clone(),
+/// A template with its words put in. What they hold is not looked at again.
+fn filled(template: &str, values: &[(&str, &str)]) -> String {
+    let mut text = String::new();
+    let mut rest = template;
+    let next = |rest: &str| {
+        let found = values
+            .iter()
+            .filter_map(|(key, value)| Some((rest.find(key)?, *key, *value)));
+        found.min()
+    };
+    while let Some((at, key, value)) = next(rest) {
+        text += &rest[..at];
+        text += value;
+        rest = &rest[at + key.len()..];
     }
+    text + rest
 }
 
-/// Which of a framework's numbers one is: they end at 64 bits.
-enum Width {
-    Signed,
-    Unsigned,
-    Wider,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-fn width(value: i128) -> Width {
-    match (i64::try_from(value), u64::try_from(value)) {
-        (Ok(_), _) => Width::Signed,
-        (_, Ok(_)) => Width::Unsigned,
-        _ => Width::Wider,
+    #[test]
+    fn what_is_put_in_is_not_looked_at_again() {
+        let text = filled(
+            "f($actual, $expected);",
+            &[("$actual", "\"$expected\""), ("$expected", "b")],
+        );
+        assert_eq!(text, "f(\"$expected\", b);");
     }
-}
 
-fn cmocka(check: &Check) -> String {
-    match check {
-        Check::Integer {
-            actual,
-            expected,
+    #[test]
+    fn numbers_beyond_64_bits_are_compared_by_a_condition() {
+        let check = |value: i128| Check::Integer {
+            actual: "x".into(),
+            expected: "y".into(),
             value,
-        } if !matches!(width(*value), Width::Wider) => {
-            format!("assert_int_equal({actual}, {expected});")
-        }
-        Check::Pointer { actual, expected } => format!("assert_ptr_equal({actual}, {expected});"),
-        Check::Null(actual) => format!("assert_null({actual});"),
-        Check::NotNull(actual) => format!("assert_non_null({actual});"),
-        Check::Text { actual, expected } => format!("assert_string_equal({actual}, {expected});"),
-        Check::Memory {
-            actual,
-            expected,
-            size,
-        } => format!("assert_memory_equal({actual}, {expected}, {size});"),
-        _ => format!("assert_true({});", condition(check)),
-    }
-}
-
-fn unity(check: &Check) -> String {
-    match check {
-        Check::Integer {
-            actual,
-            expected,
-            value,
-        } if !matches!(width(*value), Width::Wider) => {
-            let kind = match (i32::try_from(*value), width(*value)) {
-                (Ok(_), _) => "INT",
-                (_, Width::Unsigned) => "UINT64",
-                _ => "INT64",
-            };
-            format!("TEST_ASSERT_EQUAL_{kind}({expected}, {actual});")
-        }
-        Check::Pointer { actual, expected } => {
-            format!("TEST_ASSERT_EQUAL_PTR({expected}, {actual});")
-        }
-        Check::Null(actual) => format!("TEST_ASSERT_NULL({actual});"),
-        Check::NotNull(actual) => format!("TEST_ASSERT_NOT_NULL({actual});"),
-        Check::Text { actual, expected } => {
-            format!("TEST_ASSERT_EQUAL_STRING({expected}, {actual});")
-        }
-        Check::Memory {
-            actual,
-            expected,
-            size,
-        } => format!("TEST_ASSERT_EQUAL_MEMORY({expected}, {actual}, {size});"),
-        _ => format!("TEST_ASSERT_TRUE({});", condition(check)),
-    }
-}
-
-fn of_check(check: &Check) -> String {
-    match check {
-        Check::Integer {
-            actual,
-            expected,
-            value,
-        } if !matches!(width(*value), Width::Wider) => {
-            let kind = match width(*value) {
-                Width::Unsigned => "uint",
-                _ => "int",
-            };
-            format!("ck_assert_{kind}_eq({actual}, {expected});")
-        }
-        Check::Pointer { actual, expected } => format!("ck_assert_ptr_eq({actual}, {expected});"),
-        Check::Null(actual) => format!("ck_assert_ptr_null({actual});"),
-        Check::NotNull(actual) => format!("ck_assert_ptr_nonnull({actual});"),
-        Check::Text { actual, expected } => format!("ck_assert_str_eq({actual}, {expected});"),
-        Check::Memory {
-            actual,
-            expected,
-            size,
-        } => format!("ck_assert_mem_eq({actual}, {expected}, {size});"),
-        _ => format!("ck_assert({});", condition(check)),
-    }
-}
-
-fn google(check: &Check) -> String {
-    match check {
-        Check::Integer {
-            actual,
-            expected,
-            value,
-        } if !matches!(width(*value), Width::Wider) => {
-            format!("NEARMISS_EQUAL({actual}, {expected});")
-        }
-        Check::Text { actual, expected } => format!("NEARMISS_SAME_TEXT({actual}, {expected});"),
-        _ => format!("NEARMISS_TRUE({});", condition(check)),
+        };
+        let statement = |value: i128| Framework::Unity.statement(&check(value));
+        assert_eq!(statement(-1), "TEST_ASSERT_EQUAL_INT(y, x);");
+        assert_eq!(statement(1 << 31), "TEST_ASSERT_EQUAL_INT64(y, x);");
+        assert_eq!(statement(1 << 63), "TEST_ASSERT_EQUAL_UINT64(y, x);");
+        assert_eq!(statement(1 << 64), "TEST_ASSERT_TRUE(x == y);");
     }
 }

@@ -8,12 +8,13 @@
 //! | [`inputs`], [`heap`] | declarations and assignments before the call |
 //! | [`stubs`], [`tables`] | functions that give back and write what was recorded |
 //! | [`undefined`] | what no given file defines |
-//! | [`checks`] | comparisons after the call |
+//! | [`check`](self::check), [`checks`] | comparisons after the call |
 //! | [`test`] | one test function |
-//! | [`framework`] | what differs between test frameworks |
+//! | [`framework`], [`words`] | what differs between test frameworks |
 //! | [`runner`] | `main`, or what stands for it |
 //! | [`file`](self::file) | the whole file |
 
+mod check;
 mod checks;
 mod file;
 mod framework;
@@ -27,6 +28,7 @@ mod stubs;
 mod tables;
 mod test;
 mod undefined;
+mod words;
 mod wrap;
 
 pub use file::sources;

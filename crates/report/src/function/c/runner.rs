@@ -1,38 +1,13 @@
 //! What runs the tests: each path was observed in a process of its own, so each test has one. Nothing
-//! that one leaves behind in variables of the source file reaches the next.
+//! that one leaves behind in variables of the source file reaches the next. Templates: `$entries` are the
+//! tests, `$function` what they test.
 
 use nearmiss_results::FunctionReport;
 
-use super::framework::Framework;
-
-/// The `main` of a test file.
-pub fn main(framework: Framework, function: &str, entries: &str) -> String {
-    match framework {
-        Framework::Plain => format!(
-            "static const struct {{\n    const char *name;\n    void (*run)(void);\n\
-             }} nearmiss_tests[] = {{\n{entries}    {{NULL, NULL}},\n}};\n\n{APART}{PLAIN}"
-        ),
-        Framework::Cmocka => format!(
-            "static const struct CMUnitTest nearmiss_tests[] = {{\n{entries}    \
-             {{NULL, NULL, NULL, NULL, NULL}},\n}};\n\n{APART}{CMOCKA}"
-        ),
-        Framework::Unity => format!(
-            "void setUp(void) {{}}\nvoid tearDown(void) {{}}\n\n{APART}{UNITY}\
-             int main(void)\n{{\n    int failed = 0;\n{entries}    return failed != 0;\n}}\n"
-        ),
-        Framework::Check => format!(
-            "/* Check itself gives each test a process of its own. */\n\
-             int main(void)\n{{\n    Suite *suite = suite_create(\"{function}\");\n    \
-             TCase *paths = tcase_create(\"paths\");\n{entries}    suite_add_tcase(suite, paths);\n\n    \
-             SRunner *runner = srunner_create(suite);\n    srunner_run_all(runner, CK_NORMAL);\n    \
-             int failed = srunner_ntests_failed(runner);\n    srunner_free(runner);\n    \
-             return failed != 0;\n}}\n"
-        ),
-        Framework::GoogleTest => String::new(),
-    }
-}
-
-const APART: &str = "\
+/// Each test has a process of its own, where the framework itself does not see to that.
+macro_rules! apart {
+    () => {
+        "\
 /* Each test has a process of its own: nothing that it leaves behind reaches the next one. */
 static int nearmiss_failed(pid_t child)
 {
@@ -40,9 +15,23 @@ static int nearmiss_failed(pid_t child)
     return child < 0 || waitpid(child, &status, 0) != child || status != 0;
 }
 
-";
+"
+    };
+}
 
-const PLAIN: &str = "\
+/// With `assert` alone.
+pub const PLAIN: &str = concat!(
+    "\
+static const struct {
+    const char *name;
+    void (*run)(void);
+} nearmiss_tests[] = {
+$entries    {NULL, NULL},
+};
+
+",
+    apart!(),
+    "\
 int main(void)
 {
     int tests = 0, failed = 0;
@@ -62,9 +51,19 @@ int main(void)
     printf(\"%d of %d tests passed\\n\", tests - failed, tests);
     return failed != 0;
 }
-";
+"
+);
 
-const CMOCKA: &str = "\
+/// With CMocka.
+pub const CMOCKA: &str = concat!(
+    "\
+static const struct CMUnitTest nearmiss_tests[] = {
+$entries    {NULL, NULL, NULL, NULL, NULL},
+};
+
+",
+    apart!(),
+    "\
 int main(void)
 {
     int failed = 0;
@@ -79,9 +78,18 @@ int main(void)
     }
     return failed != 0;
 }
-";
+"
+);
 
-const UNITY: &str = "\
+/// With Unity.
+pub const UNITY: &str = concat!(
+    "\
+void setUp(void) {}
+void tearDown(void) {}
+
+",
+    apart!(),
+    "\
 #define NEARMISS_RUN(test)      \\
     do {                        \\
         fflush(NULL);           \\
@@ -94,6 +102,29 @@ const UNITY: &str = "\
         failed += nearmiss_failed(child); \\
     } while (0)
 
+int main(void)
+{
+    int failed = 0;
+$entries    return failed != 0;
+}
+"
+);
+
+/// With Check.
+pub const CHECK: &str = "\
+/* Check itself gives each test a process of its own. */
+int main(void)
+{
+    Suite *suite = suite_create(\"$function\");
+    TCase *paths = tcase_create(\"paths\");
+$entries    suite_add_tcase(suite, paths);
+
+    SRunner *runner = srunner_create(suite);
+    srunner_run_all(runner, CK_NORMAL);
+    int failed = srunner_ntests_failed(runner);
+    srunner_free(runner);
+    return failed != 0;
+}
 ";
 
 /// How the tests, which are C, speak to GoogleTest, which is not.

@@ -2,8 +2,9 @@
 
 use nearmiss_results::{Block, FunctionReport, PathTest, Role, Value, Variable, Verdict};
 
+use super::check::Check;
 use super::checks::Checks;
-use super::framework::{Check, Framework};
+use super::framework::Framework;
 use super::inputs::{Inputs, scalar};
 use super::scene::Scene;
 use super::{stubs, wrap};

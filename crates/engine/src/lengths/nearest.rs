@@ -1,0 +1,181 @@
+//! The nearest length that will do: a length that changes is one change, as a byte is.
+
+use std::time::{Duration, Instant};
+
+use nearmiss_abi::op::Op;
+use nearmiss_expr::{InputByte, TermId, Terms};
+use nearmiss_solve::{Answer, Limits, Model, Session};
+
+use super::Length;
+
+/// The search for the nearest length may take as long as so many questions.
+const SHARE: u32 = 4;
+
+/// A search for the answer to a goal that is nearest to the recorded input.
+pub struct Search<'s, 'a> {
+    session: &'s mut Session<'a>,
+    goal: TermId,
+    lengths: Vec<&'s Length>,
+    time: Duration,
+    deadline: Instant,
+}
+
+impl<'s, 'a> Search<'s, 'a> {
+    /// One that may take `time` for each of its questions. The goal may depend on these lengths.
+    pub fn new(
+        session: &'s mut Session<'a>,
+        goal: TermId,
+        lengths: Vec<&'s Length>,
+        time: Duration,
+    ) -> Search<'s, 'a> {
+        Search {
+            session,
+            goal,
+            lengths,
+            time,
+            deadline: Instant::now() + time * SHARE,
+        }
+    }
+
+    /// The nearest answer, given that `first` is one.
+    pub fn find(&mut self, terms: &mut Terms, first: Model) -> Model {
+        let same_lengths = self.with_recorded_lengths(terms);
+        if same_lengths.as_ref().is_some_and(|model| model.len() <= 1) {
+            return same_lengths.unwrap_or(first);
+        }
+        // A length that changes is one change: better than several bytes.
+        let other_lengths = self.with_recorded_bytes(terms);
+        match (same_lengths, other_lengths) {
+            (Some(same), Some(other)) if same.len() <= self.resized(&other).len() => same,
+            (_, Some(other)) => other,
+            (Some(same), None) => same,
+            (None, None) => self.with_both(terms, first),
+        }
+    }
+
+    /// The nearest answer with all lengths as they were.
+    fn with_recorded_lengths(&mut self, terms: &mut Terms) -> Option<Model> {
+        let mut goal = self.goal;
+        for length in &self.lengths {
+            let recorded = terms.constant(32, length.piece.length.into());
+            let same = terms.eq(length.term, recorded);
+            goal = terms.and(goal, same);
+        }
+        self.ask_nearest(terms, goal)
+    }
+
+    /// The nearest answer with other lengths, and all other bytes as they were.
+    fn with_recorded_bytes(&mut self, terms: &mut Terms) -> Option<Model> {
+        let slice = self.session.slice(terms, self.goal);
+        let recorded = self.session.recorded();
+        let is_length = |byte: &InputByte| {
+            let mut numbers = self.lengths.iter().map(|length| length.number);
+            numbers.any(|number| number == byte.channel)
+        };
+        let others = slice.bytes.iter().filter(|byte| !is_length(byte));
+        let mut fixed: Vec<(InputByte, u8)> =
+            others.map(|&byte| (byte, recorded.byte(byte))).collect();
+        let mut model = self.ask_with(terms, self.goal, &fixed)?;
+        for length in self.lengths.clone() {
+            // Perhaps it need not change.
+            let as_recorded = length.fixed_to(length.piece.length);
+            let with_this: Vec<_> = fixed.iter().copied().chain(as_recorded).collect();
+            if length.in_model(&model) != length.piece.length
+                && let Some(nearer) = self.ask_with(terms, self.goal, &with_this)
+            {
+                model = nearer;
+            }
+            model = self.bisect(terms, length, &fixed, model);
+            fixed.extend(length.fixed_to(length.in_model(&model)));
+        }
+        Some(model)
+    }
+
+    /// Other lengths and other bytes: near, but not always the nearest.
+    fn with_both(&mut self, terms: &mut Terms, first: Model) -> Model {
+        let mut model = self.ask_nearest(terms, self.goal).unwrap_or(first);
+        let mut goal = self.goal;
+        for length in self.lengths.clone() {
+            model = self.bisect(terms, length, &[], model);
+            let found = terms.constant(32, length.in_model(&model).into());
+            let as_found = terms.eq(length.term, found);
+            goal = terms.and(goal, as_found);
+        }
+        self.ask_nearest(terms, goal).unwrap_or(model)
+    }
+
+    /// Brings one length as near to the recorded one as it can be.
+    fn bisect(
+        &mut self,
+        terms: &mut Terms,
+        length: &Length,
+        fixed: &[(InputByte, u8)],
+        mut model: Model,
+    ) -> Model {
+        let recorded = length.piece.length;
+        let goes_up = length.in_model(&model) > recorded;
+        let mut too_near = 0;
+        loop {
+            let distance = length.in_model(&model).abs_diff(recorded);
+            if distance <= too_near + 1 || Instant::now() >= self.deadline {
+                return model;
+            }
+            let tried = too_near + (distance - too_near) / 2;
+            let nearer = self.nearer(terms, length, goes_up, tried);
+            match self.ask_with(terms, nearer, fixed) {
+                Some(found) => model = found,
+                None => too_near = tried,
+            }
+        }
+    }
+
+    /// The goal, with a length at most so far from the recorded one.
+    fn nearer(&self, terms: &mut Terms, length: &Length, goes_up: bool, most: u32) -> TermId {
+        let recorded = length.piece.length;
+        let (low, high) = if goes_up {
+            (recorded, recorded.saturating_add(most))
+        } else {
+            (recorded.saturating_sub(most), recorded)
+        };
+        let (low, high) = (
+            terms.constant(32, low.into()),
+            terms.constant(32, high.into()),
+        );
+        let above = terms.binary(Op::Ule, low, length.term);
+        let below = terms.binary(Op::Ule, length.term, high);
+        let between = terms.and(above, below);
+        terms.and(self.goal, between)
+    }
+
+    fn resized(&self, model: &Model) -> Vec<u32> {
+        let changed = |length: &&&Length| length.in_model(model) != length.piece.length;
+        let lengths = self.lengths.iter().filter(changed);
+        lengths.map(|length| length.number).collect()
+    }
+
+    fn limits(&self) -> Limits {
+        let left = self.deadline.saturating_duration_since(Instant::now());
+        Limits::time(self.time.min(left))
+    }
+
+    fn ask_with(
+        &mut self,
+        terms: &mut Terms,
+        goal: TermId,
+        fixed: &[(InputByte, u8)],
+    ) -> Option<Model> {
+        let limits = self.limits();
+        match self.session.ask_with(terms, goal, fixed, &limits) {
+            Answer::Sat(model) => Some(model.changes(self.session.recorded())),
+            _ => None,
+        }
+    }
+
+    fn ask_nearest(&mut self, terms: &mut Terms, goal: TermId) -> Option<Model> {
+        let limits = self.limits();
+        match self.session.ask_nearest(terms, goal, &limits) {
+            Answer::Sat(model) => Some(model),
+            _ => None,
+        }
+    }
+}

@@ -45,9 +45,12 @@ int main(void)
 /// Longer than any run takes, however busy the machine is.
 const PATIENCE: Duration = Duration::from_secs(120);
 
+/// The same for programs of which one run does not end.
+const LIMITED: Duration = Duration::from_secs(5);
+
 fn meter(place: &Place) -> Meter {
     let programs = place.build(&["d.c"], &[], None).unwrap();
-    Meter::start(&Sandbox::none(), &programs, Vec::new(), PATIENCE).unwrap()
+    Meter::start(&Sandbox::none(), &programs, Vec::new(), LIMITED).unwrap()
 }
 
 fn run(meter: &mut Meter, values: [i32; 3]) -> Gain {

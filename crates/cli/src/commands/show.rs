@@ -88,7 +88,13 @@ fn or_nothing(listed: String) -> String {
 
 /// Prints the whole report.
 pub fn report(format: Format, directory: &Path) -> Result<(), String> {
-    let report = kept::campaign_report(directory)?;
+    let report = kept::campaign_report(directory).map_err(|trouble| {
+        let explorations = kept::explorations(directory);
+        let named = explorations.first().map(|last| &last.name);
+        named.map_or(trouble, |name| {
+            format!("no run or test here, but explorations: nearmiss report --function {name}")
+        })
+    })?;
     let text = match format {
         Format::Text => text::report(&report, &Disk),
         Format::Json => nearmiss_report::json(&report),

@@ -92,6 +92,10 @@ fn head(report: &FunctionReport, framework: Framework, options: &Options, stem: 
 /// The source file, with its `main` out of the way. It comes first: what it includes must find
 /// the macros that it defines, and no others.
 fn include(function: &str, options: &Options) -> String {
+    // What runs the tests wants the library's own: sources may have others that nobody defines here.
+    let own: String = ["exit", "fflush", "fork", "printf"]
+        .map(|name| format!("#undef {name}\n"))
+        .concat();
     let path = options.source.replace('\\', "\\\\").replace('"', "\\\"");
     format!(
         "#ifndef NEARMISS_SOURCE\n#define NEARMISS_SOURCE \"{path}\"\n#endif\n\
@@ -102,6 +106,7 @@ fn include(function: &str, options: &Options) -> String {
          #define main nearmiss_main_of_source\n\
          #include NEARMISS_SOURCE\n\
          #undef main\n\
+         {own}\
          #undef {function}\n\
          #pragma GCC diagnostic pop\n\n\
          #undef NDEBUG\n"

@@ -42,6 +42,24 @@ fn attributes_of_parameters_members_and_globals_are_rules() {
 }
 
 #[test]
+fn a_stub_may_be_said_to_write() {
+    let text = "#include <nearmiss.h>\n\
+                int f(int (*get)(int *) NEARMISS_WRITES, void (*put)(int *), void (*tell)(const int *))\n\
+                { int n = 1; return get(&n) + n; }";
+    let bench = Workbench::new(&[("file.c", text)]);
+    let plan = bench.plan(&request("f", "")).expect("a plan");
+    let given = numbers(&plan.decode(&plan.first_input()));
+    assert!(
+        given.contains("stub_get.argument1: [[0],[0],[0]]"),
+        "{given}"
+    );
+    // Of the others one could.
+    let notes = plan.notes().join("; ");
+    assert!(notes.contains("`--stub put=writes`"), "{notes}");
+    assert_eq!(notes.matches("is a stub").count(), 1, "{notes}");
+}
+
+#[test]
 fn a_rule_of_the_command_line_wins() {
     let bench = Workbench::new(&[("file.c", TEXT)]);
     let mut wanted = request(

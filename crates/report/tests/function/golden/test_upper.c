@@ -15,6 +15,10 @@
 #define main nearmiss_main_of_source
 #include NEARMISS_SOURCE
 #undef main
+#undef exit
+#undef fflush
+#undef fork
+#undef printf
 #undef upper
 #pragma GCC diagnostic pop
 

@@ -1,6 +1,9 @@
 //! What a function may have made: the types that pointers in its result, in blocks and in globals lead to.
 
+use nearmiss_results::Role;
+
 use crate::path::{Path, Step};
+use crate::plan::Plan;
 use crate::types::{Kind, TypeId, Types};
 
 /// Most pointers of one type that are followed.
@@ -86,6 +89,33 @@ impl Reach {
             }
             _ => {}
         }
+    }
+}
+
+impl Plan {
+    /// Finds the types that pointers lead to in all that a function can leave.
+    pub(crate) fn find_reach(&mut self) {
+        let result = self.function.function.signature.result;
+        let blocks = self.layout.blocks.iter().filter(|block| !block.constant);
+        let globals = self.layout.roots.iter();
+        let globals = globals.filter(|root| root.role == Role::Global);
+        let left = std::iter::once(result)
+            .chain(blocks.map(|block| block.element))
+            .chain(globals.map(|root| root.of));
+        for of in left {
+            self.reach.add(&self.types, of);
+        }
+    }
+
+    /// Functions of the program that are stubs.
+    pub fn stubbed(&self) -> Vec<String> {
+        let stubs = self.layout.stubs.iter();
+        stubs.filter_map(|stub| stub.function.clone()).collect()
+    }
+
+    /// How many objects lead to what a function made, itself not counted: the result, blocks, roots.
+    pub(crate) fn sources(&self) -> usize {
+        1 + self.layout.blocks.len() + self.layout.roots.len()
     }
 }
 

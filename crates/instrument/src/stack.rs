@@ -31,6 +31,7 @@ impl StackVariables {
     /// stack pointer was.
     pub fn find(context: &Context, function: Value) -> StackVariables {
         let mut found = StackVariables::default();
+        found.add_structs_by_value(context, function);
         for (number, block) in function.blocks().into_iter().enumerate() {
             // An `alloca` behind other code of the entry block is the program's own call.
             let mut is_head = number == 0;
@@ -49,6 +50,17 @@ impl StackVariables {
             }
         }
         found
+    }
+
+    /// Structs that are passed by value in memory: variables like any other, but nobody makes them here.
+    fn add_structs_by_value(&mut self, context: &Context, function: Value) {
+        for (position, parameter) in function.parameters().into_iter().enumerate() {
+            if let Some(ty) = function.parameter_type_attribute(position as u32, "byval") {
+                self.objects.insert(parameter);
+                self.unmarked
+                    .push((parameter, context.module.store_size(ty)));
+            }
+        }
     }
 
     fn add(&mut self, context: &Context, alloca: Value, at_entry: bool) {

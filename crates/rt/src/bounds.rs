@@ -186,12 +186,9 @@ impl Runtime {
         if span.size.value != 0 {
             return here;
         }
-        // No byte is touched: the address may be the end of its object.
-        match (here, self.objects.find_ending(address)) {
-            (Some(object), Some(_)) if object.start == address => None,
-            (Some(object), _) => Some(object),
-            (None, before) => before,
-        }
+        // No byte is touched: the address may be the end of its object. Where one ends and another
+        // begins it is taken for a beginning, from which bytes are far more often moved.
+        here.or_else(|| self.objects.find_ending(address))
     }
 
     fn check_not_null(&mut self, span: &Span, pointers: &Pointers) {

@@ -48,8 +48,8 @@ pub fn emit_entry(rewriter: &mut Rewriter<'_>) {
             rewriter.define(parameter, vec![Some(label)]);
         }
     }
-    take_by_value(rewriter);
     stack::emit_entry(rewriter);
+    take_by_value(rewriter);
 }
 
 /// The parameters that are structs passed by value in memory, with their sizes.

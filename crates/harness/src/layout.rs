@@ -144,6 +144,9 @@ impl Builder<'_> {
             Kind::Float | Kind::Opaque => {
                 let size = types.size(of) as usize;
                 self.leaf(path, at, size, What::Bytes);
+                let name = path.to_string();
+                let name = name.split('[').next().unwrap_or_default();
+                self.note(format!("`{name}` is no integer: it is 0 in every test"));
                 Ok(())
             }
             Kind::Pointer(target) => {

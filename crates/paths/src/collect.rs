@@ -115,7 +115,7 @@ impl Collection {
         }
         match (recorded.ended, recorded.result(RETURNED)) {
             (Ended::Signal(signal), _) => {
-                self.unexplained += 1;
+                self.unexplained += u64::from(!arrival.was_foreseen);
                 Verdict::Failure(format!("signal {signal}"))
             }
             (Ended::TimedOut, _) => {
@@ -147,6 +147,10 @@ impl Collection {
                 continue;
             };
             let site = SiteId(note.site);
+            // These are always fixed, here or at an earlier place that fixed the same.
+            if matches!(kind, NoteKind::Address | NoteKind::Size | NoteKind::Jump) {
+                continue;
+            }
             let is_fixed = |event: &Event| {
                 event.kind == EventKind::Fixed && event.site == site && event.reason == Some(kind)
             };
@@ -216,9 +220,12 @@ fn foreign_value(content: &[u8]) -> Value {
     }
 }
 
-/// The steps of the function itself.
+/// The steps of the function itself, and the values that were fixed: they may decide what follows.
 fn path(sites: &Sites, events: &[Event]) -> Vec<Step> {
-    let own = |event: &&Event| event.phase == PHASE_FUNCTION && ways::is_decision(event);
+    let own = |event: &&Event| {
+        let is_step = ways::is_decision(event) || event.kind == EventKind::Fixed;
+        event.phase == PHASE_FUNCTION && is_step
+    };
     let decisions = events.iter().filter(own);
     decisions.map(|event| steps::taken(sites, event)).collect()
 }

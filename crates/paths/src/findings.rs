@@ -35,7 +35,7 @@ pub struct Evidence<'a> {
 }
 
 /// The file that the harness is written to.
-const HARNESS: &str = "build/harness.c";
+pub const HARNESS: &str = "build/harness.c";
 
 /// One place where something goes wrong.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use nearmiss_abi::site::SiteId;
 
 use crate::explorer::{Explorer, Finished};
+use crate::findings::HARNESS;
 use crate::judge::Judged;
 use crate::measure::Measured;
 use crate::study::Study;
@@ -45,11 +46,11 @@ impl Gaps<'_, '_, '_> {
         let open = self.explorer.open();
         let stopped = self.study.config.stop.load(Ordering::Relaxed);
         let why = match self.study.finished {
+            Finished::OutOfTime | Finished::Stopped if open > 0 && stopped => "it was stopped",
             Finished::OutOfTime => {
                 let words = "the time was over with";
                 return Some(format!("{words} {open} partial paths undecided (--time)"));
             }
-            Finished::Stopped if open > 0 && stopped => "it was stopped",
             Finished::Stopped if open > 0 => "there were as many paths as wanted (--max-paths)",
             _ => return None,
         };
@@ -95,10 +96,28 @@ impl Gaps<'_, '_, '_> {
         })
     }
 
-    fn losses(&self) -> Option<String> {
-        let places = self.study.collection.notes.len();
-        let words = "places (see the notes): other paths may lie behind them";
-        (places > 0).then(|| format!("input data was lost at {places} {words}"))
+    /// What was lost on the way. What the harness itself loses are inputs that cannot be symbolic.
+    fn losses(&self) -> Vec<String> {
+        let sites = self.study.collection.notes.keys().map(|(_, site)| *site);
+        let (harness, places): (Vec<SiteId>, Vec<SiteId>) = sites.partition(|site| {
+            let known = self.explorer.lab.sites.get(*site);
+            known.is_some_and(|(unit, site)| is_harness(unit.files.get(site.file as usize)))
+        });
+        let mut reasons = Vec::new();
+        if !harness.is_empty() {
+            reasons.push(
+                "inputs that are no integers have one value only: other paths may need others"
+                    .into(),
+            );
+        }
+        if !places.is_empty() {
+            let words = "(see the notes): other paths may lie behind";
+            reasons.push(match places.len() {
+                1 => format!("input data was lost at 1 place {words} it"),
+                places => format!("input data was lost at {places} places {words} them"),
+            });
+        }
+        reasons
     }
 
     fn place(&self, id: SiteId) -> String {
@@ -107,6 +126,11 @@ impl Gaps<'_, '_, '_> {
             None => "somewhere".into(),
         }
     }
+}
+
+/// Whether a file is the one that nearmiss has written around the function.
+pub fn is_harness(file: Option<&String>) -> bool {
+    file.is_some_and(|file| file.ends_with(HARNESS))
 }
 
 /// The words for one of a kind, and for several.

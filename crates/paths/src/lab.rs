@@ -3,8 +3,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use nearmiss_abi::event::{EventKind, PHASE_RESULT, PHASE_SETUP};
+use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_RESULT, PHASE_SETUP};
 use nearmiss_expr::{Evaluator, TermId, Terms};
+use nearmiss_harness::ACCEPTED;
 use nearmiss_server::{Ended, Request, Server, ServerError};
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Answer, Limits, TreeSolver};
@@ -81,6 +82,12 @@ impl Recorded {
     /// Whether a result is there and not zero.
     pub fn says_yes(&self, name: &str) -> Option<bool> {
         Some(self.result(name)?.iter().any(|&byte| byte != 0))
+    }
+
+    /// Whether the precondition accepts the input. One that fails on it does not, whatever it says then.
+    pub fn is_accepted(&self) -> bool {
+        let fails = |event: &Event| event.phase < PHASE_FUNCTION && event.is_failure();
+        self.says_yes(ACCEPTED) == Some(true) && !self.path.events.iter().any(fails)
     }
 }
 

@@ -1,6 +1,7 @@
 //! A path for people: places in the source and the ways that were taken there.
 
 use nearmiss_abi::event::EventKind;
+use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_results::Step;
 use nearmiss_sites::{SiteKind, Sites};
@@ -8,7 +9,14 @@ use nearmiss_trace::Event;
 
 /// The step that an event was.
 pub fn taken(sites: &Sites, event: &Event) -> Step {
-    step(sites, event.site, event.kind, event.choice)
+    let jumps = event.reason == Some(NoteKind::Jump);
+    match event.kind {
+        EventKind::Fixed if jumps => Step {
+            way: format!("to {:#x}", event.choice),
+            ..step(sites, event.site, event.kind, event.choice)
+        },
+        _ => step(sites, event.site, event.kind, event.choice),
+    }
 }
 
 /// The step that another choice would have been.
@@ -27,8 +35,7 @@ fn step(sites: &Sites, id: SiteId, kind: EventKind, choice: u64) -> Step {
     };
     let way = match (kind, &site.kind) {
         (EventKind::Switch, SiteKind::Switch { cases, default }) => case(cases, *default, choice),
-        (EventKind::Fixed, _) => format!("to {choice:#x}"),
-        (EventKind::Switch, _) => format!("= {choice}"),
+        (EventKind::Switch | EventKind::Fixed, _) => format!("= {choice}"),
         (EventKind::Probe, _) if choice == 0 => "too much memory".into(),
         _ if choice != 0 => "true".into(),
         _ => "false".into(),

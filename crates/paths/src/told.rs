@@ -16,7 +16,7 @@ use nearmiss_trace::Event;
 
 use crate::explorer::{DeadEnd, Explorer};
 use crate::findings::{Evidence, Findings};
-use crate::gaps::Gaps;
+use crate::gaps::{Gaps, is_harness};
 use crate::judge::Judged;
 use crate::lab::Asked;
 use crate::measure::Measured;
@@ -77,6 +77,8 @@ impl<'a, 'l> Told<'a, 'l> {
         };
         naming::restore(&mut report, &config.build.files);
         name_failures(&mut report.tests, &judged, &findings.shown);
+        let is_path = |test: &&PathTest| !matches!(test.verdict, Verdict::Failure(_));
+        report.figures.paths = report.tests.iter().filter(is_path).count() as u64;
         if let Some(plan) = &programs.plan {
             freed::mark(&mut report.tests, plan, &judged.freed);
         }
@@ -160,9 +162,9 @@ impl<'a, 'l> Told<'a, 'l> {
     fn figures(&self, seconds: f64) -> PathFigures {
         let (tree, lab) = (&self.explorer.tree, &self.explorer.lab);
         let calls = self.explorer.precondition.calls();
-        let is_path = |test: &&PathTest| !matches!(test.verdict, Verdict::Failure(_));
         PathFigures {
-            paths: self.study.collection.tests.iter().filter(is_path).count() as u64,
+            // Which tests are paths is known once the twin has seen them.
+            paths: 0,
             infeasible: tree.infeasible_count,
             unknown: tree.unknown,
             bounded: tree.bounded,
@@ -179,12 +181,13 @@ impl<'a, 'l> Told<'a, 'l> {
         }
     }
 
-    /// What was lost, by place.
+    /// What was lost, by place in the user's files.
     fn notes(&self) -> Vec<Note> {
         let sites = &self.explorer.lab.sites;
         let notes = self.study.collection.notes.iter();
         notes
             .map(|(&(kind, site), &count)| note(sites, kind, site, count))
+            .filter(|note| !is_harness(Some(&note.file)))
             .collect()
     }
 }

@@ -83,6 +83,9 @@ pub(super) struct Finder<'a> {
     pub additions: Additions,
 }
 
+/// So many functions of a file are named where the one that was asked for is not there.
+const FEW_FUNCTIONS: usize = 8;
+
 impl Finder<'_> {
     /// A harness of another tool, or a libFuzzer target.
     fn other_harness(&mut self) -> Result<Subject, String> {
@@ -226,7 +229,11 @@ impl Finder<'_> {
             .map(|source| source.name.display().to_string())
             .collect();
         let mut text = format!("{} defines no function {function}", names.join(", "));
-        let like = similar(function, &self.known_functions());
+        let known = self.known_functions();
+        let mut like = similar(function, &known);
+        if like.is_empty() && known.len() <= FEW_FUNCTIONS {
+            like.extend(known);
+        }
         if !like.is_empty() {
             let _ = write!(text, "; there is {}", like.join(", "));
         }

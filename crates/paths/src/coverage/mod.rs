@@ -22,6 +22,7 @@ mod tools;
 
 use std::ffi::OsString;
 use std::fs::{self, File};
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -67,6 +68,8 @@ pub struct Gain {
     pub branches: usize,
     /// Combinations of conditions of a decision.
     pub combinations: usize,
+    /// A name for how often the run came where: runs with different ones went different ways.
+    pub way: u64,
 }
 
 impl Gain {
@@ -147,12 +150,15 @@ impl Meter {
         };
         let mut bitmap = vec![0; self.bitmap.len()];
         read(&mut bitmap, self.counters.len())?;
+        let before = self.counters.clone();
         read(&mut self.counters, 0)?;
+        let way = name_of_way(&before, &self.counters);
         let combinations = new_bits(&self.own_bits, &self.bitmap, &bitmap);
         self.bitmap = bitmap;
         Ok(Gain {
             branches: self.goals.update(&self.counters, &self.bitmap),
             combinations,
+            way,
         })
     }
 
@@ -219,6 +225,16 @@ fn wanted(image: &Image, programs: &Programs) -> Vec<Function> {
         None => is_named(&source.path, &function.file) || Path::new(&function.file) == source.name,
     };
     image.functions.iter().filter(is_wanted).cloned().collect()
+}
+
+/// Counters of all runs before and after one: how often it counted what.
+fn name_of_way(before: &[u8], after: &[u8]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    let number = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
+    for (before, after) in before.chunks(8).zip(after.chunks(8)) {
+        number(after).wrapping_sub(number(before)).hash(&mut hasher);
+    }
+    hasher.finish()
 }
 
 fn new_bits(ranges: &[Range<usize>], old: &[u8], new: &[u8]) -> usize {

@@ -7,7 +7,6 @@ use std::rc::Rc;
 use nearmiss_abi::event::{EventKind, PHASE_FUNCTION};
 use nearmiss_abi::server::MODE_PRECONDITION;
 use nearmiss_expr::TermId;
-use nearmiss_harness::ACCEPTED;
 use nearmiss_search::{Node, Trail};
 
 use super::{Admitted, Calls};
@@ -85,7 +84,7 @@ impl Late {
             self.calls.calls += 1;
             lab.learn_setup(&recorded);
             let (call, ways) = self.walk(lab, &recorded, &partial_path, &mut known);
-            if recorded.says_yes(ACCEPTED) == Some(true) {
+            if recorded.is_accepted() {
                 return Ok(Admitted::Input(recorded.input));
             }
             let call = Rc::new(call);

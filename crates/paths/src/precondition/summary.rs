@@ -22,7 +22,6 @@ use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_SETUP};
 use nearmiss_abi::op::Op;
 use nearmiss_abi::server::MODE_PRECONDITION;
 use nearmiss_expr::{TermId, Terms};
-use nearmiss_harness::ACCEPTED;
 use nearmiss_trace::Event;
 
 use super::{Admitted, Calls};
@@ -178,7 +177,7 @@ impl Summary {
                 Asked::Infeasible => {}
             }
             let recorded = self.call(lab, &input)?;
-            if recorded.says_yes(ACCEPTED) == Some(true) {
+            if recorded.is_accepted() {
                 return Ok(Admitted::Input(recorded.input));
             }
         }
@@ -221,7 +220,7 @@ impl Summary {
         }
         let is_new = self.nodes.len() > known || self.calls.calls == 1;
         self.calls.paths += u64::from(is_new);
-        let accepts = recorded.says_yes(ACCEPTED) == Some(true);
+        let accepts = recorded.is_accepted();
         let truth = lab.terms.truth(accepts);
         let end = &mut self.nodes[here];
         (end.accepted, end.possible) = (truth, truth);

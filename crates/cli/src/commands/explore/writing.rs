@@ -12,7 +12,7 @@ use super::results;
 use crate::arguments::{ExploreArguments, Framework, ResultArguments};
 use crate::{environment, output};
 
-/// Complains of files that are not ours before any work is done.
+/// Complains of files that are not ours, and of places that are none, before any work is done.
 pub fn refuse_to_overwrite(arguments: &ResultArguments) -> Result<(), String> {
     for path in arguments
         .tests
@@ -43,6 +43,14 @@ fn is_lcov(bytes: &[u8]) -> bool {
 }
 
 fn refuse_if_not(path: &Path, is_ours: fn(&[u8]) -> bool) -> Result<(), String> {
+    let directory = path.parent().filter(|parent| *parent != Path::new(""));
+    if let Some(directory) = directory.filter(|directory| !directory.is_dir()) {
+        return Err(format!(
+            "{}: there is no directory {}",
+            path.display(),
+            directory.display()
+        ));
+    }
     match fs::read(path) {
         Ok(bytes) if !is_ours(&bytes) => Err(not_ours(path)),
         Err(error) if path.exists() => Err(format!("{}: {error}", path.display())),
@@ -231,6 +239,15 @@ mod tests {
         fs::write(&path, format!("/* {}: x */\n", files::MARKER)).unwrap();
         assert!(replace(&path, b"new").is_ok());
         assert_eq!(fs::read(&path).unwrap(), b"new");
+    }
+
+    #[test]
+    fn a_file_needs_a_directory() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("nowhere/tests.c");
+        let said = refuse_if_not(&path, files::is_ours).unwrap_err();
+        assert!(said.contains("there is no directory"), "{said}");
+        assert!(refuse_if_not(Path::new("tests.c"), files::is_ours).is_ok());
     }
 
     #[test]

@@ -115,7 +115,7 @@ impl Collection {
         }
         match (recorded.ended, recorded.result(RETURNED)) {
             (Ended::Signal(signal), _) => {
-                self.unexplained += u64::from(!arrival.was_foreseen);
+                self.unexplained += 1;
                 Verdict::Failure(format!("signal {signal}"))
             }
             (Ended::TimedOut, _) => {

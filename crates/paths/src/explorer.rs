@@ -18,8 +18,7 @@ use std::time::{Duration, Instant};
 use nearmiss_abi::event::PHASE_FUNCTION;
 use nearmiss_abi::site::SiteId;
 use nearmiss_expr::TermId;
-use nearmiss_search::{Node, Trail};
-use nearmiss_server::Ended;
+use nearmiss_search::Node;
 use nearmiss_trace::Event;
 
 use crate::bounds::Limits;
@@ -27,7 +26,7 @@ use crate::fixed::{Another, FixedValues};
 use crate::input::Input;
 use crate::lab::{Lab, Recorded};
 use crate::precondition::{Admitted, Precondition};
-use crate::walk::{FAILED, Fork, Purpose};
+use crate::walk::{Fork, Purpose};
 
 /// What is explored, and how far.
 pub struct Explorer<'a> {
@@ -348,16 +347,10 @@ impl<'a> Explorer<'a> {
             .failed
             .map(|position| recorded.path.events[position].site);
         // A failure that ends the program takes the rest of its region along.
-        let feared = pending
-            .filter(|pending| pending.fork.purpose == Purpose::Failure)
-            .map(|pending| pending.visit.events[pending.fork.event].site);
-        // What it does to memory may end it before it is recorded that it failed.
-        let has_died = matches!(recorded.ended, Ended::Signal(_)) && failed_at.is_none();
-        let was_foreseen = feared.is_some() && (failed_at == feared || has_died && came_near);
-        let path = match feared.filter(|_| was_foreseen && has_died) {
-            Some(site) => Trail::at(walked.path).way(site.0, FAILED),
-            None => walked.path,
-        };
+        let was_foreseen = pending.is_some_and(|pending| {
+            let site = pending.visit.events[pending.fork.event].site;
+            pending.fork.purpose == Purpose::Failure && failed_at == Some(site)
+        });
         self.tree.diverged += u64::from(is_lost && !was_foreseen && !(is_model && came_near));
         let visit = Rc::new(Visit {
             input: recorded.input.clone(),
@@ -378,7 +371,7 @@ impl<'a> Explorer<'a> {
             return Ok(Go::On);
         }
         let next = self.ends.len();
-        let number = *self.ends.entry(path).or_insert(next);
+        let number = *self.ends.entry(walked.path).or_insert(next);
         let is_new = number == next;
         let purpose = pending.map_or(Purpose::Path, |pending| pending.fork.purpose);
         self.tree.repeated += u64::from(!is_new);

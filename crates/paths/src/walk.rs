@@ -69,7 +69,7 @@ pub enum Purpose {
 /// Ways of an oracle that are tried on one path of the function.
 const MOST_ORACLE_WAYS: usize = 64;
 /// The way of a path that ends in a failure.
-pub const FAILED: u64 = u64::MAX;
+const FAILED: u64 = u64::MAX;
 
 impl Explorer<'_> {
     /// Walks over a run. What is new is marked as decided: whoever calls this sees to it.

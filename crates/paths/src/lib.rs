@@ -15,6 +15,7 @@
 //! | [`replay`] | a test of an earlier exploration, once more |
 //! | [`progress`] | how far it has come, for whoever watches |
 
+mod apart;
 mod bounds;
 pub mod build;
 mod collect;

@@ -1,18 +1,16 @@
 //! One function from its files to its report.
 
-use std::collections::HashSet;
 use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Instant;
 
 use nearmiss_abi::environment as options;
-use nearmiss_abi::event::{EventKind, PHASE_FUNCTION};
 use nearmiss_abi::server::{MODE_BOTH, MODE_FUNCTION, MODE_PRECONDITION};
 use nearmiss_harness::INPUT;
 use nearmiss_results::{FunctionReport, PathTest, Verdict};
 use nearmiss_server::{Server, Settings};
-use nearmiss_trace::Event;
 
+use crate::apart::Apart;
 use crate::bounds::Limits;
 use crate::build::{self, Programs};
 use crate::collect::{Collection, Describer};
@@ -52,7 +50,7 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
         is_covered: false,
         rejected: 0,
         finished: Finished::Empty,
-        counted: HashSet::new(),
+        apart: Apart::new(config.cover),
     };
     let mode = if early(config) {
         MODE_BOTH
@@ -102,8 +100,8 @@ pub struct Study<'a> {
     pub rejected: u64,
     /// How it ended.
     pub finished: Finished,
-    /// Paths with a value that was fixed: their numbers, and where else they came.
-    counted: HashSet<(usize, u64)>,
+    /// Who tells runs apart that fixed a value.
+    apart: Apart,
     progress: &'a Progress,
 }
 
@@ -121,7 +119,8 @@ impl Study<'_> {
 
     /// A run on an admissible input has ended.
     fn arrive(&mut self, explorer: &mut Explorer<'_>, arrival: Arrival<'_>) -> Result<Go, String> {
-        let arrival = self.tell_apart(explorer, arrival);
+        let measure = self.measure.as_ref();
+        let arrival = (self.apart).look_at(arrival, &explorer.lab.channels, measure);
         let is_admissible = !arrival.is_new || self.is_accepted(explorer.lab, &arrival)?;
         self.rejected += u64::from(!is_admissible);
         if is_admissible {
@@ -143,31 +142,6 @@ impl Study<'_> {
             (self.config.paths).is_some_and(|most| self.collection.tests.len() as u64 >= most);
         let over = enough || self.is_covered;
         Ok(if over { Go::Stop } else { Go::On })
-    }
-
-    /// What follows from a value that was fixed is decided without a word: there the program that counts
-    /// says whether a run went its own way.
-    fn tell_apart<'r>(&mut self, explorer: &Explorer<'_>, arrival: Arrival<'r>) -> Arrival<'r> {
-        let is_fixed =
-            |event: &Event| event.kind == EventKind::Fixed && event.phase == PHASE_FUNCTION;
-        if arrival.failed.is_some() || !arrival.events.iter().any(is_fixed) {
-            return arrival;
-        }
-        if self.config.cover != Cover::Paths {
-            // Each of them is counted anyway, and kept only if that shows anything new.
-            return Arrival {
-                is_new: true,
-                ..arrival
-            };
-        }
-        let rows = arrival.recorded.input.rows(&explorer.lab.channels);
-        let counted = self.measure.as_ref().and_then(|measure| measure.ask(rows));
-        let went = counted.map_or(0, |counted| counted.gain.way);
-        let is_new = self.counted.insert((arrival.number, went));
-        Arrival {
-            is_new: arrival.is_new || is_new,
-            ..arrival
-        }
     }
 
     /// Counts the newest test. Where branches or conditions are wanted, one that adds nothing is

@@ -15,7 +15,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use nearmiss_abi::event::PHASE_FUNCTION;
+use nearmiss_abi::event::{PHASE_FUNCTION, PHASE_ORACLE};
 use nearmiss_abi::site::SiteId;
 use nearmiss_expr::TermId;
 use nearmiss_search::Node;
@@ -110,6 +110,13 @@ pub struct Visit {
 struct Pending {
     visit: Rc<Visit>,
     fork: Fork,
+}
+
+impl Pending {
+    /// Whether it leaves the run in the oracle.
+    fn is_of_oracle(&self) -> bool {
+        self.visit.events[self.fork.event].phase == PHASE_ORACLE
+    }
 }
 
 /// A run of the function on an admissible input.
@@ -280,7 +287,7 @@ impl<'a> Explorer<'a> {
             Admitted::Input(input) => return Ok(Some(input)),
             Admitted::Infeasible if fork.purpose == Purpose::Path => self.dead_end(pending),
             Admitted::Infeasible => {}
-            Admitted::Unknown if fork.purpose == Purpose::Oracle => self.tree.oracle_cut += 1,
+            Admitted::Unknown if pending.is_of_oracle() => self.tree.oracle_cut += 1,
             Admitted::Unknown => self.tree.unknown += 1,
         }
         Ok(None)
@@ -357,11 +364,14 @@ impl<'a> Explorer<'a> {
             events: recorded.path.events.clone(),
             conditions: walked.conditions,
         });
-        self.stack
-            .extend(walked.forks.into_iter().map(|fork| Pending {
-                visit: visit.clone(),
-                fork,
-            }));
+        for fork in walked.forks {
+            let visit = visit.clone();
+            let pending = Pending { visit, fork };
+            match pending.is_of_oracle() {
+                true => self.behind.push(pending),
+                false => self.stack.push(pending),
+            }
+        }
         if walked.beyond {
             self.tree.bounded += 1;
             return Ok(Go::On);

@@ -12,7 +12,7 @@ use nearmiss_abi::term::CONCRETE;
 
 use crate::calls::Call;
 use crate::models::real;
-use crate::objects::ObjectKind;
+use crate::objects::{ObjectKind, RED_ZONE};
 use crate::replay;
 use crate::server;
 use crate::system;
@@ -141,9 +141,6 @@ pub extern "C" fn __nm_extent(memory: *const u8) -> u64 {
     })
 }
 
-/// Bytes behind a block in which an access is seen to be outside.
-const RED_ZONE: usize = 16;
-
 /// A block of `size` bytes of `content`, which has `capacity` bytes: what a larger block would hold
 /// is kept behind its end, so that an access with a symbolic index is about the right bytes for
 /// every size. `room` becomes the bytes that may be written.
@@ -160,7 +157,8 @@ pub unsafe extern "C" fn __nm_block(
     let call = Call::take(__nm_block as *const () as u64);
     // SAFETY: as promised by the caller; what was allocated has that many bytes.
     unsafe {
-        let block = real::calloc(1, capacity + RED_ZONE);
+        let extent = capacity + RED_ZONE as usize;
+        let block = real::calloc(1, extent);
         if block.is_null() {
             return block;
         }
@@ -172,8 +170,7 @@ pub unsafe extern "C" fn __nm_block(
                 .shadow
                 .copy(block as u64, content as u64, capacity as u64);
             let size_label = call.label(1);
-            let extent = (capacity + RED_ZONE) as u64;
-            runtime.add_block(block as u64, size as u64, size_label, extent);
+            runtime.add_block(block as u64, size as u64, size_label, extent as u64);
         });
         block
     }

@@ -29,6 +29,10 @@ pub enum ObjectKind {
     Mapping,
 }
 
+/// Bytes behind a block of a harness that belong to nobody: an access there is seen as one that
+/// leaves the block.
+pub const RED_ZONE: u64 = 16;
+
 /// An object of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
@@ -36,8 +40,8 @@ pub struct Object {
     pub start: u64,
     /// Bytes in this run.
     pub size: u64,
-    /// Bytes of memory that are really there, with what the object would hold if it were larger:
-    /// for blocks that a harness makes. Else the size.
+    /// Bytes of memory that are really there, with what the object would hold if it were larger
+    /// and the red zone: for blocks that a harness makes. Else the size.
     pub extent: u64,
     /// The 64-bit term of its size, if that depends on input.
     pub size_label: Label,
@@ -58,6 +62,11 @@ impl Object {
             kind,
             live: true,
         }
+    }
+
+    /// Bytes that it has in the run in which it is largest.
+    pub fn capacity(&self) -> u64 {
+        self.extent.saturating_sub(RED_ZONE).max(self.size)
     }
 
     /// The first address behind it; an empty object counts as one byte, so that it is found.

@@ -180,9 +180,9 @@ impl Runtime {
         if !checked.pointers.list().is_empty() {
             return self.listed(&checked.pointers, access);
         }
-        // What lies behind the recorded end is there too, for other sizes.
+        // What lies behind the end in this run is there too, for other sizes.
         let object = Object {
-            size: object.extent,
+            size: object.capacity(),
             ..object
         };
         let last = object.size.checked_sub(size)?;
@@ -231,27 +231,25 @@ impl Runtime {
         // SAFETY: the program just read these bytes.
         let now = unsafe { read_bytes(access.address, access.size) };
         let unchanged = now == read;
-        if !self.can_choose(access, places, unchanged) {
-            return None;
-        }
-        let (mut result, mut value) = match places {
+        let chosen = self.chosen_places(access, places, unchanged)?;
+        let (mut result, mut value, from) = match places {
+            // A snapshot would have this run's content, and so make a term of its own of
+            // what is the same in all runs.
+            Places::Elements { first, .. } if chosen == places.count() => {
+                let held = self.held(*first, access, read);
+                (held.label, held.value, 1)
+            }
             Places::Elements { object, .. } => {
                 let term = self.read_term(address, *object, 8 * access.size, now)?;
-                (term, now)
+                (term, now, 0)
             }
-            Places::Few(_) => (self.load(access.address, access.size, read), read),
+            Places::Few(_) => (self.load(access.address, access.size, read), read, 0),
         };
-        for place in places.iter() {
+        for place in places.iter().skip(from) {
             if self.is_read_anyway(place, access, places, unchanged) {
                 continue;
             }
-            let value_here = if place == access.address {
-                read
-            } else {
-                // SAFETY: places lie in live, readable objects.
-                unsafe { read_bytes(place, access.size) }
-            };
-            let held = self.element(place, access.size, value_here);
+            let held = self.held(place, access, read);
             let here = self.relate(Op::Eq, address, Word::concrete(place));
             let labels = [held.label, result];
             result = self.choose(
@@ -265,20 +263,31 @@ impl Runtime {
         Some(result)
     }
 
-    /// Whether the places that a load has to choose from are few enough. Counted before any term
-    /// is made: a choice that is given up has cost nothing.
-    fn can_choose(&mut self, access: Access, places: &Places, unchanged: bool) -> bool {
+    /// What a place holds of which a load that read `read` may have read.
+    fn held(&mut self, place: u64, access: Access, read: u64) -> Word {
+        let value = if place == access.address {
+            read
+        } else {
+            // SAFETY: places lie in live, readable objects.
+            unsafe { read_bytes(place, access.size) }
+        };
+        self.element(place, access.size, value)
+    }
+
+    /// How many places a load has to choose from; `None`: too many. Counted before any term is
+    /// made: a choice that is given up has cost nothing.
+    fn chosen_places(&mut self, access: Access, places: &Places, unchanged: bool) -> Option<u64> {
         let left = (self.options.updates * LOADS_PER_UPDATE).saturating_sub(self.chosen_elements);
         let most = self.options.elements.min(left);
         let mut count = 0;
         for place in places.iter() {
             count += u64::from(!self.is_read_anyway(place, access, places, unchanged));
             if count > most {
-                return false;
+                return None;
             }
         }
         self.chosen_elements += count;
-        true
+        Some(count)
     }
 
     /// Whether the term that a choice starts from has what the place holds: a snapshot has what

@@ -48,6 +48,23 @@ pub fn ways(end: Value) -> Vec<Block> {
     }
 }
 
+/// The loops that each block of a function lies in, the outermost first, and the block with which
+/// each loop begins.
+pub fn nests(successors: &[Vec<usize>]) -> (Vec<Vec<u32>>, Vec<u32>) {
+    let loops = Loops::find(successors);
+    let nest = |innermost: &Option<usize>| {
+        let around = innermost.iter().flat_map(|&inner| loops.around(inner));
+        let mut nest: Vec<u32> = around.map(|number| number as u32).collect();
+        nest.reverse();
+        nest
+    };
+    let headers = loops.found.iter().map(|found| found.header as u32);
+    (
+        loops.innermost.iter().map(nest).collect(),
+        headers.collect(),
+    )
+}
+
 /// A loop of a graph.
 #[derive(Debug)]
 struct Found {

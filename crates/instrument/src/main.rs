@@ -6,6 +6,7 @@
 mod aggregate;
 mod checks;
 mod context;
+mod export;
 mod function;
 mod globals;
 mod guard;
@@ -26,10 +27,14 @@ use std::process::ExitCode;
 use unit::Request;
 
 const USAGE: &str = "usage: nearmiss-instrument --input BC --output BC --sites FILE --twin FILE \
-                     --source NAME --directory DIR [--keep-debug] [--options OPTION...]";
+                     --source NAME --directory DIR [--keep-debug] [--options OPTION...]\n\
+                     or: nearmiss-instrument --input BC --program FILE";
 
 fn main() -> ExitCode {
-    let result = parse(std::env::args().skip(1)).and_then(|request| unit::instrument(&request));
+    let result = parse(std::env::args().skip(1)).and_then(|request| match &request.program {
+        Some(program) => export::write(&request.input, program),
+        None => unit::instrument(&request),
+    });
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(message) => {
@@ -50,6 +55,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Request, String>
             "--twin" => request.twin = value()?.into(),
             "--source" => request.source = value()?,
             "--directory" => request.directory = value()?,
+            "--program" => request.program = Some(value()?.into()),
             "--keep-debug" => request.keep_debug = true,
             "--options" => {
                 request.options = arguments.collect();

@@ -31,6 +31,8 @@ pub struct Request {
     pub directory: String,
     /// Code-generation options for the twin.
     pub options: Vec<String>,
+    /// Where the unit is told as a `nearmiss_sites::program`; nothing is instrumented then.
+    pub program: Option<PathBuf>,
     /// Whether the user asked for debug information.
     pub keep_debug: bool,
 }

@@ -9,6 +9,7 @@ use nearmiss_abi::server::{MODE_BOTH, MODE_FUNCTION, MODE_PRECONDITION};
 use nearmiss_harness::INPUT;
 use nearmiss_results::{FunctionReport, PathTest, Verdict};
 use nearmiss_server::{Server, Settings};
+use nearmiss_sites::program::Program;
 
 use crate::apart::Apart;
 use crate::bounds::Limits;
@@ -31,6 +32,9 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
     let directory = config.directory.join(build::DIRECTORY);
     let programs = build::build(&config.build, config.request.as_ref(), &directory)?;
     let programs = Arc::new(programs);
+    // Where it cannot be had, there are other ways.
+    let wants_program = config.mode == Mode::Auto && precondition_name(config).is_some();
+    let program = (wants_program.then(|| build::program(&programs))).and_then(Result::ok);
     let mut lab = start(config, &programs)?;
     let start = Instant::now();
     let deadline = start + config.time;
@@ -58,7 +62,7 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
         MODE_FUNCTION
     };
     let first = study.first_input(&mut lab);
-    let Some(precondition) = precondition(config, &mut lab, &first)? else {
+    let Some(precondition) = precondition(config, program.as_ref(), &mut lab, &first)? else {
         return Err(nothing_admissible(config));
     };
     let mut explorer = Explorer::new(&mut lab, precondition, mode);
@@ -207,6 +211,7 @@ const LEARNING_CALLS: u64 = 4096;
 /// Who says which inputs are admissible; `None` if no input keeps to the sizes and ranges.
 fn precondition(
     config: &Config,
+    program: Option<&Program>,
     lab: &mut Lab,
     first: &Input,
 ) -> Result<Option<Precondition>, String> {
@@ -221,7 +226,7 @@ fn precondition(
                 return Ok(None);
             };
             if config.mode == Mode::Auto {
-                return Ok(Some(Precondition::auto(summary)));
+                return Precondition::auto(lab, summary, program).map(Some);
             }
             let end = Instant::now() + config.time / 4;
             summary.learn(lab, LEARNING_CALLS, end)?;

@@ -6,6 +6,7 @@
 //! one after the other, so archives, partial links and the final link need no help.
 
 pub mod frame;
+pub mod program;
 
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::site::SiteId;

@@ -110,6 +110,21 @@ impl Value {
         (!integer.is_null() && narrow).then(|| unsafe { LLVMConstIntGetZExtValue(self.0) })
     }
 
+    /// Whether it is a constant of zeros.
+    pub fn is_null(self) -> bool {
+        unsafe { LLVMIsNull(self.0) != 0 }
+    }
+
+    /// Whether it is a constant that may be anything.
+    pub fn is_undefined(self) -> bool {
+        unsafe { LLVMIsUndef(self.0) != 0 || LLVMIsPoison(self.0) != 0 }
+    }
+
+    /// An element of a constant array or struct.
+    pub fn aggregate_element(self, index: u32) -> Value {
+        Value(unsafe { LLVMGetAggregateElement(self.0, index) })
+    }
+
     /// The bytes of a constant string without its final zero.
     pub fn constant_string(self) -> Option<String> {
         if unsafe {
@@ -231,6 +246,16 @@ impl Value {
     /// The predicate of an integer comparison.
     pub fn predicate(self) -> Predicate {
         unsafe { LLVMGetICmpPredicate(self.0) }
+    }
+
+    /// Whether an arithmetic instruction has no meaning where its result is too large for a signed
+    /// number.
+    pub fn must_not_overflow(self) -> bool {
+        let can = matches!(
+            self.opcode(),
+            Opcode::LLVMAdd | Opcode::LLVMSub | Opcode::LLVMMul | Opcode::LLVMShl
+        );
+        can && unsafe { LLVMGetNSW(self.0) != 0 }
     }
 
     /// Whether a load or store is volatile or atomic.

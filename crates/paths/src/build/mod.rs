@@ -34,6 +34,7 @@ use std::path::{Path, PathBuf};
 use nearmiss_cc::Checks;
 use nearmiss_harness::{Plan, Request};
 use nearmiss_results::Undefined;
+use nearmiss_sites::program::Program;
 use nearmiss_twin::TwinProgram;
 
 pub(crate) use compile::Compiler;
@@ -41,6 +42,7 @@ use link::Made;
 pub(crate) use link::Recipe;
 pub use missing::{MISSING, MISSING_STATUS};
 use source::Files;
+use tool::word;
 use unit::Additions;
 
 /// Where everything is built, in the directory of an exploration.
@@ -126,6 +128,39 @@ impl Programs {
             .map(|name| missing::note(name, &files.sources));
         self.notes.extend(notes);
     }
+}
+
+/// What the harness and the file under test do, for those who execute it for all inputs at once.
+pub fn program(programs: &Programs) -> Result<Program, String> {
+    let recipe = &programs.recipe;
+    let directory = &recipe.compiler.directory;
+    let (bitcode, told) = (
+        directory.join("subject.bc"),
+        directory.join("subject.program"),
+    );
+    let mut source = recipe.source.clone();
+    source.words.extend(recipe.words.iter().cloned());
+    // As clang's front end makes it: nothing that was undefined is made use of.
+    let options = [
+        "-O1",
+        "-g0",
+        "-Xclang",
+        "-disable-llvm-passes",
+        "-emit-llvm",
+    ];
+    (recipe.compiler).plain(&source, &recipe.input, &options, &bitcode)?;
+    let words = [
+        "--input".to_string(),
+        word(&bitcode),
+        "--program".to_string(),
+        word(&told),
+    ];
+    let said = tool::run(&recipe.compiler.config.instrument, &words, directory)?;
+    if !said.done {
+        return Err(said.messages);
+    }
+    let bytes = fs::read(&told).map_err(|error| format!("{}: {error}", told.display()))?;
+    Program::decode(&bytes).map_err(|error| error.to_string())
 }
 
 /// The sanitizer twin of the recording program: the judge of findings.

@@ -1,4 +1,5 @@
-//! Whichever suits: a summary that grows, unless exploring the precondition anew each time is quicker.
+//! Whichever suits: the formula of the precondition's code; where there is none a summary that grows,
+//! unless exploring the precondition anew each time is quicker.
 //!
 //! A summary is best where the precondition has few paths, or where a path that is known decides many
 //! questions. If nearly every partial path needs a path of the precondition that nobody knew, its formula
@@ -13,15 +14,18 @@
 use std::time::{Duration, Instant};
 
 use nearmiss_expr::TermId;
+use nearmiss_sites::program::Program;
 
+use super::formula::Formula;
 use super::late::Late;
 use super::summary::Summary;
 use super::{Admitted, Calls};
 use crate::input::Input;
 use crate::lab::Lab;
 
-/// A summary and a rival.
+/// A formula, or a summary and a rival.
 pub struct Auto {
+    formula: Option<Formula>,
     summary: Summary,
     late: Late,
     turn: Turn,
@@ -74,9 +78,15 @@ const FIRST_TRIAL: u32 = 64;
 const TRIAL: u32 = 4;
 
 impl Auto {
-    /// Begins with the summary.
-    pub fn new(summary: Summary) -> Auto {
-        Auto {
+    /// Begins with the formula, if there is one, else with the summary.
+    pub fn new(lab: &mut Lab, summary: Summary, program: Option<&Program>) -> Result<Auto, String> {
+        let (setup, valid) = (&summary.setup, &summary.valid);
+        let formula = match program {
+            Some(program) => Formula::make(lab, program, setup, valid)?,
+            None => None,
+        };
+        Ok(Auto {
+            formula,
             calls_before: summary.calls.calls,
             summary,
             late: Late::default(),
@@ -86,7 +96,7 @@ impl Auto {
             by_late: Measured::default(),
             admitted: 0,
             next_lesson: 0,
-        }
+        })
     }
 
     /// Is there an admissible input that makes the conditions and the goal true?
@@ -97,6 +107,12 @@ impl Auto {
         goal: TermId,
         base: &Input,
     ) -> Result<Admitted, String> {
+        if let Some(formula) = &mut self.formula {
+            return match conditions.is_empty() {
+                true => formula.any(lab, &self.summary.setup, &self.summary.valid),
+                false => formula.admit(lab, conditions, goal, base),
+            };
+        }
         self.learn(lab)?;
         let start = Instant::now();
         // The summary knows an input to begin with.
@@ -161,8 +177,9 @@ impl Auto {
 
     /// What was asked of the precondition.
     pub fn calls(&self) -> Calls {
+        let by_formula = self.formula.as_ref().map_or(0, |formula| formula.calls);
         Calls {
-            calls: self.summary.calls.calls + self.late.calls.calls,
+            calls: self.summary.calls.calls + self.late.calls.calls + by_formula,
             paths: self.summary.calls.paths.max(self.late.calls.paths),
         }
     }

@@ -8,13 +8,16 @@
 //! | nobody | there is no precondition, or it is part of the path (early), or of the setup (native) |
 //! | [`late`] | its paths are explored under the partial path's constraints, each time anew |
 //! | [`summary`] | its paths are kept as one formula that grows with every call |
-//! | [`auto`] | the quicker of the two, by trial |
+//! | [`formula`] | its code is a formula from the beginning |
+//! | [`auto`] | the formula if there is one, else the quicker of late and summary, by trial |
 
 mod auto;
+mod formula;
 mod late;
 mod summary;
 
 use nearmiss_expr::TermId;
+use nearmiss_sites::program::Program;
 
 use crate::input::Input;
 use crate::lab::{Asked, Lab};
@@ -30,7 +33,7 @@ pub enum Precondition {
     Late(Late),
     /// The function, as a formula.
     Summary(Box<Summary>),
-    /// The quicker of the two.
+    /// Whichever suits.
     Auto(Box<Auto>),
 }
 
@@ -60,9 +63,15 @@ impl Precondition {
         Precondition::Late(Late::default())
     }
 
-    /// As a formula that grows, or anew for each partial path, whichever is quicker.
-    pub fn auto(summary: Summary) -> Precondition {
-        Precondition::Auto(Box::new(Auto::new(summary)))
+    /// Whichever suits. `program` is its code, if that is known.
+    pub fn auto(
+        lab: &mut Lab,
+        summary: Summary,
+        program: Option<&Program>,
+    ) -> Result<Precondition, String> {
+        Ok(Precondition::Auto(Box::new(Auto::new(
+            lab, summary, program,
+        )?)))
     }
 
     /// Is there an admissible input that makes the conditions and the goal true? `base` makes the

@@ -35,9 +35,9 @@ pub struct Summary {
     pub calls: Calls,
     nodes: Vec<Node>,
     /// The conditions of the setup, which hold for all inputs.
-    setup: Vec<TermId>,
+    pub setup: Vec<TermId>,
     /// An input that keeps to the setup.
-    valid: Input,
+    pub valid: Input,
     /// Something about it is not known for certain: a recording stopped, or contradicts itself.
     doubtful: bool,
     /// There is no other path.

@@ -1,0 +1,257 @@
+//! Objects, and accesses to them at addresses that are terms.
+//!
+//! Every object has an address range of its own, so a pointer is a number as any other: comparing,
+//! subtracting and storing it need no care. An access takes its address apart into the objects that it may
+//! lie in, and the offset in each.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use nearmiss_abi::op::Op;
+use nearmiss_expr::{Node, TermId, Terms};
+
+use crate::state::choose;
+
+/// The number of an object.
+pub type ObjectId = u32;
+
+/// A byte: which of a word's it is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Byte {
+    word: TermId,
+    index: u32,
+}
+
+/// What memory holds: the content of each object.
+#[derive(Clone, Default)]
+pub struct Memory {
+    objects: HashMap<ObjectId, Rc<Vec<Byte>>>,
+}
+
+/// A place that an address may be.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// When it is.
+    pub when: TermId,
+    /// The object; `None`: none.
+    pub object: Option<ObjectId>,
+    /// How far behind its start.
+    pub offset: TermId,
+}
+
+/// Bits of an address for the offset in an object.
+const OFFSET_BITS: u32 = 32;
+/// Most places of an address.
+const MOST_PLACES: usize = 64;
+
+/// The address of an object.
+pub fn address_of(object: ObjectId) -> u64 {
+    u64::from(object + 1) << OFFSET_BITS
+}
+
+impl Memory {
+    /// Whether an object has a content.
+    pub fn has(&self, object: ObjectId) -> bool {
+        self.objects.contains_key(&object)
+    }
+
+    /// The object holds these bytes.
+    pub fn fill(&mut self, object: ObjectId, bytes: impl Iterator<Item = TermId>) {
+        let bytes = bytes.map(|word| Byte { word, index: 0 });
+        self.objects.insert(object, Rc::new(bytes.collect()));
+    }
+
+    /// How many bytes an object has.
+    pub fn size(&self, object: ObjectId) -> u64 {
+        self.objects
+            .get(&object)
+            .map_or(0, |bytes| bytes.len() as u64)
+    }
+
+    /// What lies at an offset; the bytes are there.
+    pub fn load(&self, terms: &mut Terms, object: ObjectId, offset: u64, size: u32) -> TermId {
+        load(
+            terms,
+            &self.objects[&object][offset as usize..][..size as usize],
+        )
+    }
+
+    /// Writes a word to an offset; the bytes are there.
+    pub fn store(&mut self, terms: &Terms, object: ObjectId, offset: u64, word: TermId) {
+        let size = terms.width(word) / 8;
+        if let Some(bytes) = self.objects.get_mut(&object) {
+            let bytes = &mut Rc::make_mut(bytes)[offset as usize..][..size as usize];
+            for (byte, index) in bytes.iter_mut().zip(0..) {
+                *byte = Byte { word, index };
+            }
+        }
+    }
+
+    /// What this or another memory holds: this, if `is_one`.
+    pub fn merge(&mut self, terms: &mut Terms, is_one: TermId, other: &Memory) {
+        for (object, others) in &other.objects {
+            match self.objects.get_mut(object) {
+                Some(bytes) if Rc::ptr_eq(bytes, others) => {}
+                Some(bytes) => {
+                    let bytes: &mut Vec<Byte> = Rc::make_mut(bytes);
+                    merge_bytes(terms, is_one, bytes, others);
+                }
+                None => {
+                    self.objects.insert(*object, others.clone());
+                }
+            }
+        }
+    }
+}
+
+/// Bytes as one word.
+fn load(terms: &mut Terms, bytes: &[Byte]) -> TermId {
+    if let Some(word) = whole(terms, bytes) {
+        return word;
+    }
+    let parts: Vec<TermId> = bytes.iter().map(|&byte| byte_term(terms, byte)).collect();
+    let low_first = parts
+        .into_iter()
+        .reduce(|low, high| terms.concat(high, low));
+    low_first.unwrap_or_else(|| terms.constant(8, 0))
+}
+
+fn byte_term(terms: &mut Terms, byte: Byte) -> TermId {
+    terms.extract(byte.word, 8 * byte.index, 8)
+}
+
+/// The word that the bytes are, from its first to its last.
+fn whole(terms: &Terms, bytes: &[Byte]) -> Option<TermId> {
+    let word = bytes.first()?.word;
+    let is_whole = terms.width(word) as usize == 8 * bytes.len();
+    let mut indexed = bytes.iter().zip(0..);
+    let is_next = indexed.all(|(byte, index)| byte.word == word && byte.index == index);
+    (is_whole && is_next).then_some(word)
+}
+
+fn merge_bytes(terms: &mut Terms, is_one: TermId, bytes: &mut [Byte], others: &[Byte]) {
+    let mut at = 0;
+    while at < bytes.len() {
+        if bytes[at] == others[at] {
+            at += 1;
+            continue;
+        }
+        // Words stay words, if they are whole on one side.
+        let sizes = [bytes[at], others[at]].map(|byte| terms.width(byte.word) as usize / 8);
+        let whole_size = sizes
+            .into_iter()
+            .filter(|size| at + size <= bytes.len())
+            .find(|size| {
+                let end = at + size;
+                whole(terms, &bytes[at..end]).is_some() || whole(terms, &others[at..end]).is_some()
+            });
+        let end = at + whole_size.unwrap_or(1);
+        let (one, other) = (load(terms, &bytes[at..end]), load(terms, &others[at..end]));
+        let word = choose(terms, is_one, one, other);
+        for (byte, index) in bytes[at..end].iter_mut().zip(0..) {
+            *byte = Byte { word, index };
+        }
+        at = end;
+    }
+}
+
+/// The places that an address may be; `None` if it cannot be taken apart.
+pub fn places(terms: &mut Terms, address: TermId, objects: u32) -> Option<Vec<Place>> {
+    let found = take_apart(terms, address, objects)?;
+    (found.len() <= MOST_PLACES).then_some(found)
+}
+
+fn take_apart(terms: &mut Terms, address: TermId, objects: u32) -> Option<Vec<Place>> {
+    let when = terms.truth(true);
+    match terms.node(address) {
+        Node::Const { value, .. } => {
+            let number = (value >> OFFSET_BITS) as u64;
+            let object = number.checked_sub(1).filter(|&id| id < u64::from(objects));
+            if object.is_none() && number != 0 {
+                return None;
+            }
+            let offset = terms.constant(64, value & ((1 << OFFSET_BITS) - 1));
+            let object = object.map(|id| id as ObjectId);
+            Some(vec![Place {
+                when,
+                object,
+                offset,
+            }])
+        }
+        Node::Ite {
+            condition,
+            then,
+            otherwise,
+        } => {
+            let mut found = Vec::new();
+            for (arm, truth) in [(then, true), (otherwise, false)] {
+                let condition = terms.holds(condition, truth);
+                for place in take_apart(terms, arm, objects)? {
+                    let when = terms.and(condition, place.when);
+                    found.push(Place { when, ..place });
+                }
+                if found.len() > MOST_PLACES {
+                    return None;
+                }
+            }
+            Some(found)
+        }
+        Node::Binary { op: Op::Add, a, b } => {
+            // A null pointer stays one, however far behind it one looks.
+            let is_pointer = |found: &Vec<Place>| found.iter().any(|place| place.object.is_some());
+            let found = take_apart(terms, a, objects).filter(is_pointer);
+            let (found, distance) = match found {
+                Some(found) => (found, b),
+                None => (take_apart(terms, b, objects).filter(is_pointer)?, a),
+            };
+            let moved = found.into_iter().map(|place| Place {
+                offset: terms.binary(Op::Add, place.offset, distance),
+                ..place
+            });
+            Some(moved.collect())
+        }
+        _ => None,
+    }
+}
+
+/// A number that the term is a multiple of; 0 for zero.
+pub fn stride(terms: &Terms, id: TermId) -> u64 {
+    match terms.node(id) {
+        Node::Const { value, .. } => value as u64,
+        Node::Binary { op: Op::Add, a, b } => {
+            let (a, b) = (stride(terms, a), stride(terms, b));
+            common_divisor(power(a), power(b))
+        }
+        Node::Binary { op: Op::Mul, a, b } => {
+            let (a, b) = (power(stride(terms, a)), power(stride(terms, b)));
+            a.checked_mul(b).unwrap_or(a.max(b))
+        }
+        Node::Binary { op: Op::Shl, a, b } => match terms.as_constant(b) {
+            Some(distance) if distance < 32 => power(stride(terms, a)).max(1) << distance,
+            _ => 1,
+        },
+        Node::ZExt { a, .. } | Node::SExt { a, .. } => power(stride(terms, a)),
+        Node::Ite {
+            then, otherwise, ..
+        } => common_divisor(stride(terms, then), stride(terms, otherwise)),
+        Node::Concat { low, .. } if terms.as_constant(low) == Some(0) => {
+            1 << terms.width(low).min(31)
+        }
+        _ => 1,
+    }
+}
+
+/// The largest power of two that divides it: what wraps around stays a multiple of that alone.
+fn power(number: u64) -> u64 {
+    match number {
+        0 => 0,
+        _ => 1 << number.trailing_zeros().min(31),
+    }
+}
+
+fn common_divisor(a: u64, b: u64) -> u64 {
+    match b {
+        0 => a,
+        _ => common_divisor(b, a % b),
+    }
+}

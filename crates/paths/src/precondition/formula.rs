@@ -1,0 +1,157 @@
+//! The precondition as one formula that is known beforehand ([`nearmiss_merge`]): no call of it is
+//! needed to answer a question.
+//!
+//! The formula is made from the precondition's code, not from its runs; so runs have to agree with it. Before
+//! it is used, the precondition is called on an input that should be accepted, and on one for each part of the
+//! formula that breaks that part. Later every so many answers are checked.
+
+use nearmiss_abi::server::MODE_PRECONDITION;
+use nearmiss_expr::{TermId, Terms};
+use nearmiss_harness::ACCEPTED;
+use nearmiss_merge::Judge;
+use nearmiss_sites::program::Program;
+use nearmiss_solve::{Answer, Limits, TreeSolver};
+
+use super::Admitted;
+use crate::input::Input;
+use crate::lab::{Asked, Lab};
+
+/// A formula that inputs have to keep to.
+pub struct Formula {
+    parts: Vec<TermId>,
+    /// Calls of the precondition.
+    pub calls: u64,
+    answers: u64,
+}
+
+/// What is said if an input that should be accepted is not.
+const WRONG: &str = "the precondition rejects an input that nearmiss believed it accepts, an error of nearmiss: \
+                     please report it, and use --pre-mode late for now";
+/// The name of the channel that a harness reads.
+const CHANNEL: &[u8] = b"input";
+/// Larger formulas would be slower than calls.
+const MOST_TERMS: usize = 200_000;
+/// Parts of the formula that are tried before it is used.
+const TRIED_PARTS: usize = 24;
+/// So many answers are checked at first, and later one of so many.
+const CHECKED_AT_FIRST: u64 = 16;
+const CHECKED_LATER: u64 = 16;
+
+impl Formula {
+    /// The formula of the harness's precondition. `None` if there is none, or if runs do not agree.
+    pub fn make(
+        lab: &mut Lab,
+        program: &Program,
+        setup: &[TermId],
+        valid: &Input,
+    ) -> Result<Option<Formula>, String> {
+        let request = nearmiss_merge::Request {
+            program,
+            mode: MODE_PRECONDITION,
+            channel: lab.channels.named(CHANNEL, 0),
+            accepted: ACCEPTED,
+        };
+        let mut judge = Solver {
+            solver: &mut lab.solver,
+            setup,
+            input: valid,
+            limits: lab.limits,
+        };
+        let before = lab.terms.len();
+        let parts = nearmiss_merge::acceptance(&request, &mut lab.terms, &mut judge);
+        let Ok(parts) = parts else {
+            return Ok(None);
+        };
+        if lab.terms.len() - before > MOST_TERMS {
+            return Ok(None);
+        }
+        let mut formula = Formula {
+            parts,
+            calls: 0,
+            answers: 0,
+        };
+        let agrees = formula.agrees(lab, setup, valid)?;
+        if agrees {
+            lab.solver.assume_always(&lab.terms, &formula.parts);
+        }
+        // What was made of terms before is wider than it need be now.
+        lab.solver.renew(&lab.terms);
+        Ok(agrees.then_some(formula))
+    }
+
+    /// Whether the precondition rejects inputs that break one part.
+    fn agrees(&mut self, lab: &mut Lab, setup: &[TermId], valid: &Input) -> Result<bool, String> {
+        for part in self.parts.clone().into_iter().take(TRIED_PARTS) {
+            let broken = lab.terms.not(part);
+            if let Asked::Input(input) = lab.ask(setup, broken, valid)
+                && self.is_accepted(lab, &input)?
+            {
+                return Ok(false);
+            }
+        }
+        let said = lab.holds(&self.parts, valid);
+        Ok(said == self.is_accepted(lab, valid)?)
+    }
+
+    fn is_accepted(&mut self, lab: &mut Lab, input: &Input) -> Result<bool, String> {
+        let recorded = lab.run(MODE_PRECONDITION, input)?;
+        self.calls += 1;
+        Ok(recorded.says_yes(ACCEPTED) == Some(true))
+    }
+
+    /// Is there an admissible input that makes the conditions and the goal true?
+    pub fn admit(
+        &mut self,
+        lab: &mut Lab,
+        conditions: &[TermId],
+        goal: TermId,
+        base: &Input,
+    ) -> Result<Admitted, String> {
+        let mut all = conditions.to_vec();
+        all.extend(&self.parts);
+        let input = match lab.ask(&all, goal, base) {
+            Asked::Input(input) => input,
+            Asked::Infeasible => return Ok(Admitted::Infeasible),
+            Asked::Unknown => return Ok(Admitted::Unknown),
+        };
+        self.answers += 1;
+        let is_checked = self.answers <= CHECKED_AT_FIRST || self.answers % CHECKED_LATER == 0;
+        if is_checked && !self.is_accepted(lab, &input)? {
+            return Err(WRONG.to_string());
+        }
+        Ok(Admitted::Input(input))
+    }
+
+    /// Any admissible input.
+    pub fn any(
+        &mut self,
+        lab: &mut Lab,
+        setup: &[TermId],
+        valid: &Input,
+    ) -> Result<Admitted, String> {
+        let mut goal = lab.terms.truth(true);
+        for &part in &self.parts {
+            goal = lab.terms.and(goal, part);
+        }
+        self.admit(lab, setup, goal, valid)
+    }
+}
+
+/// Asks a solver whether inputs that keep to the setup can meet conditions.
+struct Solver<'a> {
+    solver: &'a mut TreeSolver,
+    setup: &'a [TermId],
+    input: &'a Input,
+    limits: Limits,
+}
+
+impl Judge for Solver<'_> {
+    fn may_hold(&mut self, terms: &mut Terms, conditions: &[TermId]) -> bool {
+        let Some((&goal, before)) = conditions.split_last() else {
+            return true;
+        };
+        let all = [self.setup, before].concat();
+        let answer = (self.solver).ask(terms, &all, goal, self.input, &self.limits);
+        answer != Answer::Unsat
+    }
+}

@@ -29,6 +29,9 @@ pub struct Config {
     pub include_directory: Option<PathBuf>,
     /// Which of clang's checks are compiled in.
     pub checks: Checks,
+    /// Whether an expression that chooses (`a ? b : c`) is always a decision of the path, also where
+    /// clang makes no branch of it.
+    pub choices_are_branches: bool,
     /// Under which name the driver was called.
     pub language: Language,
     /// How long instrumenting one file may take before it is left without.
@@ -59,6 +62,7 @@ impl Config {
             include_directory: include_directory(directory),
             checks: lookup("NEARMISS_CHECKS")
                 .map_or(Ok(Checks::default()), |list| Checks::parse(&list))?,
+            choices_are_branches: false,
             language: Language::C,
             instrument_limit: Duration::from_secs(300),
             verbose: lookup("NEARMISS_VERBOSE")

@@ -127,6 +127,9 @@ impl<'a> Build<'a> {
         if job.keep_debug {
             arguments.push("--keep-debug".to_string());
         }
+        if self.config.choices_are_branches {
+            arguments.push("--choices-are-branches".to_string());
+        }
         arguments.push("--options".to_string());
         arguments.extend(job.twin_options.iter().cloned());
         arguments

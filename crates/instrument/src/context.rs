@@ -23,6 +23,8 @@ pub struct Context {
     pub sites: SiteMap,
     /// Whether the unit is a part of the models.
     pub is_model_unit: bool,
+    /// Whether a selection is a decision of the path.
+    pub choices_are_branches: bool,
     hooks: FxHashMap<&'static str, Value>,
     summary: Value,
     thread: Value,
@@ -55,6 +57,7 @@ impl Context {
             builder,
             sites,
             is_model_unit,
+            choices_are_branches: false,
             hooks,
             summary,
             thread,

@@ -27,7 +27,8 @@ use std::process::ExitCode;
 use unit::Request;
 
 const USAGE: &str = "usage: nearmiss-instrument --input BC --output BC --sites FILE --twin FILE \
-                     --source NAME --directory DIR [--keep-debug] [--options OPTION...]\n\
+                     --source NAME --directory DIR [--keep-debug] \
+                     [--choices-are-branches] [--options OPTION...]\n\
                      or: nearmiss-instrument --input BC --program FILE";
 
 fn main() -> ExitCode {
@@ -56,6 +57,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Request, String>
             "--source" => request.source = value()?,
             "--directory" => request.directory = value()?,
             "--program" => request.program = Some(value()?.into()),
+            "--choices-are-branches" => request.choices_are_branches = true,
             "--keep-debug" => request.keep_debug = true,
             "--options" => {
                 request.options = arguments.collect();

@@ -33,6 +33,8 @@ pub struct Request {
     pub options: Vec<String>,
     /// Where the unit is told as a `nearmiss_sites::program`; nothing is instrumented then.
     pub program: Option<PathBuf>,
+    /// Whether a selection of clang's front end is a decision of the path.
+    pub choices_are_branches: bool,
     /// Whether the user asked for debug information.
     pub keep_debug: bool,
 }
@@ -76,6 +78,7 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     module.run_passes(BEFORE)?;
     models::redirect(&module);
     let mut context = Context::new(module, sites);
+    context.choices_are_branches = request.choices_are_branches;
     for defined in functions_to_instrument(&context.module) {
         function::instrument(&mut context, defined);
     }

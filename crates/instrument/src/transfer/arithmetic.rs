@@ -3,7 +3,7 @@
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::Op;
 
-use super::lose_operands;
+use super::{control, lose_operands};
 use crate::aggregate;
 use crate::function::{Label, Rewriter};
 use crate::llvm::{Opcode, Predicate, Type, Value};
@@ -104,7 +104,10 @@ pub fn transfer(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
             rewriter.resize(rewriter.operand(instruction, 0), width_of(instruction))
         }
         LLVMSelect => {
-            let [condition, a, b] = [0, 1, 2].map(|index| rewriter.operand(instruction, index));
+            let [mut condition, a, b] = [0, 1, 2].map(|index| rewriter.operand(instruction, index));
+            if control::decide_choice(rewriter, instruction) {
+                condition.label = None;
+            }
             rewriter.choose(condition, a, b)
         }
         LLVMGetElementPtr => element_address(rewriter, instruction),

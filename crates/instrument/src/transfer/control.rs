@@ -3,7 +3,7 @@
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::Op;
 use nearmiss_abi::site::SiteId;
-use nearmiss_sites::SiteKind;
+use nearmiss_sites::{Loop, SiteKind};
 use rustc_hash::FxHashMap;
 
 use super::arithmetic::Operand;
@@ -31,16 +31,28 @@ pub fn emit_end(rewriter: &mut Rewriter<'_>, end: Value) {
 }
 
 fn branch(rewriter: &mut Rewriter<'_>, end: Value) {
-    let Some(condition) = end.branch_condition() else {
-        return;
-    };
+    if let Some(condition) = end.branch_condition() {
+        let in_loop = rewriter.loops.get(&end).cloned();
+        decide(rewriter, end, condition, in_loop.as_ref());
+    }
+}
+
+/// A selection as a decision of the path, where that is wanted. What a harness of ours selects is no
+/// way of the function.
+pub fn decide_choice(rewriter: &mut Rewriter<'_>, selection: Value) -> bool {
+    let is_ours = |name: String| name.starts_with("nm_harness_");
+    if !rewriter.context.choices_are_branches || is_ours(selection.block().function().name()) {
+        return false;
+    }
+    decide(rewriter, selection, selection.operand(0), None);
+    true
+}
+
+fn decide(rewriter: &mut Rewriter<'_>, at: Value, condition: Value, in_loop: Option<&Loop>) {
     let Some(label) = rewriter.label_of(condition) else {
         return;
     };
-    let in_loop = rewriter.loops.get(&end);
-    let site = rewriter
-        .context
-        .site_in_loop(SiteKind::Branch, end, in_loop);
+    let site = (rewriter.context).site_in_loop(SiteKind::Branch, at, in_loop);
     let truth = rewriter.context.builder.unsigned(condition, 32);
     rewriter.context.hook("branch", &[label, truth, site]);
 }

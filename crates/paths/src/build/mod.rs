@@ -95,6 +95,7 @@ pub fn build(
         config: nearmiss_cc::Config {
             // What is defined behaviour is no failure, however odd.
             checks: Checks::default(),
+            choices_are_branches: true,
             ..sources.compiler.clone()
         },
         directory: here.join(directory),

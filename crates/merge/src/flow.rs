@@ -135,3 +135,76 @@ impl Flow {
         position
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nearmiss_sites::program::{Block, End, Operand};
+
+    /// A function of blocks with these successors and loops.
+    fn function(blocks: &[(&[u32], &[u32])], headers: &[u32]) -> Function {
+        let block = |(successors, loops): &(&[u32], &[u32])| Block {
+            loops: loops.to_vec(),
+            choices: Vec::new(),
+            steps: Vec::new(),
+            end: match **successors {
+                [] => End::Return(None),
+                [only] => End::Go(only),
+                [then, otherwise, ..] => End::Branch(Operand::Unknown, then, otherwise),
+            },
+        };
+        Function {
+            name: "f".into(),
+            registers: 0,
+            blocks: blocks.iter().map(block).collect(),
+            headers: headers.to_vec(),
+        }
+    }
+
+    #[test]
+    fn what_is_behind_a_loop_waits_for_all_its_rounds() {
+        // 0 → 1; 1 → 3 or 2; 2 → 1: `while (1) 2; 3`, with the way out first.
+        let function = function(
+            &[(&[1], &[]), (&[3, 2], &[0]), (&[1], &[0]), (&[], &[])],
+            &[1],
+        );
+        let flow = Flow::of(&function);
+        let (first, _) = flow.next(&function, (0, &flow.first(&function)), 1);
+        let (body, _) = flow.next(&function, (1, &first), 2);
+        let (again, is_way_back) = flow.next(&function, (2, &body), 1);
+        let (out, leaves) = flow.next(&function, (1, &first), 3);
+        assert!(is_way_back && !leaves);
+        assert!(first < body && body < again && again < out);
+        let (out_later, _) = flow.next(&function, (1, &again), 3);
+        assert_eq!(out, out_later, "both meet there");
+    }
+
+    #[test]
+    fn an_inner_loop_begins_anew_in_each_round_of_the_outer_one() {
+        // while (1) { while (2) 3; } 4
+        let function = function(
+            &[
+                (&[1], &[]),
+                (&[2, 4], &[1]),
+                (&[3, 1], &[1, 0]),
+                (&[2], &[1, 0]),
+                (&[], &[]),
+            ],
+            &[2, 1],
+        );
+        let flow = Flow::of(&function);
+        let (outer, _) = flow.next(&function, (0, &flow.first(&function)), 1);
+        let (inner, _) = flow.next(&function, (1, &outer), 2);
+        let (body, _) = flow.next(&function, (2, &inner), 3);
+        let (second, _) = flow.next(&function, (3, &body), 2);
+        let (outer_again, is_way_back) = flow.next(&function, (2, &second), 1);
+        let (inner_again, _) = flow.next(&function, (1, &outer_again), 2);
+        assert!(is_way_back);
+        assert!(inner < body && body < second && second < outer_again && outer_again < inner_again);
+        assert_eq!(inner_again.last(), inner.last());
+        assert_eq!(
+            inner_again[1].1, 0,
+            "the inner loop counts from the beginning"
+        );
+    }
+}

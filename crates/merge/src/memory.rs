@@ -137,14 +137,16 @@ fn merge_bytes(terms: &mut Terms, is_one: TermId, bytes: &mut [Byte], others: &[
             continue;
         }
         // Words stay words, if they are whole on one side.
-        let sizes = [bytes[at], others[at]].map(|byte| terms.width(byte.word) as usize / 8);
-        let whole_size = sizes
-            .into_iter()
-            .filter(|size| at + size <= bytes.len())
-            .find(|size| {
-                let end = at + size;
-                whole(terms, &bytes[at..end]).is_some() || whole(terms, &others[at..end]).is_some()
-            });
+        let mut sizes = [bytes[at], others[at]].map(|byte| terms.width(byte.word) as usize / 8);
+        sizes.sort_unstable_by(|a, b| b.cmp(a));
+        let whole_size = sizes.into_iter().find(|size| {
+            let end = at + size;
+            let is_whole = |all: &[Byte]| {
+                all.get(at..end)
+                    .is_some_and(|it| whole(terms, it).is_some())
+            };
+            is_whole(bytes) || is_whole(others)
+        });
         let end = at + whole_size.unwrap_or(1);
         let (one, other) = (load(terms, &bytes[at..end]), load(terms, &others[at..end]));
         let word = choose(terms, is_one, one, other);
@@ -253,5 +255,62 @@ fn common_divisor(a: u64, b: u64) -> u64 {
     match b {
         0 => a,
         _ => common_divisor(b, a % b),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nearmiss_expr::{Evaluator, InputByte};
+
+    fn input(terms: &mut Terms, offset: u32) -> TermId {
+        terms.input(InputByte { channel: 0, offset })
+    }
+
+    #[test]
+    fn words_stay_words_where_memories_meet() {
+        let mut terms = Terms::new();
+        let condition = input(&mut terms, 0);
+        let is_one = terms.truncate(condition, 1);
+        let zero = terms.constant(8, 0);
+        let mut one = Memory::default();
+        one.fill(0, std::iter::repeat_n(zero, 8));
+        let mut other = one.clone();
+        let word = input(&mut terms, 1);
+        let word = terms.zext(word, 32);
+        one.store(&terms, 0, 4, word);
+        let mut stored = terms.constant(32, 0x01020304);
+        other.store(&terms, 0, 0, stored);
+        one.merge(&mut terms, is_one, &other);
+        let zeros = terms.constant(32, 0);
+        let expected = terms.ite(is_one, word, zeros);
+        assert_eq!(one.load(&mut terms, 0, 4, 4), expected);
+        stored = terms.ite(is_one, zeros, stored);
+        assert_eq!(one.load(&mut terms, 0, 0, 4), stored);
+        let part = one.load(&mut terms, 0, 1, 2);
+        let value =
+            |terms: &Terms, byte: u8| Evaluator::new().evaluate(terms, &|_: InputByte| byte, part);
+        assert_eq!((value(&terms, 0), value(&terms, 1)), (0x0203, 0));
+    }
+
+    #[test]
+    fn an_address_is_taken_apart() {
+        let mut terms = Terms::new();
+        let condition = input(&mut terms, 0);
+        let condition = terms.truncate(condition, 1);
+        let index = input(&mut terms, 1);
+        let index = terms.zext(index, 64);
+        let four = terms.constant(64, 4);
+        let distance = terms.binary(Op::Mul, index, four);
+        let [first, null] = [address_of(0), 0].map(|at| terms.constant(64, at.into()));
+        let pointer = terms.ite(condition, first, null);
+        let address = terms.binary(Op::Add, pointer, distance);
+        let found = places(&mut terms, address, 1).expect("places");
+        let objects: Vec<_> = found.iter().map(|place| place.object).collect();
+        assert_eq!(objects, [Some(0), None]);
+        assert_eq!(found[0].offset, distance);
+        assert_eq!(stride(&terms, found[0].offset), 4);
+        let number = terms.zext(condition, 64);
+        assert!(places(&mut terms, number, 1).is_none(), "no pointer at all");
     }
 }

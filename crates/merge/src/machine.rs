@@ -81,7 +81,7 @@ impl<'a> Machine<'a> {
         let never = self.terms.truth(false);
         let accepted = std::mem::take(&mut self.accepted).into_iter();
         let any = accepted.fold(never, |any, one| self.terms.or(any, one));
-        Ok(conjuncts(self.terms, any))
+        Ok(state::conjuncts(self.terms, any))
     }
 
     /// Calls a function; `None` if no input comes back from it.
@@ -436,18 +436,4 @@ impl<'a> Machine<'a> {
 /// Why there is no term.
 pub fn unknown(what: &str) -> GaveUp {
     GaveUp::Unknown(what.to_string())
-}
-
-/// The parts of a condition that have to hold all.
-fn conjuncts(terms: &mut Terms, condition: TermId) -> Vec<TermId> {
-    use nearmiss_expr::Node;
-    let (mut parts, mut left) = (Vec::new(), vec![condition]);
-    while let Some(id) = left.pop() {
-        match terms.node(id) {
-            Node::Binary { op: Op::And, a, b } => left.extend([b, a]),
-            _ if terms.as_constant(id) == Some(1) => {}
-            _ => parts.push(id),
-        }
-    }
-    parts
 }

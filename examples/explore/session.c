@@ -16,7 +16,10 @@ enum state run_session(const enum event *events, int n)
         enum event event = events[i];
         switch (state) {
         case IDLE:
-            state = event == CONNECT ? WAITING : BROKEN;
+            if (event == CONNECT)
+                state = WAITING;
+            else
+                state = BROKEN;
             break;
         case WAITING:
             if (event == ACCEPT)
@@ -31,8 +34,10 @@ enum state run_session(const enum event *events, int n)
                 unanswered++;
             else if (event == ACCEPT && unanswered > 0)
                 unanswered--;
+            else if (event == CLOSE)
+                state = CLOSING;
             else
-                state = event == CLOSE ? CLOSING : BROKEN;
+                state = BROKEN;
             break;
         case CLOSING:
             if (event == CLOSE && unanswered == 0)

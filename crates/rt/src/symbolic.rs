@@ -180,13 +180,19 @@ impl Runtime {
         if !checked.pointers.list().is_empty() {
             return self.listed(&checked.pointers, access);
         }
-        // What lies behind the end in this run is there too, for other sizes.
+        let offset = access.address.checked_sub(object.start)?;
+        // What lies behind the end in this run is there too, for other sizes; its red zone only for
+        // who has got there.
+        let has_left = offset.saturating_add(size) > object.capacity();
         let object = Object {
-            size: object.capacity(),
+            size: if has_left {
+                object.extent
+            } else {
+                object.capacity()
+            },
             ..object
         };
         let last = object.size.checked_sub(size)?;
-        let offset = access.address.checked_sub(object.start)?;
         let step = self.stride(address.label).max(1);
         if object.size > LARGEST_TABLE || offset > last || !is_readable(object) {
             return None;

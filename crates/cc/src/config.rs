@@ -29,8 +29,8 @@ pub struct Config {
     pub include_directory: Option<PathBuf>,
     /// Which of clang's checks are compiled in.
     pub checks: Checks,
-    /// Whether an expression that chooses (`a ? b : c`) is always a decision of the path, also where
-    /// clang makes no branch of it.
+    /// Whether an expression that chooses (`a ? b : c`, `a && b`) is always a decision of the path, also
+    /// where clang makes no branch of it.
     pub choices_are_branches: bool,
     /// Under which name the driver was called.
     pub language: Language,

@@ -90,11 +90,13 @@ pub fn transfer(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
                 rewriter.apply(op, a, b)
             }
         }
-        LLVMZExt => rewriter.cast(
-            Op::ZExt,
-            rewriter.operand(instruction, 0),
-            width_of(instruction),
-        ),
+        LLVMZExt => {
+            let mut value = rewriter.operand(instruction, 0);
+            if is_logical(value.value) && control::decide_choice(rewriter, instruction) {
+                value.label = None;
+            }
+            rewriter.cast(Op::ZExt, value, width_of(instruction))
+        }
         LLVMSExt => rewriter.cast(
             Op::SExt,
             rewriter.operand(instruction, 0),
@@ -121,6 +123,12 @@ pub fn transfer(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
         },
     };
     vec![label]
+}
+
+/// Whether a value is what `&&` or `||` made of its sides.
+fn is_logical(value: Value) -> bool {
+    let is_phi = value.is_instruction() && value.opcode() == Opcode::LLVMPHI;
+    is_phi && width_of(value) == 1
 }
 
 fn width_of(value: Value) -> u32 {

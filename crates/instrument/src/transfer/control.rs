@@ -37,14 +37,14 @@ fn branch(rewriter: &mut Rewriter<'_>, end: Value) {
     }
 }
 
-/// A selection as a decision of the path, where that is wanted. What a harness of ours selects is no
-/// way of the function.
-pub fn decide_choice(rewriter: &mut Rewriter<'_>, selection: Value) -> bool {
+/// What the first operand of an instruction says, as a decision of the path, where that is wanted: of a
+/// selection, or of a number made of `a && b`. What a harness of ours chooses is no way of the function.
+pub fn decide_choice(rewriter: &mut Rewriter<'_>, choice: Value) -> bool {
     let is_ours = |name: String| name.starts_with("nm_harness_");
-    if !rewriter.context.choices_are_branches || is_ours(selection.block().function().name()) {
+    if !rewriter.context.choices_are_branches || is_ours(choice.block().function().name()) {
         return false;
     }
-    decide(rewriter, selection, selection.operand(0), None);
+    decide(rewriter, choice, choice.operand(0), None);
     true
 }
 

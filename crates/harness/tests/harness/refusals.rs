@@ -159,7 +159,10 @@ fn choices_that_nobody_made_are_told() {
     };
     assert!(notes("plain", "").contains("`t` points to one element: `--size t=N`"));
     assert!(notes("plain", "size t = n").contains("`n` is 0 to 4, because it counts"));
-    assert_eq!(notes("plain", "size t = n; range n = 0..3"), "");
+    assert_eq!(
+        notes("plain", "size t = n; range n = 0..3"),
+        "`x` is no integer: it is 0 in every test"
+    );
     let twice = notes("stubbed", "");
     assert_eq!(
         twice

@@ -81,6 +81,9 @@ bool __nm_ends_line(const char *byte);
 /* These bytes are concrete from now on: a hook of the runtime's. */
 void __nm_clear(unsigned long start, unsigned long size);
 
+/* Whether all paths of a function are explored: see steps.c. */
+bool __nm_explores(void);
+
 /* A library function allocated size bytes (which may be symbolic), as malloc would. */
 void __nm_adopt(void *memory, size_t size);
 

@@ -37,7 +37,7 @@ unsigned long long __nm_finish_number(const struct nm_number *number, bool negat
 static unsigned long long read_number(const char *text, char **end, int base, bool is_signed)
 {
     const char *start = nm_start(text), *s = start;
-    while (nm_is_space(*s))
+    while (nm_is_space(nm_byte(s)))
         s++;
     bool negative = *s == '-';
     if (negative)
@@ -45,18 +45,18 @@ static unsigned long long read_number(const char *text, char **end, int base, bo
     else if (*s == '+')
         s++;
     /* "0x" counts only before a digit: of "0xg" the zero is the number. */
-    if ((base == 0 || base == 16) && s[0] == '0' && (s[1] | 32) == 'x'
-        && nm_digit_value((unsigned char)s[2]) < 16) {
+    if ((base == 0 || base == 16) && nm_byte(s) == '0' && (nm_byte(s + 1) | 32) == 'x'
+        && nm_digit_value((unsigned char)nm_byte(s + 2)) < 16) {
         s += 2;
         base = 16;
     } else if (base == 0) {
-        base = s[0] == '0' ? 8 : 10;
+        base = nm_byte(s) == '0' ? 8 : 10;
     }
     struct nm_number number = {0, false};
     int digits = 0;
     for (;; s++, digits++) {
-        unsigned digit = base <= 10 ? (unsigned)(unsigned char)*s - '0'
-                                    : nm_digit_value((unsigned char)*s);
+        unsigned char byte = (unsigned char)nm_byte(s);
+        unsigned digit = base <= 10 ? (unsigned)byte - '0' : nm_digit_value(byte);
         if (digit >= (unsigned)base)
             break;
         nm_add_digit(&number, base, digit, digits);

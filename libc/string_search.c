@@ -64,6 +64,8 @@ char *NM_MODEL(strchr)(const char *s, int c)
 {
     if (!nm_records())
         return __nm_real_strchr(s, c);
+    if (__nm_explores())
+        return __nm_model_step_find(s, (char)c);
     const char *bytes = nm_start(s);
     const char *found = __nm_real_strchr(bytes, plain(c));
     size_t count = found ? (size_t)(found - bytes) : __nm_real_strlen(bytes);
@@ -91,6 +93,11 @@ char *NM_MODEL(strchrnul)(const char *s, int c)
 {
     if (!nm_records())
         return __nm_real_strchrnul(s, c);
+    if (__nm_explores()) {
+        while (nm_step_byte(s) != (char)c && *s != 0)
+            s++;
+        return (char *)s;
+    }
     char *found = NM_MODEL(strchr)(s, c);
     /* Which of the two it is the path knows already. */
     const char *bytes = nm_start(s);
@@ -103,6 +110,8 @@ char *NM_MODEL(strrchr)(const char *s, int c)
 {
     if (!nm_records())
         return __nm_real_strrchr(s, c);
+    if (__nm_explores())
+        return __nm_model_step_find_last(s, __nm_model_step_length(s, SIZE_MAX) + 1, (char)c);
     const char *bytes = nm_start(s);
     const char *found = __nm_real_strrchr(bytes, plain(c));
     size_t length = __nm_real_strlen(bytes);
@@ -135,11 +144,31 @@ char *NM_MODEL(basename)(const char *path)
     return slash != NULL ? slash + 1 : (char *)path;
 }
 
+static char *step_basename(char *path)
+{
+    static char dot[] = ".";
+    size_t length = __nm_model_step_length(path, SIZE_MAX);
+    if (length == 0)
+        return dot;
+    size_t end = length;
+    while (end > 1 && path[end - 1] == '/')
+        end--;
+    if (end < length)
+        path[end] = 0;
+    size_t start = end;
+    while (start > 0 && path[start - 1] != '/')
+        start--;
+    /* Of nothing but slashes one is left. */
+    return path + start - (start == end);
+}
+
 /* POSIX's, which looks at what is before slashes at the end, and writes there. */
 char *NM_MODEL(__xpg_basename)(char *path)
 {
     if (!nm_records() || path == NULL)
         return __nm_real___xpg_basename(path);
+    if (__nm_explores())
+        return step_basename(path);
     const char *bytes = nm_start(path);
     size_t length = __nm_real_strlen(bytes);
     if (length == 0 || __nm_real_memchr(bytes + length - 1, '/', 1) != NULL)
@@ -174,6 +203,8 @@ void *NM_MODEL(memchr)(const void *s, int c, size_t n)
 {
     if (!nm_records())
         return __nm_real_memchr(s, c, n);
+    if (__nm_explores())
+        return __nm_model_step_find_in(s, n, (char)c);
     bool concrete = nm_value_is_concrete(s) && nm_value_is_concrete(n) && nm_value_is_concrete(c);
     const char *bytes = concrete ? s : (const char *)__nm_recorded((size_t)s);
     size_t limit = concrete ? n : __nm_recorded(n);
@@ -195,6 +226,8 @@ void *NM_MODEL(memrchr)(const void *s, int c, size_t n)
 {
     if (!nm_records())
         return __nm_real_memrchr(s, c, n);
+    if (__nm_explores())
+        return __nm_model_step_find_last(s, __nm_settle(n), (char)c);
     bool concrete = nm_value_is_concrete(s) && nm_value_is_concrete(n) && nm_value_is_concrete(c);
     __nm_reads(s, n);
     const char *bytes = nm_place(s);
@@ -217,6 +250,8 @@ void *NM_MODEL(rawmemchr)(const void *s, int c)
 {
     if (!nm_records())
         return __nm_real_rawmemchr(s, c);
+    if (__nm_explores())
+        return __nm_model_step_find_in(s, SIZE_MAX, (char)c);
     if (nm_value_is_concrete(c) && (char)c == 0)
         return (char *)s + nm_length(s);
     const char *bytes = nm_place(s);
@@ -229,14 +264,12 @@ void *NM_MODEL(__rawmemchr)(const void *s, int c)
     return NM_MODEL(rawmemchr)(s, c);
 }
 
-typedef int folding(int c);
-
 static int as_is(int c)
 {
     return c;
 }
 
-static bool are_equal(char a, char b, folding *fold)
+static bool are_equal(char a, char b, nm_folding *fold)
 {
     if (fold == as_is)
         return a == b;
@@ -244,7 +277,7 @@ static bool are_equal(char a, char b, folding *fold)
 }
 
 /* Whether a needle of `size` bytes is at `bytes`, of which there are `left`. */
-static bool is_at(const char *bytes, size_t left, const char *needle, size_t size, folding *fold)
+static bool is_at(const char *bytes, size_t left, const char *needle, size_t size, nm_folding *fold)
 {
     size_t i = 0;
     while (i < size && i < left && are_equal(bytes[i], needle[i], fold))
@@ -254,7 +287,7 @@ static bool is_at(const char *bytes, size_t left, const char *needle, size_t siz
 
 /* Where the needle is first among `count` bytes, or -1. */
 static ptrdiff_t search(const char *bytes, size_t count, const char *needle, size_t size,
-                        folding *fold)
+                        nm_folding *fold)
 {
     for (size_t i = 0; i <= count; i++)
         if (is_at(bytes + i, count - i, needle, size, fold))
@@ -262,7 +295,7 @@ static ptrdiff_t search(const char *bytes, size_t count, const char *needle, siz
     return -1;
 }
 
-static char *search_string(const char *haystack, const char *needle, char *found, folding *fold)
+static char *search_string(const char *haystack, const char *needle, char *found, nm_folding *fold)
 {
     const char *bytes = nm_start(haystack), *sought = nm_start(needle);
     size_t length = __nm_real_strlen(bytes), size = __nm_real_strlen(sought);
@@ -281,6 +314,8 @@ char *NM_MODEL(strstr)(const char *haystack, const char *needle)
 {
     if (!nm_records())
         return __nm_real_strstr(haystack, needle);
+    if (__nm_explores())
+        return __nm_model_step_find_string(haystack, needle, as_is);
     char *found = __nm_real_strstr(nm_start(haystack), nm_start(needle));
     return search_string(haystack, needle, found, as_is);
 }
@@ -289,6 +324,8 @@ char *NM_MODEL(strcasestr)(const char *haystack, const char *needle)
 {
     if (!nm_records() || !__nm_ctype_is_ascii())
         return __nm_real_strcasestr(haystack, needle);
+    if (__nm_explores())
+        return __nm_model_step_find_string(haystack, needle, nm_to_lower);
     char *found = __nm_real_strcasestr(nm_start(haystack), nm_start(needle));
     return search_string(haystack, needle, found, nm_to_lower);
 }
@@ -331,7 +368,7 @@ static struct set measure_set(const char *s)
     nm_end(&text);
     bool concrete = __nm_is_concrete(text.bytes, text.recorded + 1);
     /* An open end would be a set of symbolic size. */
-    if (!concrete)
+    if (!concrete && !__nm_explores())
         nm_walk(text.bytes, text.recorded + 1);
     return (struct set){text.bytes, text.recorded, concrete};
 }
@@ -357,6 +394,8 @@ size_t NM_MODEL(strspn)(const char *s, const char *members)
     if (!nm_records())
         return __nm_real_strspn(s, members);
     struct set set = measure_set(members);
+    if (__nm_explores())
+        return __nm_model_step_span(s, set.bytes, set.size, true);
     const char *bytes = nm_start(s);
     size_t count = __nm_real_strspn(bytes, set.bytes);
     if (set.concrete && __nm_is_concrete(bytes, count + 1))
@@ -375,6 +414,8 @@ size_t NM_MODEL(strcspn)(const char *s, const char *members)
     if (!nm_records())
         return __nm_real_strcspn(s, members);
     struct set set = measure_set(members);
+    if (__nm_explores())
+        return __nm_model_step_span(s, set.bytes, set.size, false);
     const char *bytes = nm_start(s);
     size_t count = __nm_real_strcspn(bytes, set.bytes);
     if (set.concrete && __nm_is_concrete(bytes, count + 1))

@@ -10,7 +10,7 @@
 #ifndef NM_TEXT_H
 #define NM_TEXT_H
 
-#include "model.h"
+#include "steps.h"
 
 #include <stdint.h>
 
@@ -49,6 +49,12 @@ static inline const char *nm_start(const char *s)
         return s;
     __nm_reads(s, 1);
     return __nm_settle_pointer(s);
+}
+
+/* The byte at a place; where all paths are explored, after a check. */
+static inline char nm_byte(const char *place)
+{
+    return __nm_explores() ? nm_step_byte(place) : *place;
 }
 
 /* Whether a byte is zero, without a branch of the path. */
@@ -92,6 +98,10 @@ static inline size_t nm_more(const char *end)
  * checks that depend on its length come next, and then `nm_end`. */
 static inline struct nm_text nm_measure(const char *s, size_t limit)
 {
+    if (__nm_explores()) {
+        size_t length = __nm_model_step_length(s, limit);
+        return (struct nm_text){nm_place(s), length, length, false};
+    }
     const char *bytes = limit == 0 ? nm_place(s) : nm_start(s);
     size_t most = nm_value_is_concrete(limit) ? limit : __nm_settle(limit);
     size_t recorded = __nm_real_strnlen(bytes, most);
@@ -117,6 +127,8 @@ static inline struct nm_text nm_measure(const char *s, size_t limit)
 /* A string that has to end inside its object. */
 static inline struct nm_text nm_measure_string(const char *s)
 {
+    if (__nm_explores())
+        return nm_measure(s, SIZE_MAX);
     const char *bytes = nm_start(s);
     if (!__nm_is_concrete(bytes + __nm_real_strlen(bytes), 1))
         __nm_terminated(bytes);

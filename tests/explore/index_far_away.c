@@ -1,6 +1,6 @@
 //@ command = "nearmiss explore index_far_away.c --function pick --size t=5..6"
-//@ incomplete = "only some values"
-// There are three paths, but an index outside belongs to no object: it is fixed, and others are tried.
+//@ paths = 3
+// The index that is tried first behind the first decision belongs to no object: to that of its pointer, then.
 int pick(const int *t, int i)
 {
     if (i <= 3)

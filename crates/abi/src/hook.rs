@@ -57,6 +57,10 @@ macro_rules! for_each_hook {
             /// `value` with the label `label` was written to the `size` bytes at the symbolic
             /// address `address_label`; they held `old` before.
             store_symbolic(address_label: u32, address_size: u64, label: u32, value: u64, old: u64, site: u64);
+            /// The `size` bytes at the symbolic address `label` are about to be read (`write` 0) or
+            /// written (1): told in time for the case that this ends the program. The address was
+            /// made of the pointer `base`.
+            approach(label: u32, address_size: u64, base: u64, write: u32, site: u64);
             /// `size` bytes at `address` are about to be, or were, read (`write` 0) or written
             /// (1) as a whole, by `memcpy` or the like: a check of their bounds.
             range(address: u64, address_label: u32, size: u64, size_label: u32, write: u32, site: u64);

@@ -36,6 +36,9 @@ pub struct Config {
     pub language: Language,
     /// How long instrumenting one file may take before it is left without.
     pub instrument_limit: Duration,
+    /// Whether what happens at memory is told at once, at the price of speed: for explorations, in
+    /// which nothing may be lost where the program dies.
+    pub fine: bool,
     /// Whether to say which files are left without instrumentation, and why.
     pub verbose: bool,
 }
@@ -65,6 +68,7 @@ impl Config {
             choices_are_branches: false,
             language: Language::C,
             instrument_limit: Duration::from_secs(300),
+            fine: false,
             verbose: lookup("NEARMISS_VERBOSE")
                 .is_some_and(|value| !value.is_empty() && value != "0"),
         })

@@ -130,6 +130,9 @@ impl<'a> Build<'a> {
         if self.config.choices_are_branches {
             arguments.push("--choices-are-branches".to_string());
         }
+        if self.config.fine {
+            arguments.push("--fine".to_string());
+        }
         arguments.push("--options".to_string());
         arguments.extend(job.twin_options.iter().cloned());
         arguments

@@ -21,7 +21,7 @@ use crate::guard::Sources;
 use crate::llvm::{Block, Value};
 use crate::loops;
 use crate::may::MayBeLabelled;
-use crate::regions::{self, Region};
+use crate::regions::{self, Grain, Region};
 use crate::sensitive;
 use crate::stack::StackVariables;
 use crate::transfer;
@@ -55,13 +55,13 @@ pub struct Rewriter<'a> {
 }
 
 /// Instruments `function`.
-pub fn instrument(context: &mut Context, function: Value) {
+pub fn instrument(context: &mut Context, function: Value, grain: Grain) {
     context.sites.enter_function(&function.name());
     let failures = Failures::find(function, &mut context.sites);
     let stack = StackVariables::find(context, function);
     let loops = loops::find(function);
     let may = MayBeLabelled::analyse(function);
-    let regions = regions::plan(function, &failures);
+    let regions = regions::plan(function, &failures, grain);
     let old_values = transfer::memory::load_old_values(context, &regions, &may);
     let is_variadic = function.global_value_type().is_variadic();
     let entry = function.blocks()[0]
@@ -200,9 +200,11 @@ impl Rewriter<'_> {
         transfer::calls::prepare(self, region.end);
     }
 
-    /// Moves what stands before `end` in its block into a new block that jumps go to.
+    /// Moves what stands before `end` in its block into a new block that jumps go to. What was in
+    /// memory before a store is read when its time has come.
     fn split_before(&mut self, end: Value) -> Block {
         let tail = end.block();
+        let end = self.old_values.get(&end).copied().unwrap_or(end);
         let head = self.context.builder.append_block(self.function, c"nm.head");
         head.move_before(tail);
         let mut next = tail.first();
@@ -218,12 +220,7 @@ impl Rewriter<'_> {
     /// Carries the labels made in the cold block to where they are used later.
     fn merge_labels(&mut self, region: &Region, head: Block, slow: Block, tail: Block) {
         let fresh = std::mem::take(&mut self.fresh);
-        let inside: FxHashSet<Value> = region
-            .instructions
-            .iter()
-            .copied()
-            .chain([region.end])
-            .collect();
+        let inside: FxHashSet<Value> = region.instructions.iter().copied().collect();
         let first = tail.first().expect("the tail starts with the region's end");
         self.context.builder.before(first);
         let word = self.context.builder.integer_type(32);
@@ -238,7 +235,7 @@ impl Rewriter<'_> {
             let Some(labels) = fresh.get(&value) else {
                 continue;
             };
-            if value.users().into_iter().all(|user| inside.contains(&user)) {
+            if region.keeps(value, &inside) {
                 continue;
             }
             let merge = |label: &Label| {

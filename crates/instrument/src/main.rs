@@ -24,11 +24,12 @@ mod unit;
 
 use std::process::ExitCode;
 
+use regions::Grain;
 use unit::Request;
 
 const USAGE: &str = "usage: nearmiss-instrument --input BC --output BC --sites FILE --twin FILE \
                      --source NAME --directory DIR [--keep-debug] \
-                     [--choices-are-branches] [--options OPTION...]\n\
+                     [--choices-are-branches] [--fine] [--options OPTION...]\n\
                      or: nearmiss-instrument --input BC --program FILE";
 
 fn main() -> ExitCode {
@@ -59,6 +60,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Request, String>
             "--program" => request.program = Some(value()?.into()),
             "--choices-are-branches" => request.choices_are_branches = true,
             "--keep-debug" => request.keep_debug = true,
+            "--fine" => request.grain = Grain::Fine,
             "--options" => {
                 request.options = arguments.collect();
                 break;

@@ -1,16 +1,30 @@
 //! Cuts a function into regions: straight-line code that shares one guard.
 //!
-//! A region starts where control flow joins or after a call, and ends before the next call or
-//! at the next real branch. It runs on through checks (their failure side reports and comes
-//! back, or ends the program) and through jumps to blocks that are reached from nowhere else.
-//! What a region's instructions compute dominates its end, so one cold block there can do the
-//! label work of the whole region.
+//! A region starts where control flow joins or after a call, and ends before the next call,
+//! before a division that may end the program, or at the next real branch. It runs on through
+//! checks (their failure side reports and comes back, or ends the program) and through jumps to
+//! blocks that are reached from nowhere else. What a region's instructions compute dominates its
+//! end, so one cold block there can do the label work of the whole region.
+//!
+//! Where all paths of a function are wanted ([`Grain::Fine`]), a region ends before everything that
+//! may end the program and before every change of memory: no check is lost in a crash, and no
+//! hook sees memory as it was not yet.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::checks::Failures;
 use crate::llvm::{Block, Opcode, Value};
-use crate::transfer;
+use crate::{sensitive, transfer};
+
+/// Where regions end.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Grain {
+    /// Before calls and divisions: native speed.
+    #[default]
+    Coarse,
+    /// Before accesses to memory too: what happened is told in the order in which it happened.
+    Fine,
+}
 
 /// Straight-line code with one guard.
 #[derive(Debug)]
@@ -18,18 +32,32 @@ pub struct Region {
     /// The instructions in program order: everything but phis, with the terminators of checks
     /// that the region runs through.
     pub instructions: Vec<Value>,
-    /// The call or terminator before which the region ends.
+    /// The call, terminator or other instruction before which the region ends.
     pub end: Value,
     /// Whether it starts at the function's entry.
     pub is_entry: bool,
 }
 
+impl Region {
+    /// Whether nothing of `value` is needed behind the region. The work of a call's arguments and of
+    /// a terminator is done at the end; any other instruction there belongs to the next region.
+    pub fn keeps(&self, value: Value, inside: &FxHashSet<Value>) -> bool {
+        let is_done = transfer::is_barrier(self.end) || self.end == self.end.block().terminator();
+        let ends = |user: Value| is_done && user == self.end;
+        let users = value.users();
+        users
+            .into_iter()
+            .all(|user| inside.contains(&user) || ends(user))
+    }
+}
+
 /// The regions of `function`, each after those that its values come from. Failure blocks and
 /// unreachable blocks belong to none.
-pub fn plan(function: Value, failures: &Failures) -> Vec<Region> {
+pub fn plan(function: Value, failures: &Failures, grain: Grain) -> Vec<Region> {
     let order = reverse_post_order(function, failures);
     let mut planner = Planner {
         failures,
+        grain,
         predecessors: predecessors(function),
         seen: FxHashSet::default(),
         regions: Vec::new(),
@@ -46,6 +74,7 @@ pub fn plan(function: Value, failures: &Failures) -> Vec<Region> {
 
 struct Planner<'a> {
     failures: &'a Failures,
+    grain: Grain,
     predecessors: FxHashMap<Block, FxHashSet<Block>>,
     seen: FxHashSet<Block>,
     regions: Vec<Region>,
@@ -58,7 +87,7 @@ impl Planner<'_> {
     fn walk(&mut self, mut block: Block) {
         loop {
             for instruction in block.instructions() {
-                if transfer::is_barrier(instruction) {
+                if self.ends_region(instruction) {
                     self.close(instruction);
                 }
                 let is_phi = instruction.opcode() == Opcode::LLVMPHI;
@@ -76,6 +105,12 @@ impl Planner<'_> {
                 None => return self.close(terminator),
             }
         }
+    }
+
+    fn ends_region(&self, instruction: Value) -> bool {
+        transfer::is_barrier(instruction)
+            || transfer::may_divide_by_zero(instruction)
+            || self.grain == Grain::Fine && sensitive::touches_memory(instruction)
     }
 
     fn close(&mut self, end: Value) {

@@ -48,11 +48,26 @@ fn is_sensitive(failures: &Failures, instruction: Value) -> bool {
     }
 }
 
-/// Whether an intrinsic moves memory, but for whole variables.
-fn moves_memory(call: Value) -> bool {
+/// Whether an instruction changes memory, or may end the program for want of any.
+pub fn touches_memory(instruction: Value) -> bool {
+    use Opcode::*;
+    match instruction.opcode() {
+        LLVMLoad => is_computed(instruction.operand(0)),
+        LLVMStore | LLVMAtomicRMW | LLVMAtomicCmpXchg => true,
+        LLVMCall => transfer::is_intrinsic(instruction) && is_of_memory(instruction),
+        _ => false,
+    }
+}
+
+fn is_of_memory(call: Value) -> bool {
     let name = call.called().name();
     let moves = ["llvm.memcpy.", "llvm.memmove.", "llvm.memset."];
-    if !moves.iter().any(|prefix| name.starts_with(prefix)) {
+    moves.iter().any(|prefix| name.starts_with(prefix))
+}
+
+/// Whether an intrinsic moves memory, but for whole variables.
+fn moves_memory(call: Value) -> bool {
+    if !is_of_memory(call) {
         return false;
     }
     let pointers = |argument: &Value| argument.ty().is_pointer();

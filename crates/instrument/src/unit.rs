@@ -12,6 +12,7 @@ use crate::function;
 use crate::globals;
 use crate::llvm::{Module, Value};
 use crate::models;
+use crate::regions::Grain;
 use crate::sitemap::SiteMap;
 
 /// What to do.
@@ -37,6 +38,8 @@ pub struct Request {
     pub choices_are_branches: bool,
     /// Whether the user asked for debug information.
     pub keep_debug: bool,
+    /// Where regions end.
+    pub grain: Grain,
 }
 
 /// Before instrumentation: variables into registers, small functions into their callers (an
@@ -80,7 +83,7 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     let mut context = Context::new(module, sites);
     context.choices_are_branches = request.choices_are_branches;
     for defined in functions_to_instrument(&context.module) {
-        function::instrument(&mut context, defined);
+        function::instrument(&mut context, defined, request.grain);
     }
     context
         .module

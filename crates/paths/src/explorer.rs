@@ -169,8 +169,6 @@ pub enum Finished {
     Empty,
 }
 
-/// Where the sources of models lie, as they were named when they were compiled.
-const MODELS: &str = "libc/";
 /// The least time for other ways of the oracle.
 const LEAST_BEHIND: Duration = Duration::from_millis(500);
 /// How many dead ends are kept to be told.
@@ -310,15 +308,6 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Whether a partial path leaves a run in a model of a libc function. Those decide for what the
-    /// real function found, so what is another way at one place shows at the next: a run that came
-    /// so far has done what was asked of it.
-    fn is_of_model(&self, pending: &Pending) -> bool {
-        let site = pending.visit.events[pending.fork.event].site;
-        let unit = self.lab.sites.get(site).map(|(unit, _)| unit);
-        unit.is_some_and(|unit| unit.source.starts_with(MODELS))
-    }
-
     fn dead_end(&mut self, pending: &Pending) {
         self.tree.infeasible_count += 1;
         if self.tree.infeasible.len() < KEPT_DEAD_ENDS {
@@ -348,8 +337,6 @@ impl<'a> Explorer<'a> {
         let expected = pending.and_then(|pending| pending.fork.target(&pending.visit.events));
         let arrived = |node: Node| walked.passed.contains(&node);
         let is_lost = expected.is_some_and(|node| !arrived(node));
-        let is_model = pending.is_some_and(|pending| self.is_of_model(pending));
-        let came_near = pending.is_some_and(|pending| arrived(pending.fork.node));
         let failed_at = walked
             .failed
             .map(|position| recorded.path.events[position].site);
@@ -358,7 +345,7 @@ impl<'a> Explorer<'a> {
             let site = pending.visit.events[pending.fork.event].site;
             pending.fork.purpose == Purpose::Failure && failed_at == Some(site)
         });
-        self.tree.diverged += u64::from(is_lost && !was_foreseen && !(is_model && came_near));
+        self.tree.diverged += u64::from(is_lost && !was_foreseen);
         let visit = Rc::new(Visit {
             input: recorded.input.clone(),
             events: recorded.path.events.clone(),

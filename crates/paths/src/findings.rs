@@ -95,12 +95,11 @@ impl Evidence<'_> {
 
     /// What the twin saw.
     fn seen(&self, test: usize, complaint: &Complaint) -> Option<(Defect, Finding)> {
+        // What the harness does with what the function left is no failure of the function. But it
+        // is also named where the function's own frame has no line: of calls that were merged.
         let (kind, place) = spot::of_complaint(self.sites, complaint)
+            .filter(|(_, place)| !place.file.ends_with(HARNESS))
             .or_else(|| self.of_record(test, complaint))?;
-        // What the harness does with what the function left is no failure of the function.
-        if place.file.ends_with(HARNESS) {
-            return None;
-        }
         let defect = Defect {
             file: place.file.clone(),
             line: place.line,

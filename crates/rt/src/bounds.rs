@@ -74,6 +74,12 @@ impl Runtime {
             .touches_sized(span.address.value, span.size.value)
         {
             self.check_sized(span);
+        } else if span.address.value < NULL_PAGE
+            && span.size.value != 0
+            && span.site != SiteId::NONE
+        {
+            // Nobody comes back from there to tell.
+            self.check_failed_as(Kind::NullDereference, span.site);
         }
     }
 
@@ -110,9 +116,12 @@ impl Runtime {
     /// The check of a symbolic address or size; says what was learned.
     pub fn check_symbolic(&mut self, span: &Span) -> Checked {
         self.know_globals();
-        let object = self.object_of(span);
+        let object = self.object_meant(span);
+        let object = object.or_else(|| self.object_of(span));
+        let object = object.or_else(|| self.object_of_constant(span));
         let pointers = self.pointers(span.address.label);
-        let Some(first) = object.filter(|_| pointers.complete) else {
+        let is_known = pointers.complete && (object.is_some() || !pointers.list().is_empty());
+        if !is_known {
             if span.site != SiteId::NONE {
                 self.trace.note(NoteKind::Bounds, span.site, 1);
             }
@@ -120,10 +129,12 @@ impl Runtime {
                 object: None,
                 pointers,
             };
-        };
+        }
         self.check_not_null(span, &pointers);
-        let mut found = Found::new(first);
-        found.push(first);
+        let mut found = Found::new(Object::new(0, 0, ObjectKind::Heap));
+        if let Some(object) = object {
+            found.push(object);
+        }
         let mut freed = Truth::concrete(false);
         for pointer in pointers.list() {
             match self.objects.find(pointer.base) {
@@ -189,6 +200,30 @@ impl Runtime {
         // No byte is touched: the address may be the end of its object. Where one ends and another
         // begins it is taken for a beginning, from which bytes are far more often moved.
         here.or_else(|| self.objects.find_ending(address))
+    }
+
+    /// The object of the pointer that the address was made of, if the program said so and the address
+    /// lies in another one or in none. Only blocks of the heap are known so well: between them is
+    /// a gap, so a pointer to the end of one is none into the next.
+    fn object_meant(&self, span: &Span) -> Option<Object> {
+        let (site, base) = self.approached;
+        if site == SiteId::NONE || site != span.site {
+            return None;
+        }
+        let meant = self.objects.find_live(base);
+        meant.filter(|object| object.kind == ObjectKind::Heap)
+    }
+
+    /// The object of the constant to which an index was added, for an address that lies in none.
+    fn object_of_constant(&self, span: &Span) -> Option<Object> {
+        let term = *self.trace.term(span.address.label);
+        if span.size.value == 0 || Op::from_code(term.op) != Some(Op::Add) {
+            return None;
+        }
+        let constants = [term.a, term.b].into_iter();
+        let mut constants = constants.filter(|&side| self.is_constant(side));
+        let pointer = self.trace.term(constants.next()?).value;
+        self.objects.find_live(pointer)
     }
 
     fn check_not_null(&mut self, span: &Span, pointers: &Pointers) {

@@ -144,14 +144,14 @@ impl Runtime {
         if matches!(kind, NoteKind::Size | NoteKind::Address) && self.is_length(label) {
             return;
         }
-        let site = place_of(site);
-        self.trace.note(kind, site, 1);
-        // Terms do not change: what was fixed once stays fixed.
+        // Terms do not change: what was fixed once stays fixed, and nothing more is lost.
         let cached = &mut self.fixed[label as usize % FIXED_CACHE];
         if *cached == label {
             return;
         }
         *cached = label;
+        let site = place_of(site);
+        self.trace.note(kind, site, 1);
         let mut event = Event::new(EventKind::Fixed, true, label, site);
         event.aux = kind as u16;
         self.append(&event);

@@ -154,6 +154,19 @@ pub extern "C" fn store_symbolic(
     });
 }
 
+pub extern "C" fn approach(label: u32, address_size: u64, base: u64, write: u32, site: u64) {
+    let (address, size) = unpack(address_size);
+    let access = Access {
+        address,
+        size,
+        value: 0,
+    };
+    hook((), |runtime| {
+        runtime.approached = (SiteId(site), base);
+        runtime.approach(label, access, write != 0, SiteId(site));
+    });
+}
+
 pub extern "C" fn range(
     address: u64,
     address_label: u32,

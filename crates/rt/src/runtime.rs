@@ -43,6 +43,8 @@ pub struct Runtime {
     pub snapshots: KnownSnapshots,
     /// Labels that were fixed, by their lowest bits.
     pub fixed: [Label; FIXED_CACHE],
+    /// The access that is about to be made, and the pointer that its address was made of.
+    pub approached: (SiteId, u64),
     /// Bytes that were assumed not to be zero.
     pub assumed: Assumed,
     /// Checks that were recorded, by label and site.
@@ -78,6 +80,7 @@ impl Runtime {
             streams: Streams::none(),
             snapshots: KnownSnapshots::none(),
             fixed: [0; FIXED_CACHE],
+            approached: (SiteId::NONE, 0),
             assumed: Assumed::none(),
             known_checks: [KnownCheck::NONE; FIXED_CACHE],
             objects: Objects::none(),

@@ -213,6 +213,11 @@ pub fn input_rows() -> Option<&'static [u8]> {
     }
 }
 
+/// Whether an engine asks for runs by a board.
+pub fn is_asked() -> bool {
+    board().is_some()
+}
+
 /// What a harness is to do.
 pub fn mode() -> u32 {
     // SAFETY: the board is mapped.

@@ -107,17 +107,22 @@ impl Runtime {
 /// since it was made.
 pub fn is_readable(object: Object) -> bool {
     const PAGE: u64 = 4096;
-    let mut probe = 0u8;
     let end = object.start.saturating_add(object.size);
     let mut at = object.start;
     while object.kind == ObjectKind::Mapping && at < end {
-        // SAFETY: one byte of the runtime's own is written.
-        if unsafe { !system::read_own(at, &raw mut probe, 1) } {
+        if !is_mapped(at) {
             return false;
         }
         at = (at & !(PAGE - 1)) + PAGE;
     }
     true
+}
+
+/// Whether there is memory at an address.
+pub fn is_mapped(address: u64) -> bool {
+    let mut probe = 0u8;
+    // SAFETY: one byte of the runtime's own is written.
+    unsafe { system::read_own(address, &raw mut probe, 1) }
 }
 
 /// # Safety

@@ -17,7 +17,7 @@ use crate::list::List;
 use crate::objects::Object;
 use crate::pointers::Pointers;
 use crate::runtime::Runtime;
-use crate::snapshots::{LARGEST_TABLE, ctype_table, is_readable, read_bytes};
+use crate::snapshots::{LARGEST_TABLE, ctype_table, is_mapped, is_readable, read_bytes};
 
 /// Most pointers that an access is spread over.
 const MOST_CHOICES: usize = 16;
@@ -102,6 +102,17 @@ impl Runtime {
             self.check_span(&access.span(Word::concrete(address), true, site));
         }
         self.store(address, size, label);
+    }
+
+    /// The program is about to access memory at the symbolic address `label`. If there is none, it
+    /// ends there, and the hook of the access is never called: so the check is made now.
+    pub fn approach(&mut self, label: Label, access: Access, write: bool, site: SiteId) {
+        let address = self.word(label, access.address);
+        let is_there =
+            || self.objects.find_live(access.address).is_some() || is_mapped(access.address);
+        if self.is_open(address) && !is_there() {
+            self.check_access(address, access, write, site);
+        }
     }
 
     /// The label of what was read at the symbolic address `label`.

@@ -190,6 +190,16 @@ pub fn transfer(rewriter: &mut Rewriter<'_>, call: Value) -> Vec<Label> {
     }
 }
 
+/// Memory is about to be moved, before which its region ends: if that ends the program, its checks
+/// were told. What is told twice is recorded once.
+pub fn approach(rewriter: &mut Rewriter<'_>, call: Value) {
+    match effect(&call.called().name()) {
+        Some(Effect::Copy) => check_block(rewriter, call, &[0, 1]),
+        Some(Effect::Fill) => check_block(rewriter, call, &[0]),
+        _ => {}
+    }
+}
+
 fn emit_effect(rewriter: &mut Rewriter<'_>, call: Value, effect: Effect) {
     match effect {
         Effect::Copy => {

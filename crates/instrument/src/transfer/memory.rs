@@ -97,6 +97,33 @@ pub fn load(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
     vec![rewriter.resize(loaded, instruction.ty().scalar_width().expect("a scalar"))]
 }
 
+/// An access is about to be made, before which its region ends: if it ends the program, that was
+/// told.
+pub fn approach(rewriter: &mut Rewriter<'_>, instruction: Value) {
+    let address = rewriter.with_label(address_of(instruction));
+    let ty = accessed_type(instruction);
+    let (Some(label), Some(size)) = (address.label, scalar_size(rewriter.context, ty)) else {
+        return;
+    };
+    let write = instruction.opcode() == Opcode::LLVMStore;
+    let site = rewriter.site_of(instruction);
+    let builder = &rewriter.context.builder;
+    let write = builder.u32(write.into());
+    let address_size = address_size(rewriter, address.value, size);
+    let base = builder.unsigned(base_of(address.value), 64);
+    rewriter
+        .context
+        .hook("approach", &[label, address_size, base, write, site]);
+}
+
+/// The pointer that an address is made of.
+fn base_of(mut address: Value) -> Value {
+    while address.is_instruction() && address.opcode() == Opcode::LLVMGetElementPtr {
+        address = address.operand(0);
+    }
+    address
+}
+
 /// The packed word of an address and a size.
 fn address_size(rewriter: &Rewriter<'_>, address: Value, size: u32) -> Value {
     let builder = &rewriter.context.builder;

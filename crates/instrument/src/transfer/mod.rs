@@ -27,6 +27,16 @@ pub fn is_barrier(instruction: Value) -> bool {
         && !is_inline_assembly(instruction)
 }
 
+/// Whether the processor may end the program here, for want of a divisor.
+pub fn may_divide_by_zero(instruction: Value) -> bool {
+    use Opcode::*;
+    let divides = matches!(
+        instruction.opcode(),
+        LLVMUDiv | LLVMSDiv | LLVMURem | LLVMSRem
+    );
+    divides && instruction.operand(1).constant_integer().is_none()
+}
+
 /// Whether a call is of an intrinsic whose result is a function of its operands' labels.
 pub fn is_pure_intrinsic(instruction: Value) -> bool {
     is_intrinsic(instruction) && intrinsics::has_rule(&instruction.called().name())
@@ -95,10 +105,12 @@ pub fn emit(rewriter: &mut Rewriter<'_>, region: &Region) {
         rewriter.define(instruction, labels);
     }
     match region.end.opcode() {
-        Opcode::LLVMCall => {
+        Opcode::LLVMCall if is_barrier(region.end) => {
             foreign::emit(rewriter, region.end);
             calls::emit_pass(rewriter, region.end);
         }
+        Opcode::LLVMCall => intrinsics::approach(rewriter, region.end),
+        Opcode::LLVMLoad | Opcode::LLVMStore => memory::approach(rewriter, region.end),
         Opcode::LLVMRet => {
             calls::emit_return(rewriter, region.end);
             stack::emit_return(rewriter);

@@ -96,6 +96,8 @@ pub fn build(
             // What is defined behaviour is no failure, however odd.
             checks: Checks::default(),
             choices_are_branches: true,
+            // A check that is lost where the program dies is a lost path.
+            fine: true,
             ..sources.compiler.clone()
         },
         directory: here.join(directory),

@@ -9,6 +9,7 @@ use super::real;
 use crate::bounds::Span;
 use crate::calls::Call;
 use crate::capture::stdin::{self, Given};
+use crate::server;
 use crate::streams::{Ahead, File, ahead};
 use crate::thread::Thread;
 use crate::turn;
@@ -46,6 +47,13 @@ pub extern "C" fn __nm_writes(start: u64, size: u64) {
         size,
         true,
     );
+}
+
+/// Whether all paths of a function are explored: models then decide as the real functions do.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_explores() -> bool {
+    Call::take(__nm_explores as *const () as u64);
+    server::is_asked()
 }
 
 /// The string at `start` is about to be read to its end: there must be one in its object.

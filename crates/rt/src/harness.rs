@@ -72,6 +72,10 @@ pub extern "C" fn nearmiss_assume(condition: i32) {
             let label = runtime.trusted(label, width, condition as u32 as u64);
             if label != CONCRETE {
                 runtime.decided(EventKind::Assume, label, truth, call.site());
+            } else if !truth {
+                // No condition: the branches before said it. But the run ends for this reason.
+                let event = Event::new(EventKind::Assume, false, CONCRETE, call.site());
+                runtime.append(&event);
             }
         });
     }

@@ -244,13 +244,22 @@ fn is_mark(event: &RawEvent) -> bool {
     event.kind == EventKind::Mark as u8
 }
 
+/// Whether an event is about concrete data: a check that failed, an assumption that did not hold.
+fn has_no_term(event: &RawEvent) -> bool {
+    match EventKind::from_code(event.kind) {
+        Some(EventKind::CheckFailed | EventKind::Mark) => true,
+        Some(EventKind::Assume) => event.label == 0 && !event.truth(),
+        _ => false,
+    }
+}
+
 /// How many events there are before the first that makes no sense.
 fn usable_events(raw: &RawTrace, verified: &Verified) -> usize {
     let makes_sense = |event: &RawEvent| {
         let Some(kind) = EventKind::from_code(event.kind) else {
             return false;
         };
-        if matches!(kind, EventKind::CheckFailed | EventKind::Mark) {
+        if has_no_term(event) {
             return true;
         }
         let label = event.label as usize;
@@ -338,7 +347,7 @@ impl Reader<'_> {
             EventKind::Fixed => event.reason = NoteKind::from_code(raw.aux as u8),
             _ => event.failure = Kind::from_code(raw.aux as u8),
         }
-        if kind == EventKind::CheckFailed {
+        if has_no_term(raw) {
             event.truth = false;
             event.choice = 0;
             return Some(event);

@@ -96,7 +96,7 @@ impl Formula {
     fn is_accepted(&mut self, lab: &mut Lab, input: &Input) -> Result<bool, String> {
         let recorded = lab.run(MODE_PRECONDITION, input)?;
         self.calls += 1;
-        Ok(recorded.says_yes(ACCEPTED) == Some(true))
+        Ok(recorded.is_accepted())
     }
 
     /// Is there an admissible input that makes the conditions and the goal true?

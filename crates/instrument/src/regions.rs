@@ -39,11 +39,15 @@ pub struct Region {
 }
 
 impl Region {
-    /// Whether nothing of `value` is needed behind the region. The work of a call's arguments and of
-    /// a terminator is done at the end; any other instruction there belongs to the next region.
+    /// Whether the work of its end is done in it, that of a call's arguments and of a terminator; any
+    /// other instruction there belongs to the next region.
+    pub fn has_end(&self) -> bool {
+        transfer::is_barrier(self.end) || self.end == self.end.block().terminator()
+    }
+
+    /// Whether nothing of `value` is needed behind the region.
     pub fn keeps(&self, value: Value, inside: &FxHashSet<Value>) -> bool {
-        let is_done = transfer::is_barrier(self.end) || self.end == self.end.block().terminator();
-        let ends = |user: Value| is_done && user == self.end;
+        let ends = |user: Value| user == self.end && self.has_end();
         let users = value.users();
         users
             .into_iter()

@@ -21,7 +21,8 @@ use crate::transfer;
 /// Whether `region` has a sensitive operation. The accesses of models do not count: their calls do.
 pub fn has_sensitive(context: &Context, failures: &Failures, region: &Region) -> bool {
     let calls = is_sensitive_call(region.end);
-    let mut instructions = region.instructions.iter().copied().chain([region.end]);
+    let end = Some(region.end).filter(|_| region.has_end());
+    let mut instructions = region.instructions.iter().copied().chain(end);
     !context.is_model_unit
         && (calls || instructions.any(|instruction| is_sensitive(failures, instruction)))
 }

@@ -87,7 +87,10 @@ pub fn explore(source: &str, size: usize, treated: Treated) -> Explored {
                 summary.learn(&mut lab, 10_000, end).expect("runs");
             }
             match treated {
-                Treated::Auto => (Precondition::auto(summary), 0),
+                Treated::Auto => {
+                    let auto = Precondition::auto(&mut lab, summary, None);
+                    (auto.expect("nothing to look at"), 0)
+                }
                 _ => (Precondition::Summary(Box::new(summary)), 0),
             }
         }

@@ -30,8 +30,8 @@ use machine::Machine;
 
 /// Says whether conditions can hold together.
 pub trait Judge {
-    /// `false`: certainly not.
-    fn may_hold(&mut self, terms: &mut Terms, conditions: &[TermId]) -> bool;
+    /// `Some(false)`: certainly not. `None`: there is no time to find out, and all is to be given up.
+    fn may_hold(&mut self, terms: &mut Terms, conditions: &[TermId]) -> Option<bool>;
 }
 
 /// Why there is no term.

@@ -144,7 +144,7 @@ impl<'a> Machine<'a> {
                 let (next, is_way_back) =
                     (self.functions[name].1).next(function, (now.block, &position), to);
                 let round = next.iter().map(|&(_, round)| round).max().unwrap_or(0);
-                if is_way_back && round >= ROUNDS_BEFORE_DOUBT && !self.may_be_in(&state) {
+                if is_way_back && round >= ROUNDS_BEFORE_DOUBT && !self.may_be_in(&state)? {
                     continue;
                 }
                 let registers =
@@ -167,8 +167,9 @@ impl<'a> Machine<'a> {
         Ok(returned.map(|(state, values)| (state, values[0])))
     }
 
-    fn may_be_in(&mut self, state: &State) -> bool {
-        self.judge.may_hold(self.terms, &state.guard)
+    fn may_be_in(&mut self, state: &State) -> Result<bool, GaveUp> {
+        let said = self.judge.may_hold(self.terms, &state.guard);
+        said.ok_or(GaveUp::TooLong)
     }
 
     /// The registers of one who comes to a block from another.

@@ -38,10 +38,13 @@ impl Machine<'_> {
                     self.store(&mut state, at, byte)?;
                 }
             }
-            // It holds for all inputs that are ever asked about: no condition of being here.
             ("nearmiss_assume", &[condition]) => {
                 let condition = self.terms.truncate(condition, 1);
-                self.ranges.assume(self.terms, condition, true);
+                match self.is_setup {
+                    // It holds for all inputs that are ever asked about: no condition of being here.
+                    true => self.ranges.assume(self.terms, condition, true),
+                    false => state.require(self.terms, condition),
+                }
             }
             ("nearmiss_result", &[row, start, size]) => {
                 if self.text(&mut state, row)? == self.request.accepted {

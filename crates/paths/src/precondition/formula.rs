@@ -5,6 +5,8 @@
 //! it is used, the precondition is called on an input that should be accepted, and on one for each part of the
 //! formula that breaks that part. Later every so many answers are checked.
 
+use std::time::{Duration, Instant};
+
 use nearmiss_abi::server::MODE_PRECONDITION;
 use nearmiss_expr::{TermId, Terms};
 use nearmiss_harness::ACCEPTED;
@@ -29,6 +31,8 @@ const WRONG: &str = "the precondition rejects an input that nearmiss believed it
                      please report it, and use --pre-mode late for now";
 /// The name of the channel that a harness reads.
 const CHANNEL: &[u8] = b"input";
+/// How long the formula is made, and how long it is tried, at most.
+const MAKING_TIME: Duration = Duration::from_secs(2);
 /// Larger formulas would be slower than calls.
 const MOST_TERMS: usize = 200_000;
 /// Parts of the formula that are tried before it is used.
@@ -55,7 +59,7 @@ impl Formula {
             solver: &mut lab.solver,
             setup,
             input: valid,
-            limits: lab.limits,
+            end: Instant::now() + MAKING_TIME,
         };
         let before = lab.terms.len();
         let parts = nearmiss_merge::acceptance(&request, &mut lab.terms, &mut judge);
@@ -81,7 +85,11 @@ impl Formula {
 
     /// Whether the precondition rejects inputs that break one part.
     fn agrees(&mut self, lab: &mut Lab, setup: &[TermId], valid: &Input) -> Result<bool, String> {
+        let end = Instant::now() + MAKING_TIME;
         for part in self.parts.clone().into_iter().take(TRIED_PARTS) {
+            if Instant::now() >= end {
+                break;
+            }
             let broken = lab.terms.not(part);
             if let Asked::Input(input) = lab.ask(setup, broken, valid)
                 && self.is_accepted(lab, &input)?
@@ -142,16 +150,18 @@ struct Solver<'a> {
     solver: &'a mut TreeSolver,
     setup: &'a [TermId],
     input: &'a Input,
-    limits: Limits,
+    end: Instant,
 }
 
 impl Judge for Solver<'_> {
-    fn may_hold(&mut self, terms: &mut Terms, conditions: &[TermId]) -> bool {
+    fn may_hold(&mut self, terms: &mut Terms, conditions: &[TermId]) -> Option<bool> {
+        let left = self.end.checked_duration_since(Instant::now())?;
         let Some((&goal, before)) = conditions.split_last() else {
-            return true;
+            return Some(true);
         };
         let all = [self.setup, before].concat();
-        let answer = (self.solver).ask(terms, &all, goal, self.input, &self.limits);
-        answer != Answer::Unsat
+        let limits = Limits::time(left);
+        let answer = (self.solver).ask(terms, &all, goal, self.input, &limits);
+        Some(answer != Answer::Unsat)
     }
 }

@@ -84,6 +84,12 @@ impl Recorded {
         Some(self.result(name)?.iter().any(|&byte| byte != 0))
     }
 
+    /// Whether it does not tell all: it was too long, contradicts itself, or did not come to its end.
+    pub fn is_doubtful(&self) -> bool {
+        let is_cut = self.path.stopped || self.ended == Ended::TimedOut;
+        is_cut || self.path.inconsistent > 0
+    }
+
     /// Whether the precondition accepts the input. One that fails on it does not, whatever it says then.
     pub fn is_accepted(&self) -> bool {
         let fails = |event: &Event| event.phase < PHASE_FUNCTION && event.is_failure();

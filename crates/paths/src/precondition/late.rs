@@ -130,7 +130,7 @@ impl Late {
             known.decided.insert(trail.go(event.site.0, event.choice));
             conditions.extend(event.condition);
         }
-        known.doubtful |= recorded.path.stopped || recorded.path.inconsistent > 0;
+        known.doubtful |= recorded.is_doubtful();
         self.calls.paths += u64::from(self.ends.insert(trail.node()));
         let input = recorded.input.clone();
         (Call { input, conditions }, found)

@@ -202,7 +202,7 @@ impl Summary {
     /// One more path is known.
     fn grow(&mut self, lab: &mut Lab, recorded: &Recorded) {
         self.calls.calls += 1;
-        self.doubtful |= recorded.path.stopped || recorded.path.inconsistent > 0;
+        self.doubtful |= recorded.is_doubtful();
         let mut here = 0;
         let mut passed = vec![0];
         let known = self.nodes.len();

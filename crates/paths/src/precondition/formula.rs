@@ -123,7 +123,8 @@ impl Formula {
             Asked::Unknown => return Ok(Admitted::Unknown),
         };
         self.answers += 1;
-        let is_checked = self.answers <= CHECKED_AT_FIRST || self.answers % CHECKED_LATER == 0;
+        let is_checked =
+            self.answers <= CHECKED_AT_FIRST || self.answers.is_multiple_of(CHECKED_LATER);
         if is_checked && !self.is_accepted(lab, &input)? {
             return Err(WRONG.to_string());
         }

@@ -109,7 +109,7 @@ impl Auto {
     ) -> Result<Admitted, String> {
         if let Some(formula) = &mut self.formula {
             return match conditions.is_empty() {
-                true => formula.any(lab, &self.summary.setup, &self.summary.valid),
+                true => formula.admit_first(lab, &self.summary, goal),
                 false => formula.admit(lab, conditions, goal, base),
             };
         }

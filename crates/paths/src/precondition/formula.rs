@@ -14,7 +14,7 @@ use nearmiss_merge::Judge;
 use nearmiss_sites::program::Program;
 use nearmiss_solve::{Answer, Limits, TreeSolver};
 
-use super::Admitted;
+use super::{Admitted, Summary};
 use crate::input::Input;
 use crate::lab::{Asked, Lab};
 
@@ -131,18 +131,17 @@ impl Formula {
         Ok(Admitted::Input(input))
     }
 
-    /// Any admissible input.
-    pub fn any(
+    /// Is there an admissible input that makes the goal true, where no other is known yet?
+    pub fn admit_first(
         &mut self,
         lab: &mut Lab,
-        setup: &[TermId],
-        valid: &Input,
+        summary: &Summary,
+        mut goal: TermId,
     ) -> Result<Admitted, String> {
-        let mut goal = lab.terms.truth(true);
         for &part in &self.parts {
             goal = lab.terms.and(goal, part);
         }
-        self.admit(lab, setup, goal, valid)
+        self.admit(lab, &summary.setup, goal, &summary.valid)
     }
 }
 

@@ -151,15 +151,17 @@ static char *step_basename(char *path)
     if (length == 0)
         return dot;
     size_t end = length;
-    while (end > 1 && path[end - 1] == '/')
+    while (end > 0 && path[end - 1] == '/')
         end--;
+    /* Of nothing but slashes the last one is left. */
+    if (end == 0)
+        return path + length - 1;
     if (end < length)
         path[end] = 0;
     size_t start = end;
     while (start > 0 && path[start - 1] != '/')
         start--;
-    /* Of nothing but slashes one is left. */
-    return path + start - (start == end);
+    return path + start;
 }
 
 /* POSIX's, which looks at what is before slashes at the end, and writes there. */

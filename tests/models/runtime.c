@@ -24,6 +24,8 @@ WEAK bool __nm_ends_line(const char *byte) { return (void)byte, false; }
 WEAK bool __nm_scans_stdin(void *stream) { return (void)stream, false; }
 WEAK void __nm_before_scan(void *stream, void *known) { (void)stream, (void)known; }
 WEAK void __nm_after_scan(void *stream, const void *known) { (void)stream, (void)known; }
+/* Models go step by step where paths are explored: both ways are compared. */
+WEAK bool __nm_explores(void) { return getenv("EXPLORES") != NULL; }
 WEAK void __nm_clear(unsigned long start, unsigned long size) { (void)start, (void)size; }
 
 /* Some libraries do not have them; only who compares them needs them. */

@@ -4,12 +4,12 @@ mod constant;
 
 use std::path::Path;
 
-use nearmiss_abi::op::Op;
 use nearmiss_sites::program::{Action, Block, End, Function, Operand, Program};
 use rustc_hash::FxHashMap;
 
-use crate::llvm::{self, Module, Opcode, Predicate, Value};
+use crate::llvm::{self, Module, Opcode, Value};
 use crate::loops;
+use crate::transfer::arithmetic::{comparison, operation};
 
 /// Variables into registers; nothing that uses what C leaves undefined.
 const PASSES: &str = "function(mem2reg)";
@@ -144,7 +144,7 @@ impl Unit {
         let opcode = instruction.opcode();
         let operand = |index: u32| self.operand(names, instruction.operand(index));
         let width = instruction.ty().scalar_width().unwrap_or(0);
-        if let Some(op) = binary(opcode).filter(|_| is_narrow(instruction)) {
+        if let Some(op) = operation(opcode).filter(|_| is_narrow(instruction)) {
             return Action::Binary {
                 op: op as u8,
                 operands: [operand(0), operand(1)],
@@ -153,7 +153,7 @@ impl Unit {
         }
         match opcode {
             Opcode::LLVMICmp => {
-                let (op, is_swapped) = relation(instruction.predicate());
+                let (op, is_swapped) = comparison(instruction.predicate());
                 let (a, b) = (operand(0), operand(1));
                 Action::Binary {
                     op: op as u8,
@@ -260,39 +260,4 @@ fn is_nothing(name: &str) -> bool {
         "llvm.experimental.noalias.scope.decl",
     ];
     WORDS.iter().any(|word| name.starts_with(word))
-}
-
-fn binary(opcode: Opcode) -> Option<Op> {
-    Some(match opcode {
-        Opcode::LLVMAdd => Op::Add,
-        Opcode::LLVMSub => Op::Sub,
-        Opcode::LLVMMul => Op::Mul,
-        Opcode::LLVMUDiv => Op::UDiv,
-        Opcode::LLVMSDiv => Op::SDiv,
-        Opcode::LLVMURem => Op::URem,
-        Opcode::LLVMSRem => Op::SRem,
-        Opcode::LLVMAnd => Op::And,
-        Opcode::LLVMOr => Op::Or,
-        Opcode::LLVMXor => Op::Xor,
-        Opcode::LLVMShl => Op::Shl,
-        Opcode::LLVMLShr => Op::LShr,
-        Opcode::LLVMAShr => Op::AShr,
-        _ => return None,
-    })
-}
-
-/// The operation of a comparison, and whether its operands change places.
-fn relation(predicate: Predicate) -> (Op, bool) {
-    match predicate {
-        Predicate::LLVMIntEQ => (Op::Eq, false),
-        Predicate::LLVMIntNE => (Op::Ne, false),
-        Predicate::LLVMIntULT => (Op::Ult, false),
-        Predicate::LLVMIntULE => (Op::Ule, false),
-        Predicate::LLVMIntUGT => (Op::Ult, true),
-        Predicate::LLVMIntUGE => (Op::Ule, true),
-        Predicate::LLVMIntSLT => (Op::Slt, false),
-        Predicate::LLVMIntSLE => (Op::Sle, false),
-        Predicate::LLVMIntSGT => (Op::Slt, true),
-        Predicate::LLVMIntSGE => (Op::Sle, true),
-    }
 }

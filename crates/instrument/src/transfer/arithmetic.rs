@@ -33,7 +33,7 @@ impl Operand {
 }
 
 /// The operation of a binary instruction.
-fn operation(opcode: Opcode) -> Option<Op> {
+pub fn operation(opcode: Opcode) -> Option<Op> {
     Some(match opcode {
         Opcode::LLVMAdd => Op::Add,
         Opcode::LLVMSub => Op::Sub,
@@ -53,7 +53,7 @@ fn operation(opcode: Opcode) -> Option<Op> {
 }
 
 /// The operation of a predicate, and whether its operands change places.
-fn comparison(predicate: Predicate) -> (Op, bool) {
+pub fn comparison(predicate: Predicate) -> (Op, bool) {
     match predicate {
         Predicate::LLVMIntEQ => (Op::Eq, false),
         Predicate::LLVMIntNE => (Op::Ne, false),

@@ -2,8 +2,9 @@
 //! needed to answer a question.
 //!
 //! The formula is made from the precondition's code, not from its runs; so runs have to agree with it. Before
-//! it is used, the precondition is called on an input that should be accepted, and on one for each part of the
-//! formula that breaks that part. Later every so many answers are checked.
+//! it is used, the precondition is called on an input that keeps to the setup, and on one for each part of the
+//! formula that breaks that part (the first ones, and as long as there is time). Later the first answers and
+//! every so many are checked.
 
 use std::time::{Duration, Instant};
 

@@ -5,6 +5,8 @@
  */
 #include "model.h"
 
+#include <stdint.h>
+
 #pragma GCC visibility push(hidden)
 
 static inline int is_letter(int c)
@@ -76,6 +78,28 @@ static inline int as_byte(int c)
 
 CASE_MODEL(tolower, nm_to_lower(as_byte(c)))
 CASE_MODEL(toupper, as_byte(c) & ~(nm_is_lower(c) << 5))
+
+/* Bytes of a number in the order of the network. */
+
+uint32_t NM_MODEL(htonl)(uint32_t number)
+{
+    return __builtin_bswap32(number);
+}
+
+uint32_t NM_MODEL(ntohl)(uint32_t number)
+{
+    return __builtin_bswap32(number);
+}
+
+uint16_t NM_MODEL(htons)(uint16_t number)
+{
+    return __builtin_bswap16(number);
+}
+
+uint16_t NM_MODEL(ntohs)(uint16_t number)
+{
+    return __builtin_bswap16(number);
+}
 
 /* ASCII, whatever the locale. */
 

@@ -1,7 +1,7 @@
 /* Pipes and sockets of the sanitizer twin: what is read from them is replaced by the invented
  * input, as the runtime does in the instrumented program (crates/rt/src/flows.rs). The twin is
  * linked with `--wrap` for each of these functions (crates/twin); without NEARMISS_REPLAY they
- * are what they wrap.
+ * are what they wrap. `fread` is here as well, since it can only be wrapped.
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
@@ -28,6 +28,9 @@ struct flow {
 static struct flow flows[MOST_DESCRIPTORS];
 static uint32_t read_so_far[SOCKET + 1];
 
+/* chance.c: what was read may be random bytes. */
+void __nm_chance_read(int fd, void *to, ssize_t got);
+size_t __nm_chance_stream(void *stream, void *to, size_t got, size_t size);
 bool __nm_replay_row(const char *name, uint32_t index, const unsigned char **content, size_t *size);
 
 static struct flow *flow_of(int fd)
@@ -155,6 +158,7 @@ REAL(ssize_t, read, int fd, void *buffer, size_t size)
 {
     ssize_t got = __real_read(fd, buffer, size);
     replace(fd, buffer, size, got);
+    __nm_chance_read(fd, buffer, got);
     return got;
 }
 
@@ -172,4 +176,14 @@ REAL(ssize_t, recvfrom, int fd, void *buffer, size_t size, int flags, void *addr
     if (!(flags & MSG_PEEK))
         replace(fd, buffer, size, got);
     return got;
+}
+
+/* AddressSanitizer counts whole items only, but part of another one is written, too. */
+REAL(size_t, fread, void *to, size_t size, size_t n, void *stream)
+{
+    size_t bytes;
+    if (size <= 1 || __builtin_mul_overflow(size, n, &bytes) || bytes == 0)
+        return __nm_chance_stream(stream, to, __real_fread(to, size, n, stream), size);
+    size_t got = __nm_chance_stream(stream, to, __real_fread(to, 1, bytes, stream), 1);
+    return got == bytes ? n : got / size;
 }

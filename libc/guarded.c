@@ -6,8 +6,14 @@
 #define _GNU_SOURCE 1
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/types.h>
+#include <unistd.h>
+
+#undef fread_unlocked
+#undef fgets_unlocked
 
 #define WEAK __attribute__((weak))
 
@@ -113,4 +119,70 @@ WEAK void *__mempcpy_chk(void *to, const void *from, size_t n, size_t room)
 WEAK void *__memset_chk(void *to, int c, size_t n, size_t room)
 {
     return (void)room, memset(to, c, n);
+}
+
+WEAK void explicit_bzero(void *to, size_t n)
+{
+    memset(to, 0, n);
+}
+
+WEAK void __explicit_bzero_chk(void *to, size_t n, size_t room)
+{
+    (void)room, memset(to, 0, n);
+}
+
+WEAK ssize_t __read_chk(int fd, void *to, size_t n, size_t room)
+{
+    return (void)room, read(fd, to, n);
+}
+
+WEAK ssize_t __pread_chk(int fd, void *to, size_t n, off_t offset, size_t room)
+{
+    return (void)room, pread(fd, to, n, offset);
+}
+
+WEAK ssize_t __pread64_chk(int fd, void *to, size_t n, off_t offset, size_t room)
+{
+    return (void)room, pread(fd, to, n, offset);
+}
+
+WEAK ssize_t __recv_chk(int fd, void *to, size_t n, size_t room, int flags)
+{
+    return (void)room, recv(fd, to, n, flags);
+}
+
+WEAK ssize_t __recvfrom_chk(int fd, void *to, size_t n, size_t room, int flags, void *address,
+                            unsigned *address_room)
+{
+    return (void)room, recvfrom(fd, to, n, flags, address, address_room);
+}
+
+WEAK size_t __fread_chk(void *to, size_t room, size_t size, size_t n, FILE *stream)
+{
+    return (void)room, fread(to, size, n, stream);
+}
+
+WEAK size_t __fread_unlocked_chk(void *to, size_t room, size_t size, size_t n, FILE *stream)
+{
+    return (void)room, fread(to, size, n, stream);
+}
+
+WEAK char *__fgets_chk(char *to, size_t room, int n, FILE *stream)
+{
+    return (void)room, fgets(to, n, stream);
+}
+
+WEAK char *__fgets_unlocked_chk(char *to, size_t room, int n, FILE *stream)
+{
+    return (void)room, fgets(to, n, stream);
+}
+
+WEAK char *fgets_unlocked(char *to, int n, FILE *stream)
+{
+    return fgets(to, n, stream);
+}
+
+WEAK size_t fread_unlocked(void *to, size_t size, size_t n, FILE *stream)
+{
+    return fread(to, size, n, stream);
 }

@@ -90,6 +90,17 @@ WEAK void klee_abort(void)
     abort();
 }
 
+/* assert.h declares it only without NDEBUG. */
+extern void __assert_fail(const char *assertion, const char *file, unsigned line,
+                          const char *function) __attribute__((noreturn));
+
+/* What `klee_assert` of KLEE's own header calls. */
+WEAK void klee_assert_fail(const char *assertion, const char *file, unsigned line,
+                           const char *function)
+{
+    __assert_fail(assertion, file, line, function);
+}
+
 WEAK void klee_silent_exit(int status)
 {
     _exit(status);

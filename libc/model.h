@@ -51,6 +51,13 @@ bool __nm_scans_stdin(FILE *stream);
 void __nm_before_scan(FILE *stream, struct nm_ahead *known);
 void __nm_after_scan(FILE *stream, const struct nm_ahead *known);
 
+/* Bytes are about to be written to a stream, or to a descriptor: the program may read them again. */
+void __nm_leaves(FILE *stream, const void *start, size_t size);
+void __nm_leaves_to(int fd, const void *start, size_t size);
+/* Whether the labels of what is printed to a descriptor must be known; that of a stream. */
+bool __nm_keeps(int fd);
+int __nm_descriptor(FILE *stream);
+
 /* size bytes are about to be read or written: are they inside their object, for all inputs? */
 void __nm_reads(const void *start, size_t size);
 void __nm_writes(const void *start, size_t size);
@@ -68,6 +75,8 @@ void __nm_move_labels(void *to, const void *from, size_t size);
  * without its label. */
 size_t __nm_settle(size_t value);
 void *__nm_settle_pointer(const void *pointer);
+/* Whether an address depends on lengths of inputs, and on nothing else. */
+bool __nm_moves(const void *pointer);
 /* The value of this run, without its label; nothing is fixed. */
 size_t __nm_recorded(size_t value);
 const void *__nm_recorded_pointer(const void *pointer);
@@ -78,6 +87,9 @@ size_t __nm_room(const void *start);
 /* Whether the newline at `byte` ends a line of symbolic length: it moves with that length, and
  * no byte before it in the line is one. */
 bool __nm_ends_line(const char *byte);
+/* The length of a word that was read from a stream, `count` bytes in this run: it ends with the
+ * input, or before a byte that does not belong to it. */
+size_t __nm_word_length(const char *word, size_t count, bool at_end);
 /* These bytes are concrete from now on: a hook of the runtime's. */
 void __nm_clear(unsigned long start, unsigned long size);
 
@@ -196,6 +208,8 @@ unsigned long long __nm_finish_number(const struct nm_number *number, bool negat
 size_t __nm_bytes_compared(const char *a, const char *b, size_t limit);
 
 size_t NM_MODEL(strlen)(const char *s);
+int NM_MODEL(vasprintf)(char **buffer, const char *text, va_list list);
+void NM_MODEL(free)(void *memory);
 size_t NM_MODEL(strnlen)(const char *s, size_t n);
 
 /* The real functions. */

@@ -1,8 +1,9 @@
 /* Models of <stdio.h> and <unistd.h>: output.
  *
  * What is printed leaves the program, so nothing is lost and the path learns nothing: only that
- * what is read is inside its object is checked, for all inputs. Functions that are given no
- * pointers (putc and the like) have no model: see `abi::library`.
+ * what is read is inside its object is checked, for all inputs. Unless the program can read it
+ * again: then its labels are kept (crates/rt/src/kept.rs), and where that is printed to a file of
+ * the program's own, it is printed into memory first to know them.
  */
 #include "format.h"
 
@@ -32,37 +33,87 @@ static void check_strings(const char *text, va_list list)
     }
 }
 
+/* What is about to be printed, with its labels; the length is negative if that is not known. */
+static int render(char **rendered, const char *text, va_list list)
+{
+    va_list copy;
+    va_copy(copy, list);
+    int length = NM_MODEL(vasprintf)(rendered, text, copy);
+    va_end(copy);
+    return (int)__nm_recorded((size_t)length);
+}
+
+static void leave_stream(FILE *stream, const char *text, va_list list)
+{
+    char *rendered;
+    if (!__nm_keeps(__nm_descriptor(stream)))
+        return;
+    int length = render(&rendered, text, list);
+    if (length >= 0) {
+        __nm_leaves(stream, rendered, (size_t)length);
+        NM_MODEL(free)(rendered);
+    }
+}
+
+static void leave_descriptor(int fd, const char *text, va_list list)
+{
+    char *rendered;
+    fd = (int)__nm_recorded((size_t)fd);
+    if (!__nm_keeps(fd))
+        return;
+    int length = render(&rendered, text, list);
+    if (length >= 0) {
+        __nm_leaves_to(fd, rendered, (size_t)length);
+        NM_MODEL(free)(rendered);
+    }
+}
+
 /* A printing function that takes a list, and its relative that takes arguments one by one. */
-#define PRINTS(name, list_name, parameters, variadic_parameters, ...)                          \
+#define PRINTS(name, list_name, leave, parameters, variadic_parameters, ...)                   \
     int NM_MODEL(list_name) parameters                                                         \
     {                                                                                          \
-        if (nm_records())                                                                      \
+        if (nm_records()) {                                                                    \
             check_strings(text, list);                                                         \
+            leave;                                                                             \
+        }                                                                                      \
         return __nm_real_##list_name(__VA_ARGS__, list);                                       \
     }                                                                                          \
     NM_VARIADIC(text, name, list_name, variadic_parameters, __VA_ARGS__)
 
-PRINTS(printf, vprintf, (const char *text, va_list list), (const char *text, ...), text)
-PRINTS(fprintf, vfprintf, (FILE *stream, const char *text, va_list list),
+PRINTS(printf, vprintf, leave_stream(stdout, text, list),
+       (const char *text, va_list list), (const char *text, ...), text)
+PRINTS(fprintf, vfprintf, leave_stream(stream, text, list),
+       (FILE *stream, const char *text, va_list list),
        (FILE *stream, const char *text, ...), stream, text)
-PRINTS(dprintf, vdprintf, (int fd, const char *text, va_list list), (int fd, const char *text, ...),
+PRINTS(dprintf, vdprintf, leave_descriptor(fd, text, list),
+       (int fd, const char *text, va_list list), (int fd, const char *text, ...),
        fd, text)
-PRINTS(__printf_chk, __vprintf_chk, (int flag, const char *text, va_list list),
+PRINTS(__printf_chk, __vprintf_chk, leave_stream(stdout, text, list),
+       (int flag, const char *text, va_list list),
        (int flag, const char *text, ...), flag, text)
-PRINTS(__fprintf_chk, __vfprintf_chk, (FILE *stream, int flag, const char *text, va_list list),
+PRINTS(__fprintf_chk, __vfprintf_chk, leave_stream(stream, text, list),
+       (FILE *stream, int flag, const char *text, va_list list),
        (FILE *stream, int flag, const char *text, ...), stream, flag, text)
-PRINTS(__dprintf_chk, __vdprintf_chk, (int fd, int flag, const char *text, va_list list),
+PRINTS(__dprintf_chk, __vdprintf_chk, leave_descriptor(fd, text, list),
+       (int fd, int flag, const char *text, va_list list),
        (int fd, int flag, const char *text, ...), fd, flag, text)
 
 /* Arguments go to the real functions as they are in this run. */
 
 #define WITHOUT_LABEL(pointer) ((__typeof__(pointer))__nm_recorded_pointer(pointer))
 
+static void leave_string(const char *s, FILE *stream)
+{
+    s = WITHOUT_LABEL(s);
+    __nm_leaves(stream, s, __nm_real_strlen(s));
+}
+
 int NM_MODEL(puts)(const char *s)
 {
     if (!nm_records())
         return __nm_real_puts(s);
     __nm_terminated(s);
+    leave_string(s, stdout);
     return __nm_real_puts(WITHOUT_LABEL(s));
 }
 
@@ -71,6 +122,7 @@ int NM_MODEL(fputs)(const char *s, FILE *stream)
     if (!nm_records())
         return __nm_real_fputs(s, stream);
     __nm_terminated(s);
+    leave_string(s, stream);
     return __nm_real_fputs(WITHOUT_LABEL(s), stream);
 }
 
@@ -79,6 +131,7 @@ int NM_MODEL(fputs_unlocked)(const char *s, FILE *stream)
     if (!nm_records())
         return __nm_real_fputs_unlocked(s, stream);
     __nm_terminated(s);
+    leave_string(s, stream);
     return __nm_real_fputs_unlocked(WITHOUT_LABEL(s), stream);
 }
 
@@ -93,6 +146,7 @@ size_t NM_MODEL(fwrite)(const void *start, size_t size, size_t count, FILE *stre
     if (!nm_records())
         return __nm_real_fwrite(start, size, count, stream);
     __nm_reads(start, size * count);
+    __nm_leaves(stream, WITHOUT_LABEL(start), __nm_recorded(size * count));
     return as_asked(__nm_real_fwrite(WITHOUT_LABEL(start), __nm_recorded(size), __nm_recorded(count),
                                      stream), count);
 }
@@ -102,6 +156,7 @@ size_t NM_MODEL(fwrite_unlocked)(const void *start, size_t size, size_t count, F
     if (!nm_records())
         return __nm_real_fwrite_unlocked(start, size, count, stream);
     __nm_reads(start, size * count);
+    __nm_leaves(stream, WITHOUT_LABEL(start), __nm_recorded(size * count));
     return as_asked(__nm_real_fwrite_unlocked(WITHOUT_LABEL(start), __nm_recorded(size),
                                               __nm_recorded(count), stream), count);
 }
@@ -111,6 +166,7 @@ ssize_t NM_MODEL(write)(int fd, const void *start, size_t size)
     if (!nm_records())
         return __nm_real_write(fd, start, size);
     __nm_reads(start, size);
+    __nm_leaves_to((int)__nm_recorded((size_t)fd), WITHOUT_LABEL(start), __nm_recorded(size));
     return (ssize_t)as_asked((size_t)__nm_real_write((int)__nm_recorded((size_t)fd), WITHOUT_LABEL(start),
                                                      __nm_recorded(size)), size);
 }

@@ -7,8 +7,8 @@
  * allocation) is given to libc as a whole; what it stores is concrete. From a stream we read with
  * `getc` and `ungetc`, whose models are the runtime's.
  *
- * A word that ends where a string of symbolic length does is as long as that: whether its
- * destination is large enough is asked for every length.
+ * A word that ends where a string of symbolic length does is as long as that, and a word of a
+ * stream has a length of its own: whether its destination is large enough is asked for every length.
  */
 #include "model.h"
 #include "text.h"
@@ -49,6 +49,19 @@ static int take(struct source *source)
         source->consumed++;
     source->last = c;
     return c;
+}
+
+/* As `take` from a stream, without a branch on what comes: the character of this run, or EOF. */
+static int take_recorded(struct source *source)
+{
+    int c = getc(source->stream);
+    int recorded = (int)__nm_recorded((unsigned)c);
+    if (recorded == EOF)
+        source->errno_at_end = errno;
+    else
+        source->consumed++;
+    source->last = c;
+    return recorded;
 }
 
 /* Gives the last character back; at the end there is nothing to give back. */
@@ -264,15 +277,48 @@ static enum outcome scan_integer(struct source *source, const struct conversion 
     return MATCHED;
 }
 
-static enum outcome scan_characters(struct source *source, const struct conversion *conversion, char *to)
+/* %c of a string: its end is found without a branch if that is an open one. */
+static enum outcome scan_characters_of_text(struct source *source, const struct conversion *conversion, char *to)
 {
-    int width = conversion->width == -1 ? 1 : conversion->width;
+    size_t width = conversion->width == -1 ? 1 : (size_t)conversion->width;
     if (take(source) == EOF)
         return NO_INPUT;
+    const char *text = (const char *)source->next - 1;
+    size_t count = 1;
+    while (count < width && !nm_is_end(text + count))
+        count++;
+    size_t length = count;
+    if (count < width && __nm_has_open_end(text + count))
+        length = nm_smaller(__nm_open_length(text, count), width);
+    if (!conversion->suppress) {
+        __nm_writes(to, length);
+        memcpy(to, text, count);
+    }
+    source->next += count - 1;
+    source->consumed += count - 1;
+    /* As glibc: the end was looked at. */
+    if (count < width)
+        take(source);
+    return MATCHED;
+}
+
+static enum outcome scan_characters(struct source *source, const struct conversion *conversion, char *to)
+{
+    if (source->stream == NULL)
+        return scan_characters_of_text(source, conversion, to);
+    size_t width = conversion->width == -1 ? 1 : (size_t)conversion->width;
+    if (take(source) == EOF)
+        return NO_INPUT;
+    size_t count = 0;
     do {
         if (!conversion->suppress)
-            *to++ = (char)source->last;
-    } while (--width > 0 && take(source) != EOF);
+            to[count] = (char)source->last;
+        count++;
+    } while (count < width && take_recorded(source) != EOF);
+    if (!conversion->suppress) {
+        size_t length = count < width ? __nm_word_length(to, count, true) : count;
+        __nm_writes(to, nm_smaller(length, width));
+    }
     return MATCHED;
 }
 
@@ -326,9 +372,50 @@ static bool scan_open_word(struct source *source, const struct conversion *conve
     return true;
 }
 
+/* The room of a word of `count` bytes at `to` that was read from a stream. */
+static void check_word(const struct source *source, const struct conversion *conversion, char *to,
+                       size_t count)
+{
+    size_t limit = conversion->width == -1 ? SIZE_MAX : (size_t)conversion->width;
+    bool at_end = (int)__nm_recorded((unsigned)source->last) == EOF;
+    size_t length = count < limit ? __nm_word_length(to, count, at_end) : count;
+    length = nm_smaller(length, limit);
+    __nm_writes(to, length + 1);
+    to[count] = 0;
+    __nm_end_string(to + count, length);
+}
+
+/* %s and %[ of a stream. Its end is looked at after its room: for each length there is an input. */
+static enum outcome scan_word(struct source *source, const struct conversion *conversion, char *to)
+{
+    size_t limit = conversion->width == -1 ? INT_MAX : (size_t)conversion->width;
+    size_t count = 0;
+    int recorded;
+    if (take(source) == EOF)
+        return NO_INPUT;
+    if (!belongs(conversion, source->last)) {
+        give_back(source);
+        return MISMATCHED;
+    }
+    do {
+        if (!conversion->suppress)
+            to[count] = (char)source->last;
+        if (++count == limit)
+            break;
+        recorded = take_recorded(source);
+    } while (recorded != EOF && belongs(conversion, recorded) && belongs(conversion, source->last));
+    if (!conversion->suppress)
+        check_word(source, conversion, to, count);
+    if (count < limit && source->last != EOF && !belongs(conversion, source->last))
+        give_back(source);
+    return MATCHED;
+}
+
 /* %s and %[: whether a character belongs is all that differs. */
 static enum outcome scan_string(struct source *source, const struct conversion *conversion, char *to)
 {
+    if (source->stream != NULL)
+        return scan_word(source, conversion, to);
     if (scan_open_word(source, conversion, to))
         return MATCHED;
     int width = conversion->width == -1 ? INT_MAX : conversion->width;

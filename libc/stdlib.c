@@ -219,7 +219,10 @@ static size_t bytes_of_float(const char *s, const char *stop)
 {
     if (stop != s)
         return (size_t)(stop - s) + 1;
-    return __nm_real_strnlen(s, __nm_real_strspn(s, " \t\n\v\f\r") + 3);
+    size_t most = __nm_real_strspn(s, " \t\n\v\f\r") + 3;
+    size_t length = __nm_real_strnlen(s, most);
+    /* The zero that ended the search was looked at too. */
+    return length < most ? length + 1 : most;
 }
 
 /* Floating-point numbers are concrete: the bytes that made one keep their values. */

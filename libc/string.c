@@ -57,9 +57,11 @@ int NM_MODEL(strncmp)(const char *left, const char *right, size_t n)
     /* How much is read depends on the bytes: no more than up to the end of the shorter one. */
     __nm_reads(left, limit > 0);
     __nm_reads(right, limit > 0);
-    if (__nm_is_concrete(a, looked_at) && __nm_is_concrete(b, looked_at))
+    const char *c = nm_moving(left, a), *d = nm_moving(right, b);
+    bool stays = nm_value_is_concrete(c) && nm_value_is_concrete(d);
+    if (stays && __nm_is_concrete(a, looked_at) && __nm_is_concrete(b, looked_at))
         return __nm_real_strncmp(a, b, limit);
-    return compare(a, b, looked_at);
+    return compare(c, d, looked_at);
 }
 
 int NM_MODEL(strcmp)(const char *left, const char *right)
@@ -77,11 +79,13 @@ int NM_MODEL(memcmp)(const void *left, const void *right, size_t n)
     __nm_reads(right, n);
     const char *a = nm_place(left), *b = nm_place(right);
     size_t count = nm_value_is_concrete(n) ? n : __nm_settle(n);
-    if (__nm_is_concrete(a, count) && __nm_is_concrete(b, count))
+    const char *c = nm_moving(left, a), *d = nm_moving(right, b);
+    bool stays = nm_value_is_concrete(c) && nm_value_is_concrete(d);
+    if (stays && __nm_is_concrete(a, count) && __nm_is_concrete(b, count))
         return __nm_real_memcmp(a, b, count);
     for (size_t i = 0; i < count; i++)
-        if (a[i] != b[i])
-            return (unsigned char)a[i] - (unsigned char)b[i];
+        if (c[i] != d[i])
+            return (unsigned char)c[i] - (unsigned char)d[i];
     return 0;
 }
 

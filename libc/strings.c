@@ -13,8 +13,8 @@ static int compare_folded(const char *left, const char *right, size_t n)
 {
     if (__nm_explores())
         return __nm_model_step_compare(left, right, n, nm_to_lower);
-    const unsigned char *a = (const unsigned char *)nm_start(left);
-    const unsigned char *b = (const unsigned char *)nm_start(right);
+    const unsigned char *a = (const unsigned char *)nm_moving(left, nm_start(left));
+    const unsigned char *b = (const unsigned char *)nm_moving(right, nm_start(right));
     size_t limit = nm_value_is_concrete(n) ? n : __nm_settle(n);
     for (size_t i = 0; i < limit; i++) {
         int x = nm_to_lower(a[i]), y = nm_to_lower(b[i]);

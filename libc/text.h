@@ -51,6 +51,12 @@ static inline const char *nm_start(const char *s)
     return __nm_settle_pointer(s);
 }
 
+/* Likewise, but with its label where it moves with a length: what is read there is chosen by it. */
+static inline const char *nm_moving(const char *pointer, const char *place)
+{
+    return nm_value_is_concrete(pointer) || !__nm_moves(pointer) ? place : pointer;
+}
+
 /* The byte at a place; where all paths are explored, after a check. */
 static inline char nm_byte(const char *place)
 {

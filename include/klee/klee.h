@@ -24,6 +24,8 @@ void klee_posix_prefer_cex(void *object, uintptr_t condition);
 unsigned klee_is_symbolic(uintptr_t value);
 unsigned klee_is_replay(void);
 void klee_abort(void) __attribute__((noreturn));
+void klee_assert_fail(const char *assertion, const char *file, unsigned line, const char *function)
+    __attribute__((noreturn));
 void klee_silent_exit(int status) __attribute__((noreturn));
 void klee_report_error(const char *file, int line, const char *message, const char *suffix)
     __attribute__((noreturn));

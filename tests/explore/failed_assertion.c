@@ -1,6 +1,6 @@
 //@ command = "nearmiss explore failed_assertion.c --function average --range a=0..1000 --range b=0..1000"
-//@ paths = 3
-// Below 999, ordered or not; 999 twice.
+//@ paths = 5
+// Below 999, ordered or not; 999 twice; the assertion fails, ordered or not.
 #include <assert.h>
 
 int average(int a, int b)

@@ -1,5 +1,5 @@
 //@ command = "nearmiss explore harness_libfuzzer.c"
-//@ paths = 4
+//@ paths = 5
 // Too short; the first, second, third byte is another.
 #include <stddef.h>
 #include <stdint.h>

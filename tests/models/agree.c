@@ -7,6 +7,7 @@
  */
 #define _GNU_SOURCE 1
 #define __NO_CTYPE 1
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -137,6 +138,10 @@ DECLARE(int, ffs, int)
 DECLARE(int, ffsl, long)
 DECLARE(int, ffsll, long long)
 DECLARE(int, isascii, int)
+DECLARE(uint32_t, htonl, uint32_t)
+DECLARE(uint32_t, ntohl, uint32_t)
+DECLARE(uint16_t, htons, uint16_t)
+DECLARE(uint16_t, ntohs, uint16_t)
 DECLARE(int, toascii, int)
 DECLARE(intmax_t, strtoimax, const char *, char **, int)
 DECLARE(uintmax_t, strtoumax, const char *, char **, int)
@@ -191,6 +196,10 @@ static void compare_classes(void)
     EACH_CLASS(COMPARE_CLASS)
     freelocale(locale);
     for (int c = -300; c < 300; c++) {
+        report("htonl", "", "", __nm_model_htonl(c * 65537u), htonl(c * 65537u));
+        report("ntohl", "", "", __nm_model_ntohl(c * 65537u), ntohl(c * 65537u));
+        report("htons", "", "", __nm_model_htons((uint16_t)(c * 97)), htons((uint16_t)(c * 97)));
+        report("ntohs", "", "", __nm_model_ntohs((uint16_t)(c * 97)), ntohs((uint16_t)(c * 97)));
         report("isascii", "", "", __nm_model_isascii(c), isascii(c));
         report("toascii", "", "", __nm_model_toascii(c), toascii(c));
         report("ffs", "", "", __nm_model_ffs(c), ffs(c));

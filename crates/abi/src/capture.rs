@@ -85,6 +85,9 @@ codes! {
     Lost = 9;
     /// The process ended by itself: `i32 status`. The last.
     End = 10;
+    /// A value that the process got by chance: `u32 process, u32 name size`, the name of its stream,
+    /// the bytes. See [`crate::chance`].
+    Chance = 11;
 }
 
 codes! {

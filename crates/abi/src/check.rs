@@ -21,6 +21,12 @@ macro_rules! kinds {
                 match self { $(Kind::$name => $text,)* }
             }
 
+            /// Whether it is the program itself that ends there, by `abort`, an assertion or a trap,
+            /// and not undefined behaviour.
+            pub const fn is_exit(self) -> bool {
+                matches!(self, Kind::Assertion | Kind::Abort)
+            }
+
             /// The kind with this name, if there is one.
             pub fn from_name(name: &str) -> Option<Kind> {
                 Kind::ALL.iter().copied().find(|kind| kind.name() == name)

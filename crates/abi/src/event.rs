@@ -49,6 +49,10 @@ events! {
     Fixed = 5, "fixed";
     /// The harness assumes that the one-bit term `label` is as the event's truth says; an assumption
     /// that is false ends the run.
+    ///
+    /// With [`NO_LOWER`] in `aux` the runtime says that an address that depends on lengths of inputs
+    /// is no lower than it was: execution can go another way there. The other bits of `aux` are the
+    /// lowest of the address.
     Assume = 6, "assume";
     /// The one-bit term `label` was true, as it nearly always is. An input that makes it false
     /// leads off the path to where programs are seldom tested (an allocation that fails): not
@@ -74,6 +78,9 @@ pub const PHASE_RESULT: u16 = 4;
 pub const fn frame(stack_pointer: u64) -> u16 {
     (stack_pointer >> 4) as u16
 }
+
+/// In `aux` of an [`EventKind::Assume`].
+pub const NO_LOWER: u16 = 1 << 15;
 
 /// Bits of an event's flags: which way a branch went, whether a check held.
 pub const TRUTH: u8 = 1;

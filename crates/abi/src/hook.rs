@@ -73,11 +73,14 @@ macro_rules! for_each_hook {
             /// that lies below where the stack pointer goes back to.
             stack_object_ends(address: u64, size: u64);
             /// Memory at `pointer` is given to a function `callee` that may be neither
-            /// instrumented nor modelled. Whether it has labels is for the hook to see.
+            /// instrumented nor modelled (0: is not). Whether labels can be reached from there is
+            /// for the hook to see. `pointer` 0: the labels that were left for the callee
+            /// are; 1: it is given no pointer, and only where it is called is of interest.
             swallowed(pointer: u64, callee: u64, site: u64);
             /// The `size` bytes at `address` are now concrete.
             clear(address: u64, size: u64);
-            /// The `size` bytes at `address` were read by something of note kind `kind`.
+            /// The `size` bytes at `address` were read by something of note kind `kind`; 0:
+            /// nobody knows how many, nor whether pointers in them were followed.
             opaque(address: u64, size: u64, kind: u32, site: u64);
             /// `memcpy` or `memmove` of `size` bytes was done.
             copy(to: u64, from: u64, size: u64);
@@ -151,4 +154,4 @@ macro_rules! hook_table {
 for_each_hook!(hook_table);
 
 /// An undefined symbol of each instrumented object that only a runtime of the same ABI has.
-pub const ABI_SYMBOL: &str = "__nm_abi_3";
+pub const ABI_SYMBOL: &str = "__nm_abi_4";

@@ -17,13 +17,16 @@
 //! | [`check`] | the kinds of failure |
 //! | [`hook`] | the functions that instrumented code calls |
 //! | [`model`] | the libc functions that have a model in the runtime |
+//! | [`signature`] | the types of a call in one word, and whether a model can take it |
 //! | [`server`] | how a program that is started once is asked for many runs |
 //! | [`shadow`] | shadow memory and the per-thread words |
 //! | [`environment`] | the environment variables that steer a recording |
 //! | [`capture`] | what a captured process leaves behind so that it can be run again |
+//! | [`chance`] | clocks, random numbers and process numbers, given again in later runs |
 #![no_std]
 
 pub mod capture;
+pub mod chance;
 pub mod channel;
 pub mod check;
 pub mod environment;
@@ -35,6 +38,7 @@ pub mod note;
 pub mod op;
 pub mod server;
 pub mod shadow;
+pub mod signature;
 pub mod site;
 pub mod term;
 pub mod trace;

@@ -1,8 +1,8 @@
 //! What is known about the functions of the C library, by header.
 //!
 //! A function of [`crate::model::MODELS`] has a model. Of the others some lose nothing
-//! although they have none, because they only read what they are given (output, messages) or
-//! are given nothing; some are known to answer with concrete data whatever they are given, and
+//! although they have none, because what they are given cannot come back to the program (output,
+//! messages, how long to sleep), or because they are given nothing; some are known to answer with concrete data whatever they are given, and
 //! calls of those with symbolic data are noted as calls of any unknown function are.
 
 use crate::model::{MODELS, Model, Place};
@@ -14,7 +14,8 @@ pub enum State {
     Rust,
     /// A model in C, compiled by `nearmiss cc`.
     C,
-    /// No model; what it gives back is concrete. Symbolic data given to it is noted as lost.
+    /// No model; what it gives back, or keeps, is concrete. Symbolic data given to it is noted as
+    /// lost.
     Concrete,
     /// No model and none needed: it loses nothing.
     Harmless,
@@ -133,14 +134,14 @@ fn plain(function: &str) -> &str {
 pub const HEADERS: &[Header] = &[
     Header {
         name: "arpa/inet.h",
-        modelled: "",
-        concrete: "htonl htons inet_addr inet_aton inet_ntoa inet_ntop inet_pton ntohl ntohs",
+        modelled: "htonl htons ntohl ntohs",
+        concrete: "inet_addr inet_aton inet_ntoa inet_ntop inet_pton",
         harmless: "",
     },
     Header {
         name: "ctype.h",
-        modelled: "isalpha isdigit isalnum isspace isupper islower ispunct isprint isxdigit iscntrl \
-                   isgraph isblank isascii toascii tolower toupper",
+        modelled: "isalpha isdigit isalnum isspace isupper islower ispunct isprint isxdigit \
+                   iscntrl isgraph isblank isascii toascii tolower toupper",
         concrete: "",
         harmless: "ctype_b_loc ctype_tolower_loc ctype_toupper_loc ctype_get_mb_cur_max",
     },
@@ -178,9 +179,9 @@ pub const HEADERS: &[Header] = &[
         name: "langinfo.h, libintl.h, locale.h",
         modelled: "",
         concrete: "",
-        harmless: "bind_textdomain_codeset bindtextdomain dcgettext dcngettext dgettext dngettext gettext \
-                   ngettext localeconv newlocale freelocale \
-                   nl_langinfo setlocale textdomain uselocale",
+        harmless: "bind_textdomain_codeset bindtextdomain dcgettext dcngettext dgettext dngettext \
+                   gettext ngettext localeconv newlocale freelocale nl_langinfo setlocale \
+                   textdomain uselocale",
     },
     Header {
         name: "libgen.h",
@@ -191,18 +192,19 @@ pub const HEADERS: &[Header] = &[
     Header {
         name: "math.h",
         modelled: "",
-        concrete: "acos asin atan atan2 ceil cos cosh exp exp2 fabs floor fmod frexp ldexp log log10 \
-                   log2 lrint lround modf nearbyint pow rint round sin sinh sqrt tan tanh trunc",
+        concrete: "acos asin atan atan2 ceil cos cosh exp exp2 fabs floor fmod frexp ldexp log \
+                   log10 log2 lrint lround modf nearbyint pow rint round sin sinh sqrt tan tanh \
+                   trunc",
         harmless: "",
     },
     Header {
         name: "pthread.h",
-        modelled: "",
+        modelled: "pthread_create pthread_join pthread_exit",
         concrete: "",
-        harmless: "pthread_cond_broadcast pthread_cond_destroy pthread_cond_init pthread_cond_signal \
-                   pthread_cond_wait pthread_create pthread_detach pthread_join pthread_mutex_destroy \
-                   pthread_mutex_init pthread_mutex_lock pthread_mutex_trylock pthread_mutex_unlock \
-                   pthread_once pthread_self",
+        harmless: "pthread_cond_broadcast pthread_cond_destroy pthread_cond_init \
+                   pthread_cond_signal pthread_cond_wait pthread_detach pthread_mutex_destroy \
+                   pthread_mutex_init pthread_mutex_lock pthread_mutex_trylock \
+                   pthread_mutex_unlock pthread_once pthread_self",
     },
     Header {
         name: "pwd.h, grp.h",
@@ -218,41 +220,44 @@ pub const HEADERS: &[Header] = &[
     },
     Header {
         name: "setjmp.h, signal.h",
-        modelled: "",
-        concrete: "",
-        harmless: "kill longjmp raise setjmp _setjmp sigaction sigaddset sigdelset sigemptyset \
-                   sigfillset sigismember siglongjmp signal sigprocmask sigsetjmp",
+        modelled: "longjmp _longjmp siglongjmp",
+        concrete: "kill raise sigaction sigaddset sigdelset sigismember signal sigprocmask",
+        harmless: "_setjmp setjmp sigemptyset sigfillset sigsetjmp",
     },
     Header {
         name: "stdio.h",
-        modelled: "fopen freopen fdopen fclose fread fgets getc fgetc getchar ungetc getline getdelim fseek \
-                   fseeko rewind fsetpos sscanf fscanf scanf vsscanf vfscanf vscanf sprintf snprintf \
-                   vsprintf vsnprintf asprintf vasprintf printf fprintf dprintf vprintf vfprintf vdprintf \
-                   puts fputs fwrite",
-        concrete: "fmemopen fscanf_l gets getw open_memstream popen tempnam tmpnam",
-        harmless: "clearerr feof ferror fflush fgetpos fileno flockfile fpending fpurge fputc ftell ftello \
-                   ftrylockfile funlockfile overflow pclose perror putc putchar remove rename renameat \
-                   setbuf setbuffer setlinebuf setvbuf tmpfile uflow",
+        modelled: "fopen freopen fdopen fclose fread fgets getc fgetc getchar ungetc getline \
+                   getdelim fseek fseeko rewind fsetpos sscanf fscanf scanf vsscanf vfscanf \
+                   vscanf sprintf snprintf vsprintf vsnprintf asprintf vasprintf printf fprintf \
+                   dprintf vprintf vfprintf vdprintf puts fputs fwrite fputc putc ftell ftello",
+        concrete: "fmemopen fscanf_l gets getw open_memstream overflow popen remove rename \
+                   renameat tempnam tmpnam uflow",
+        harmless: "clearerr feof ferror fflush fgetpos fileno flockfile fpending fpurge \
+                   ftrylockfile funlockfile pclose perror putchar setbuf setbuffer setlinebuf \
+                   setvbuf tmpfile",
     },
     Header {
         name: "stdlib.h",
-        modelled: "_Exit quick_exit malloc calloc realloc reallocarray free aligned_alloc posix_memalign \
-                   memalign valloc atoi atol atoll strtol strtoll strtoul strtoull strtoq strtouq qsort \
-                   qsort_r bsearch atof strtod strtof strtold mblen mbtowc",
-        concrete: "abs canonicalize_file_name div ecvt fcvt gcvt labs ldiv llabs lldiv mbstowcs mkdtemp \
-                   mkostemp mkstemp realpath system wcstombs wctomb",
-        harmless: "abort assert_fail at_quick_exit atexit clearenv cxa_atexit drand48 erand48 exit getenv \
-                   getloadavg initstate malloc_usable_size mrand48 putenv rand rand_r random secure_getenv \
-                   setenv setstate srand srand48 srandom unsetenv",
+        modelled: "_Exit quick_exit malloc calloc realloc reallocarray free aligned_alloc \
+                   posix_memalign memalign valloc atoi atol atoll strtol strtoll strtoul strtoull \
+                   strtoq strtouq qsort qsort_r bsearch atof strtod strtof strtold mblen mbtowc \
+                   setenv putenv",
+        concrete: "abs canonicalize_file_name div ecvt erand48 fcvt gcvt getenv initstate labs \
+                   ldiv llabs lldiv mbstowcs mkdtemp mkostemp mkstemp rand_r realpath \
+                   secure_getenv setstate srand srand48 srandom system unsetenv wcstombs wctomb",
+        harmless: "abort assert_fail at_quick_exit atexit clearenv cxa_atexit drand48 exit \
+                   getloadavg malloc_usable_size mrand48 rand random",
     },
     Header {
         name: "string.h",
-        modelled: "memcpy memmove memset mempcpy memccpy memcmp memcmpeq memchr memrchr rawmemchr memmem \
-                   strlen strnlen strcmp strncmp strcoll strxfrm strchr strrchr strchrnul strstr strcasestr \
-                   strspn strcspn strpbrk strcpy strncpy strcat strncat stpcpy stpncpy strdup strndup \
-                   strtok strtok_r strsep strlcpy strlcat bcmp swab",
-        concrete: "explicit_bzero memfrob strfry strrev strverscmp",
-        harmless: "strerror strerror_r strsignal strerrorname_np strerrordesc_np",
+        modelled: "memcpy memmove memset mempcpy memccpy memcmp memcmpeq memchr memrchr rawmemchr \
+                   memmem strlen strnlen strcmp strncmp strcoll strxfrm strchr strrchr strchrnul \
+                   strstr strcasestr strspn strcspn strpbrk strcpy strncpy strcat strncat stpcpy \
+                   stpncpy strdup strndup strtok strtok_r strsep strlcpy strlcat bcmp swab \
+                   explicit_bzero",
+        concrete: "memfrob strerror strerror_r strerrordesc_np strerrorname_np strfry strrev \
+                   strsignal strverscmp",
+        harmless: "",
     },
     Header {
         name: "strings.h",
@@ -268,22 +273,23 @@ pub const HEADERS: &[Header] = &[
     },
     Header {
         name: "sys/socket.h, netdb.h, poll.h",
-        modelled: "recv recvfrom recvmsg accept accept4 socketpair socket",
-        concrete: "getaddrinfo gethostbyname getservbyname",
-        harmless: "bind connect freeaddrinfo gai_strerror getpeername getsockname getsockopt listen poll \
-                   select send sendmsg sendto setsockopt shutdown",
+        modelled: "recv recvfrom recvmsg accept accept4 socketpair socket send sendto sendmsg",
+        concrete: "bind connect getaddrinfo gethostbyname getservbyname setsockopt",
+        harmless: "freeaddrinfo gai_strerror getpeername getsockname getsockopt listen poll select \
+                   shutdown",
     },
     Header {
         name: "sys/stat.h",
         modelled: "stat fstat lstat fstatat statx",
-        concrete: "fxstat fxstatat lxstat xstat",
-        harmless: "chmod fchmod fchmodat futimens mkdir mkdirat mkfifo mkfifoat mknod umask utimensat",
+        concrete: "chmod fchmod fchmodat futimens fxstat fxstatat lxstat mkdir mkdirat mkfifo \
+                   mkfifoat mknod umask utimensat xstat",
+        harmless: "",
     },
     Header {
         name: "sys/wait.h, sys/resource.h",
         modelled: "",
-        concrete: "",
-        harmless: "getpriority getrlimit getrusage setpriority setrlimit wait wait3 wait4 waitid waitpid",
+        concrete: "setpriority setrlimit",
+        harmless: "getpriority getrlimit getrusage wait wait3 wait4 waitid waitpid",
     },
     Header {
         name: "syslog.h, err.h, error.h",
@@ -295,33 +301,37 @@ pub const HEADERS: &[Header] = &[
     Header {
         name: "time.h, sys/time.h",
         modelled: "",
-        concrete: "asctime asctime_r ctime ctime_r difftime gmtime gmtime_r localtime localtime_r mktime \
-                   strftime strptime timegm timelocal",
-        harmless: "alarm clock clock_getres clock_gettime clock_nanosleep clock_settime gettimeofday \
-                   nanosleep setitimer settimeofday time tzset utime utimes",
+        concrete: "alarm asctime asctime_r clock_settime ctime ctime_r difftime gmtime gmtime_r \
+                   localtime localtime_r mktime setitimer settimeofday strftime strptime timegm \
+                   timelocal utime utimes",
+        harmless: "clock clock_getres clock_gettime clock_nanosleep gettimeofday nanosleep time \
+                   tzset",
     },
     Header {
         name: "unistd.h, sys/uio.h",
-        modelled: "close dup dup2 dup3 read pread readv write fork pipe pipe2 _exit execv execve execvp \
-                   execvpe fexecve",
-        concrete: "confstr ctermid getlogin lseek readlink readlinkat",
-        harmless: "access chdir chown chroot euidaccess execl execlp faccessat fchdir fchown fchownat \
-                   fdatasync fsync ftruncate get_current_dir_name getcwd getdtablesize getegid geteuid \
-                   getgid getgroups gethostname getpagesize getpgid getpgrp getpid getppid getsid getuid \
-                   isatty lchown link linkat nice pathconf pause pwrite rmdir setegid seteuid setgid \
-                   setpgid setregid setreuid setsid setuid sleep symlink symlinkat sync sysconf tcgetattr \
-                   tcgetpgrp tcsetattr truncate ttyname unlink unlinkat usleep vfork writev",
+        modelled: "close dup dup2 dup3 read pread readv write fork pipe pipe2 _exit execv execve \
+                   execvp execvpe fexecve pwrite writev lseek",
+        concrete: "access chdir chown chroot confstr ctermid euidaccess execl execlp faccessat \
+                   fchown fchownat ftruncate getlogin lchown link linkat nice pathconf readlink \
+                   readlinkat rmdir setegid seteuid setgid setpgid setregid setreuid setuid \
+                   symlink symlinkat tcsetattr truncate unlink unlinkat vfork",
+        harmless: "fchdir fdatasync fsync get_current_dir_name getcwd getdtablesize getegid \
+                   geteuid getgid getgroups gethostname getpagesize getpgid getpgrp getpid \
+                   getppid getsid getuid isatty pause setsid sleep sync sysconf tcgetattr \
+                   tcgetpgrp ttyname usleep",
     },
     Header {
         name: "wchar.h, wctype.h",
-        modelled: "btowc wctob mbrtowc mbrlen wcwidth wcrtomb wcslen wcscpy wcscat iswalnum iswalpha iswblank iswcntrl iswdigit \
-                   iswgraph iswlower iswprint iswpunct iswspace iswupper iswxdigit towlower towupper",
-        concrete: "fgetwc fgetws getwc getwchar iswctype mbsnrtowcs mbsrtowcs swprintf swscanf towctrans \
-                   ungetwc vswprintf wcscasecmp wcschr wcscmp wcscoll wcscspn wcsdup wcsftime \
-                   wcsncasecmp wcsncat wcsncmp wcsncpy wcsnlen wcspbrk wcsrchr wcsrtombs wcsspn \
-                   wcsstr wcstod wcstok wcstol wcstoul wcswidth wcsxfrm wmemchr wmemcmp wmemcpy wmemmove \
+        modelled: "btowc wctob mbrtowc mbrlen wcwidth wcrtomb wcslen wcscpy wcscat iswalnum \
+                   iswalpha iswblank iswcntrl iswdigit iswgraph iswlower iswprint iswpunct \
+                   iswspace iswupper iswxdigit towlower towupper",
+        concrete: "fgetwc fgetws fputwc fputws fwprintf getwc getwchar iswctype mbsnrtowcs \
+                   mbsrtowcs putwc swprintf swscanf towctrans ungetwc vfwprintf vswprintf \
+                   wcscasecmp wcschr wcscmp wcscoll wcscspn wcsdup wcsftime wcsncasecmp wcsncat \
+                   wcsncmp wcsncpy wcsnlen wcspbrk wcsrchr wcsrtombs wcsspn wcsstr wcstod wcstok \
+                   wcstol wcstoul wcswidth wcsxfrm wctrans wctype wmemchr wmemcmp wmemcpy wmemmove \
                    wmemset",
-        harmless: "fputwc fputws fwide fwprintf mbsinit putwc putwchar vfwprintf vwprintf wctrans wctype wprintf",
+        harmless: "fwide mbsinit putwchar vwprintf wprintf",
     },
 ];
 

@@ -72,6 +72,15 @@ notes! {
     Bounds = 18, "bounds", "memory of unknown bounds, or reached by too many pointers, was accessed with a symbolic address or size; that was not checked";
     /// The length of an input was fixed.
     Length = 19, "length", "the length of an input was fixed to its recorded value";
+    /// Symbolic data was written to where the program reads, and what it reads is concrete.
+    ReadBack = 20, "read-back", "symbolic data was written to where the program can read it again, and is concrete there";
+    /// Data came from a child of the program, or was moved by the kernel: it may follow from
+    /// inputs, and is concrete.
+    Outside = 21, "outside", "data that may follow from an input came from another process or from the kernel, and is concrete";
+    /// A library without instrumentation read an input; counted in bytes.
+    Library = 22, "library", "a library without instrumentation read bytes of an input; what it makes of them is concrete";
+    /// Data came from a file, pipe or terminal that is no input of an exploration.
+    NoInput = 23, "no-input", "data was read from a file, pipe or terminal, which is no input here";
 }
 
 /// A row of the table of notes.

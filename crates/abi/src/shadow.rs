@@ -45,6 +45,33 @@ pub struct GlobalRow {
     pub size: u64,
 }
 
+/// The section of instrumented objects that lists the modelled functions whose address they take, or
+/// may look up by name: rows of [`PointerRow`].
+pub const POINTERS_SECTION: &str = "nearmiss_pointers";
+
+/// A function of libc and its model. A pointer to the function stays what it is, so that it can be
+/// compared, printed and given away; where instrumented code calls it, it calls the model.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct PointerRow {
+    /// The function; 0 if the program is linked without it.
+    pub function: u64,
+    /// Its model.
+    pub model: u64,
+    /// The model's [`crate::signature::Signature`].
+    pub signature: u64,
+    /// The function's name, which ends with a zero.
+    pub name: *const u8,
+}
+
+/// The function of the runtime that says what a call through a pointer calls, in a process where
+/// [`SummaryWords::dispatch`] is not 0: called pointer, [`crate::signature::Signature`] of the call,
+/// its site; the model if the pointer is to a function that has one, else the pointer itself.
+pub const TARGET_SYMBOL: &str = "__nm_target";
+
+/// The function of the runtime that is given what `dlsym` has found: the name, the address.
+pub const LOOKED_UP_SYMBOL: &str = "__nm_looked_up";
+
 /// The hidden variable of type [`SummaryWords`].
 pub const SUMMARY_SYMBOL: &str = "__nm_summary";
 
@@ -62,14 +89,16 @@ pub struct SummaryWords {
     /// at a label, so that code which does not record pays no store: the region's cold block
     /// makes it 0. The runtime moves what it says into the next event and makes it 1 again.
     pub calm: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// 1 in a process that records or is captured: calls through pointers look for models.
+    pub dispatch: u32,
 }
 
 /// Byte offset of [`SummaryWords::mask`].
 pub const MASK_OFFSET: usize = core::mem::offset_of!(SummaryWords, mask);
 /// Byte offset of [`SummaryWords::calm`].
 pub const CALM_OFFSET: usize = core::mem::offset_of!(SummaryWords, calm);
+/// Byte offset of [`SummaryWords::dispatch`].
+pub const DISPATCH_OFFSET: usize = core::mem::offset_of!(SummaryWords, dispatch);
 /// Bytes of [`SummaryWords`].
 pub const SUMMARY_SIZE: usize = core::mem::size_of::<SummaryWords>();
 

@@ -43,6 +43,9 @@ pub struct Term {
 
 /// The term depends on nothing but lengths of inputs ([`crate::channel::ChannelKind::Length`]).
 pub const TERM_LENGTH: u16 = 1;
+/// A choice by the length of an input: what its second and third operand are made of is looked at
+/// only for inputs that are long enough for it.
+pub const TERM_CHOSEN: u16 = 2;
 
 /// Bytes of a term.
 pub const TERM_SIZE: usize = 24;

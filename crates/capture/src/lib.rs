@@ -8,4 +8,4 @@ mod read;
 pub use meeting::Meeting;
 pub use nearmiss_abi::capture::Loss;
 pub use path::{CapturedPath, Entry, Nature};
-pub use read::{Captured, Lost, Stdin};
+pub use read::{Captured, Chance, Lost, Stdin};

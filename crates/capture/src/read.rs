@@ -39,6 +39,19 @@ pub struct Captured {
     /// Its status, if it ended by itself: not by a signal, and not by executing another
     /// program.
     pub ended: Option<i32>,
+    /// What it got by chance, in order.
+    pub chance: Vec<Chance>,
+}
+
+/// A value that a process got by chance.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Chance {
+    /// The process: see [`nearmiss_abi::chance`].
+    pub process: u32,
+    /// The stream.
+    pub name: String,
+    /// Its next bytes.
+    pub bytes: Vec<u8>,
 }
 
 /// What standard input was.
@@ -94,6 +107,7 @@ impl Captured {
             paths: Vec::new(),
             losses: Vec::new(),
             ended: None,
+            chance: Vec::new(),
         };
         for (kind, payload) in records {
             if let Some(kind) = RecordKind::from_code(kind) {
@@ -126,6 +140,7 @@ impl Captured {
             RecordKind::Path => self.paths.extend(CapturedPath::parse(payload)),
             RecordKind::Lost => self.losses.extend(parse_loss(payload)),
             RecordKind::End => self.ended = number(payload, 0).map(|status| status as i32),
+            RecordKind::Chance => self.chance.extend(parse_chance(payload)),
         }
     }
 }
@@ -147,6 +162,16 @@ fn parse_loss(payload: &[u8]) -> Option<Lost> {
     Some(Lost {
         loss: Loss::from_code(number(payload, 0)?)?,
         path: path.map(|path| OsStr::from_bytes(path).into()),
+    })
+}
+
+fn parse_chance(payload: &[u8]) -> Option<Chance> {
+    let (process, size) = (number(payload, 0)?, number(payload, 1)? as usize);
+    let (name, bytes) = payload.get(8..)?.split_at_checked(size)?;
+    Some(Chance {
+        process,
+        name: String::from_utf8(name.to_vec()).ok()?,
+        bytes: bytes.to_vec(),
     })
 }
 
@@ -219,6 +244,10 @@ mod tests {
             path_record(PathNature::Directory, "/d", b"\x08f\0\x04g\0"),
             record(RecordKind::StdinData, &[b"put"]),
             record(RecordKind::Lost, &[&1u32.to_le_bytes(), b"/d/large"]),
+            record(
+                RecordKind::Chance,
+                &[&[0, 0, 0, 0, 4, 0, 0, 0], b"time", &[1, 2]],
+            ),
             record(RecordKind::End, &[&(-3i32).to_le_bytes()]),
         ]
         .concat()
@@ -240,6 +269,12 @@ mod tests {
             path: Some("/d/large".into()),
         };
         assert_eq!(captured.losses, [lost]);
+        let chance = Chance {
+            process: 0,
+            name: "time".into(),
+            bytes: vec![1, 2],
+        };
+        assert_eq!(captured.chance, [chance]);
         let file = &captured.paths[0];
         assert_eq!(file.path, Path::new("/d/f"));
         assert_eq!((file.mode, file.size), (0o640, 9));

@@ -130,7 +130,8 @@ impl Command {
             || self.asks_the_linker_only()
             || self.sources().any(is_header)
             || (sources == 0 && nothing_to_link)
-            || (self.compile_only() && instrumented == 0)
+            // What is put aside must not be in an object that is linked without it.
+            || (self.compile_only() && instrumented == 0 && !self.has(Role::Aside))
             // clang refuses that with a message of its own.
             || (self.compile_only() && sources > 1 && self.output().is_some())
     }

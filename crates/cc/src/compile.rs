@@ -22,8 +22,11 @@ pub fn compilation(
         number,
         source: source.words[0].clone(),
         object: object_word(command, source, number),
+        notes: notes(command, source, number, config),
+        to_stdout: writes_to_stdout(command),
         front_end: front_end(command, source, number, config),
         keep_debug: command.debugs(),
+        optimised: command.optimises(),
         twin_options: twin_options(command),
         code: code(command, source, number),
         plain: [own_headers(config), plain(command, source, number, true)].concat(),
@@ -44,6 +47,7 @@ fn front_end_options(command: &Command, number: usize) -> Vec<Word> {
         Role::Input => warn_unused && argument.is_input(InputKind::Linked),
         Role::Assembler
         | Role::Dropped
+        | Role::Aside
         | Role::Compile
         | Role::Output
         | Role::Language
@@ -88,10 +92,18 @@ fn chosen(command: &Command, wanted: impl FnMut(&&Argument) -> bool) -> Vec<Word
     texts(arguments.flat_map(|argument| &argument.words))
 }
 
+/// How instrumented code is generated where the user asks for no optimisation. Without any, each
+/// value and each label that lives on to another block has a slot of its own: frames of real
+/// functions were four to ten times the plain ones, and deep recursions ended the program.
+const SMALL_FRAMES: &str = "-O1";
+
 /// Keeps code generation from trying too hard. Instrumented functions are large: on Lua's and
 /// bzip2's largest files the register allocator took half of the time for no faster code, and
-/// copies of the dispatch block of a computed `goto` most of the rest.
-const CHEAP_CODE: [&str; 4] = [
+/// copies of the dispatch block of a computed `goto` most of the rest. Numbers of sites, 64 bits
+/// each, were hoisted to the entry and kept on the stack.
+const CHEAP_CODE: [&str; 6] = [
+    "-mllvm",
+    "-disable-constant-hoisting",
     "-mllvm",
     "-grow-region-complexity-budget=100",
     "-mllvm",
@@ -108,6 +120,9 @@ fn code(command: &Command, source: &Argument, number: usize) -> Vec<Word> {
         )
     };
     let mut words = chosen(command, wanted);
+    if !command.optimises() {
+        words.extend(texts([SMALL_FRAMES]));
+    }
     words.extend(texts([
         "-Qunused-arguments",
         "-Wno-everything",
@@ -137,6 +152,7 @@ fn plain(command: &Command, source: &Argument, number: usize, second_try: bool) 
     let wanted = |argument: &&Argument| match argument.role {
         Role::Input | Role::Output | Role::Language | Role::Compile | Role::Library => false,
         Role::Link | Role::LinkPath | Role::Shared | Role::Relocatable => false,
+        Role::Aside => false,
         Role::Dependencies | Role::DependencyDetail => !second_try,
         Role::DependencyFile | Role::DependencyTarget => !second_try,
         // What the first try has not done would not fit what it links with.
@@ -152,6 +168,43 @@ fn plain(command: &Command, source: &Argument, number: usize, second_try: bool) 
     words.extend(texts(["-o"]));
     words.push(object_word(command, source, number));
     words
+}
+
+/// Compiling once more, for the notes that tools of coverage look for.
+fn notes(
+    command: &Command,
+    source: &Argument,
+    number: usize,
+    config: &Config,
+) -> Option<Vec<Word>> {
+    let asks = |argument: &Argument| {
+        let word = argument.words[0].as_str();
+        matches!(word, "--coverage" | "-coverage" | "-ftest-coverage")
+    };
+    if !command.arguments.iter().any(asks) || writes_to_stdout(command) {
+        return None;
+    }
+    let mut words = [own_headers(config), plain(command, source, number, true)].concat();
+    words.pop();
+    words.push(Word::Temporary(temporary(number, "notes.o")));
+    let file = format!("-coverage-notes-file={}", notes_file(command, source));
+    words.extend(texts(["-ftest-coverage", "-Xclang", &file]));
+    Some(words)
+}
+
+/// The file of notes as clang names it: after the object, or after the program and the source.
+fn notes_file(command: &Command, source: &Argument) -> String {
+    const ENDING: &str = "gcno";
+    let name = match command.compile_only() {
+        true => Path::new(&object(command, source)).with_extension(ENDING),
+        false => {
+            let stem = Path::new(&source.words[0]).file_stem().unwrap_or_default();
+            let program = command.output().unwrap_or("a");
+            let name = format!("{program}-{}.{ENDING}", stem.to_string_lossy());
+            Path::new(&name).to_path_buf()
+        }
+    };
+    name.to_string_lossy().into_owned()
 }
 
 fn source_words(source: &Argument) -> Vec<Word> {
@@ -175,8 +228,13 @@ fn object(command: &Command, source: &Argument) -> String {
     command.output().map_or_else(default, str::to_string)
 }
 
+/// `-c -o -`: code generation is silent, so the object is a file first.
+fn writes_to_stdout(command: &Command) -> bool {
+    command.compile_only() && command.output() == Some("-")
+}
+
 fn object_word(command: &Command, source: &Argument, number: usize) -> Word {
-    match command.compile_only() {
+    match command.compile_only() && !writes_to_stdout(command) {
         true => Word::Text(object(command, source)),
         false => Word::Temporary(temporary(number, "o")),
     }

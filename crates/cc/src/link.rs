@@ -28,6 +28,14 @@ pub fn link(command: &Command) -> Link {
         arguments,
         runtime: !command.has(Role::Relocatable) && !has_word("-Wl,-r"),
         shared: command.has(Role::Shared),
+        is_static: ["-static", "--static", "-static-pie"]
+            .into_iter()
+            .any(has_word),
+        aside: command
+            .with(Role::Aside)
+            .flat_map(|argument| argument.words.clone())
+            .filter(|word| !word.starts_with("-fno-"))
+            .collect(),
         names_libc: bare
             && command
                 .with(Role::Library)
@@ -51,8 +59,8 @@ fn link_argument(arguments: &mut Vec<LinkArgument>, argument: &Argument, compile
             (InputKind::Plain, None) => arguments.push(LinkArgument::Source(words[0].clone())),
             (InputKind::Linked, _) => arguments.push(LinkArgument::Linked(words[0].clone())),
         },
-        // Said again where a source needs it.
-        (Role::Language, _) => {}
+        // Said again where a source needs it; put aside.
+        (Role::Language | Role::Aside, _) => {}
         (Role::LinkPath, _) => {
             let name = words[0][..2].to_string();
             arguments.push(LinkArgument::Path(name, argument.value.clone()));

@@ -60,6 +60,9 @@ pub enum Role {
     DependencyDetail,
     /// Has no meaning, or a bad one, for code that is to be instrumented.
     Dropped,
+    /// Put aside, everywhere and with a word about it: the twin has sanitizers of its own, and no
+    /// program can have both.
+    Aside,
     /// The sources of this command are compiled without instrumentation.
     Plain,
     /// The whole command is clang's: nothing that could be instrumented comes out of it.
@@ -113,15 +116,19 @@ const ROWS: &[Row] = &[
     ("-m16", Alone, Stop),
     ("-mx32", Alone, Stop),
     ("-arch", Separate, Stop),
-    // Code that has no libc around it, or another sanitizer in it.
-    ("-fsanitize=", Joined, Plain),
+    // Sanitizers, and files of steps that are not clang's here.
+    ("-fsanitize=", Joined, Aside),
+    ("-fsanitize-", Joined, Aside),
+    ("-fno-sanitize=", Joined, Aside),
+    ("-fno-sanitize-", Joined, Aside),
+    ("-save-temps", Alone, Aside),
+    ("--save-temps", Alone, Aside),
+    ("-save-temps=", Joined, Aside),
+    // Code that has no libc around it.
     ("-ffreestanding", Alone, Plain),
     ("-nostdinc", Alone, Plain),
     ("-mcmodel=kernel", Alone, Plain),
     ("-mkernel", Alone, Plain),
-    ("-save-temps", Alone, Plain),
-    ("--save-temps", Alone, Plain),
-    ("-save-temps=", Joined, Plain),
     // Link-time optimisation would come after us; counters would be instrumented too.
     ("-flto", Joined, Dropped),
     ("-ffat-lto-objects", Alone, Dropped),

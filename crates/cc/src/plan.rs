@@ -56,8 +56,15 @@ pub struct Instrumented {
     pub front_end: Vec<Word>,
     /// Whether the user wants debug information in the object.
     pub keep_debug: bool,
+    /// Whether the user wants optimised code.
+    pub optimised: bool,
     /// Options with which the twin's code is generated.
     pub twin_options: Vec<String>,
+    /// clang's arguments to write the notes that `--coverage` asks for; there are no counters, which
+    /// would be instrumented too.
+    pub notes: Option<Vec<Word>>,
+    /// Whether the object goes to standard output in the end.
+    pub to_stdout: bool,
     /// clang's arguments to make an object of the instrumented bitcode.
     pub code: Vec<Word>,
     /// clang's arguments to compile without instrumentation, if that fails.
@@ -73,6 +80,10 @@ pub struct Link {
     pub runtime: bool,
     /// Whether the result is a shared library.
     pub shared: bool,
+    /// Whether no shared library is linked with the program, nor will be.
+    pub is_static: bool,
+    /// The user's words that are put aside.
+    pub aside: Vec<String>,
     /// Whether the user's words stand for all libraries, so that libc must be named again
     /// after the runtime.
     pub names_libc: bool,

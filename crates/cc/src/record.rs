@@ -50,6 +50,24 @@ pub fn record(
     }
 }
 
+/// What the command names to be linked without instrumentation: C sources, and object files. What is
+/// in archives and libraries is not looked at here.
+pub fn uninstrumented(
+    link: &Link,
+    directory: &Path,
+    uninstrumented: &dyn Fn(usize) -> Option<String>,
+) -> Vec<String> {
+    let is_object = |path: &str| Path::new(path).extension().is_some_and(|end| end == "o");
+    let is_plain = |path: &str| is_object(path) && !is_instrumented_object(&directory.join(path));
+    let name = |argument: &LinkArgument| match argument {
+        LinkArgument::Source(path) => Some(path.clone()).filter(|path| path.ends_with(".c")),
+        LinkArgument::Linked(path) => Some(path.clone()).filter(|path| is_plain(path)),
+        LinkArgument::Compiled(number) => uninstrumented(*number),
+        _ => None,
+    };
+    link.arguments.iter().filter_map(name).collect()
+}
+
 /// Whether this is an object file (not an archive or library) with a site map.
 fn is_instrumented_object(path: &Path) -> bool {
     use object::{Object, ObjectKind};

@@ -78,7 +78,12 @@ impl<'a> Build<'a> {
             self.remove(&job.object);
             return Err(failure);
         }
-        match self.instrument(job) {
+        if let Some(words) = &job.notes {
+            let notes = self.tool(&self.config.clang, self.expand(words));
+            // The front end has found nothing wrong with the source, and code is not wanted.
+            let _ = notes.run_limited(self.config.instrument_limit, self.config.verbose);
+        }
+        let compiled = match self.instrument(job) {
             Ok(()) => Ok(()),
             Err(failure @ (Failure::Status(_) | Failure::Timeout)) => {
                 self.compile_plain(job, &failure)
@@ -87,7 +92,20 @@ impl<'a> Build<'a> {
                 self.compile_plain(job, &failure)
             }
             Err(failure) => Err(failure),
+        };
+        match compiled {
+            Ok(()) if job.to_stdout => self.write_out(&job.object),
+            other => other,
         }
+    }
+
+    /// Writes an object to standard output.
+    fn write_out(&self, object: &Word) -> Result<(), Failure> {
+        let path = (self.directory).join(self.expand(std::slice::from_ref(object)).remove(0));
+        let bytes = std::fs::read(&path).map_err(|error| trouble(&path, &error))?;
+        let mut output = std::io::stdout();
+        let written = output.write_all(&bytes).and_then(|()| output.flush());
+        written.map_err(|error| trouble(Path::new("standard output"), &error))
     }
 
     /// As clang does, leaves no old object after an error.
@@ -127,6 +145,9 @@ impl<'a> Build<'a> {
         if job.keep_debug {
             arguments.push("--keep-debug".to_string());
         }
+        if job.optimised {
+            arguments.push("--optimised".to_string());
+        }
         if self.config.choices_are_branches {
             arguments.push("--choices-are-branches".to_string());
         }
@@ -156,12 +177,37 @@ impl<'a> Build<'a> {
         }
         arguments = self.admit_hooks(arguments)?;
         arguments.extend(self.link_additions(link)?);
+        self.say_what_is_missing(link);
         let tool = self.compiler(arguments)?;
         let (result, heard) = tool.run_heard(self.messages)?;
         if result.is_err() && mentions_other_version(&heard) {
             self.say("an object was compiled by another version of nearmiss: rebuild it");
         }
         result
+    }
+
+    /// What was put aside, and what the program has in it without instrumentation: one line each,
+    /// where the program is made.
+    fn say_what_is_missing(&mut self, link: &Link) {
+        if !link.aside.is_empty() {
+            let is_sanitizer = |word: &String| word.starts_with("-fsanitize");
+            let why = match link.aside.iter().any(is_sanitizer) {
+                true => " (sanitizers are in the twin)",
+                false => "",
+            };
+            self.say(&format!("put aside: {}{why}", link.aside.join(" ")));
+        }
+        let names = record::uninstrumented(link, self.directory, &|number| self.source(number));
+        if !names.is_empty() {
+            self.say(&format!("without instrumentation: {}", names.join(", ")));
+        }
+    }
+
+    /// The source of a compilation that had to do without instrumentation.
+    fn source(&self, number: usize) -> Option<String> {
+        let mut found = self.uninstrumented.iter();
+        let found = found.find(|(other, _)| *other == number);
+        found.map(|(_, source)| source.clone())
     }
 
     fn link_arguments(&self, link: &Link) -> Vec<String> {
@@ -206,13 +252,7 @@ impl<'a> Build<'a> {
     /// The runtime and the record of the link. Hooks are visible to shared libraries, so that
     /// a program and its libraries share one runtime.
     fn link_additions(&self, link: &Link) -> Result<Vec<String>, Failure> {
-        let uninstrumented = |number| {
-            let found = self
-                .uninstrumented
-                .iter()
-                .find(|(other, _)| *other == number);
-            found.map(|(_, source)| source.clone())
-        };
+        let uninstrumented = |number| self.source(number);
         let record = record::record(link, self.directory, self.config.language, &uninstrumented);
         let file = self.temporary.join("link.o");
         std::fs::write(&file, record::object_file(&record))
@@ -223,7 +263,11 @@ impl<'a> Build<'a> {
             return Err(Failure::Missing(missing.clone()));
         }
         let mut words = vec![file.to_string_lossy().into_owned()];
-        words.push("-Wl,--export-dynamic-symbol=__nm_*".to_string());
+        // A static program has none to share with; position-independent, it would find its
+        // thread's words by a relocation for which it is too early at its start.
+        if !link.is_static {
+            words.push("-Wl,--export-dynamic-symbol=__nm_*".to_string());
+        }
         words.push("-Wl,--start-group".to_string());
         words.extend(
             archives

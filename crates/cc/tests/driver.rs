@@ -48,6 +48,9 @@ STUB(type_mismatch_v1) STUB(out_of_bounds) STUB(shift_out_of_bounds) STUB(divrem
 STUB(add_overflow) STUB(sub_overflow) STUB(mul_overflow) STUB(negate_overflow)
 ";
 
+/// How the line starts that names what a link has in it without instrumentation.
+const UNINSTRUMENTED: &str = "nearmiss: without instrumentation: ";
+
 const HELLO: &str = "#include <stdio.h>\nint main(void) { puts(\"hello\"); return 0; }\n";
 
 /// A directory to work in, and an installation.
@@ -112,7 +115,13 @@ impl Place {
             .current_dir(self.path("clang"))
             .output()
             .unwrap();
-        assert_eq!(text(&ours.stderr), text(&theirs.stderr), "{arguments:?}");
+        // Nothing here is really instrumented, and links say so.
+        let said = text(&ours.stderr);
+        let said = said.split_inclusive('\n');
+        let said: String = said
+            .filter(|line| !line.starts_with(UNINSTRUMENTED))
+            .collect();
+        assert_eq!(said, text(&theirs.stderr), "{arguments:?}");
         assert_eq!(ours.status.code(), theirs.status.code(), "{arguments:?}");
         assert_eq!(self.list("work"), self.list("clang"), "{arguments:?}");
         assert!(self.list("tmp").is_empty(), "temporary files are left");
@@ -249,10 +258,48 @@ fn questions_are_answered_by_clang() {
         &["-c", "a.s"],
         &["-fsyntax-only", "a.c"],
         &["-c", "a.c", "b.c", "-o", "c.o"],
-        &["-fsanitize=address", "-c", "a.c"],
     ] {
         place.both(arguments);
     }
+}
+
+#[test]
+fn an_object_goes_to_standard_output() {
+    let place = Place::new(&[("a.c", HELLO)]);
+    let output = place.both(&["-c", "a.c", "-o", "-"]);
+    let is_object = |bytes: &[u8]| bytes == b"\x7fELF";
+    assert!(output.stdout.windows(4).any(is_object));
+}
+
+#[test]
+fn coverage_has_its_notes() {
+    let place = Place::new(&[("a.c", HELLO), ("d/b.c", "int b;\n")]);
+    place.both(&["--coverage", "-c", "d/b.c", "-o", "d/x.o"]);
+    place.both(&["-fprofile-arcs", "-ftest-coverage", "-c", "a.c"]);
+    place.both(&["--coverage", "a.c", "d/b.c", "-o", "d/prog"]);
+    place.both(&["--coverage", "a.c"]);
+    assert!(place.path("work/d/prog-a.gcno").exists());
+}
+
+#[test]
+fn what_is_put_aside_or_not_instrumented_is_said_at_the_link() {
+    let place = Place::new(&[("a.c", HELLO), ("b.c", "int b;\n"), ("c.cc", "int c;\n")]);
+    let sanitizers = "-fsanitize=address,undefined";
+    for source in ["b.c", "c.cc"] {
+        let compiled = place.cc(&[sanitizers, "-save-temps", "-c", source]);
+        assert_eq!(text(&compiled.stderr), "");
+    }
+    let objects = shell("nm b.o c.o", &place.path("work"));
+    assert!(!text(&objects.stdout).contains("asan"));
+    let linked = place.cc(&[sanitizers, "a.c", "b.o", "c.o", "-o", "prog"]);
+    let said = text(&linked.stderr);
+    let aside = format!("nearmiss: put aside: {sanitizers} (");
+    assert!(said.starts_with(&aside), "{said}");
+    assert!(
+        said.ends_with(&format!("{UNINSTRUMENTED}b.o, c.o\n")),
+        "{said}"
+    );
+    assert_eq!(place.runs("./prog"), "hello\n");
 }
 
 #[test]

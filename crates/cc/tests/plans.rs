@@ -27,7 +27,7 @@ const SHORT: &[(&str, &str)] = &[
     ),
     (
         "-Qunused-arguments -Wno-everything -fno-crash-diagnostics -Xclang -disable-llvm-passes \
-         -mllvm -grow-region-complexity-budget=100 -mllvm -disable-early-taildup -c",
+         -mllvm -disable-constant-hoisting -mllvm -grow-region-complexity-budget=100 -mllvm -disable-early-taildup -c",
         "CODE",
     ),
     ("-Xclang -disable-llvm-passes", "RAW"),
@@ -76,9 +76,14 @@ fn render(plan: &Plan) -> String {
 }
 
 fn render_instrumented(job: &Instrumented) -> String {
+    let notes = job.notes.iter();
+    let notes: String = notes
+        .map(|list| format!("  notes {}\n", words(list)))
+        .collect();
     let debug = if job.keep_debug { " debug" } else { "" };
+    let optimised = if job.optimised { " optimised" } else { "" };
     format!(
-        "  front {}\n  instrument {}{debug} [{}]\n  code {}\n  else {}\n",
+        "  front {}\n  instrument {}{debug}{optimised} [{}]\n  code {}\n  else {}\n{notes}",
         words(&job.front_end),
         quoted(&job.source),
         job.twin_options.join(" "),
@@ -104,10 +109,14 @@ fn render_link(link: &Link) -> String {
         (link.runtime, "RUNTIME"),
         (link.names_libc, "LIBC"),
         (link.shared, "SHARED"),
+        (link.is_static, "STATIC"),
     ] {
         if set {
             text += &format!(" {name}");
         }
+    }
+    if !link.aside.is_empty() {
+        text += &format!(" ASIDE {}", link.aside.join(" "));
     }
     text + "\n"
 }

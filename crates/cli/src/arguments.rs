@@ -26,7 +26,7 @@ const EXAMPLE: &str = "\
 Example:
   nearmiss cc -g packet.c -o packet      # as any C compiler; in a build: CC=\"nearmiss cc\"
   nearmiss run -- ./packet packet.bin    # runs it once, then looks for inputs that fail
-  nearmiss replay NM-1 --twin            # shows the first of them under the sanitizers
+  nearmiss replay NM-1                   # shows the first of them under the sanitizers
   nearmiss test -- make check            # the same for every program that a test suite runs
   nearmiss explore sum.c --function sum  # a test for every path of one function
 
@@ -142,10 +142,14 @@ Examples:
   nearmiss show --function merge --test 7   # a path: its input, its result, its decisions";
 
 const REPLAY_HELP: &str = "\
-What was explored always runs as its sanitizer twin.
+The sanitizer twin is the build that judged the finding; the program itself may not show it.
+What was explored always runs as its twin.
+
+Exit status: 1 if it fails, 0 if it does not, 2 if it could not be run.
 
 Examples:
-  nearmiss replay NM-1 --twin
+  nearmiss replay NM-1
+  nearmiss replay NM-1 --program
   nearmiss replay NM-1 --function merge
   nearmiss replay --function merge --test 7";
 
@@ -155,8 +159,11 @@ pub struct ReplayArguments {
     /// The finding: NM-1
     #[arg(required_unless_present = "test")]
     pub id: Option<String>,
-    /// Run the program's sanitizer twin instead of the program itself
-    #[arg(long)]
+    /// Run the program itself instead of its sanitizer twin
+    #[arg(long, conflicts_with = "twin")]
+    pub program: bool,
+    /// Run the program's sanitizer twin, as is usual
+    #[arg(long, hide = true)]
     pub twin: bool,
     /// Run without a sandbox
     #[arg(long)]

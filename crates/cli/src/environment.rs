@@ -93,6 +93,25 @@ pub fn find_program(name: &OsStr) -> Result<PathBuf, EngineError> {
         .ok_or_else(missing)
 }
 
+/// A recording needs shadow memory, most of it never touched: more addresses than a limit on them
+/// leaves. Said here, since a program that cannot record looks like one without checks.
+pub fn check_address_space() -> Result<(), String> {
+    let mut limit = libc::rlimit {
+        rlim_cur: libc::RLIM_INFINITY,
+        rlim_max: libc::RLIM_INFINITY,
+    };
+    // SAFETY: the structure is plain data, and the call fills no more than it.
+    let got = unsafe { libc::getrlimit(libc::RLIMIT_AS, &mut limit) };
+    if got != 0 || limit.rlim_cur == libc::RLIM_INFINITY {
+        return Ok(());
+    }
+    Err(format!(
+        "the address space is limited to {} KiB (ulimit -v), and recording needs terabytes of addresses, not of \
+         memory: ulimit -v unlimited",
+        limit.rlim_cur / 1024
+    ))
+}
+
 /// Whether this is a build on a server, where nobody looks at progress.
 pub fn is_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| !value.is_empty() && value != "false")

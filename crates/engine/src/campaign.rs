@@ -33,7 +33,8 @@
 //! directory of its own; the one before it is removed when its report has been replaced.
 
 use std::fs::{self, File, TryLockError};
-use std::io;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use nearmiss_results::Report;
@@ -55,7 +56,7 @@ impl Campaign {
     /// Opens a campaign's directory, which is made if it is not there.
     pub fn open(directory: &Path) -> Result<Campaign, EngineError> {
         let failed = |error| EngineError::Campaign(directory.to_path_buf(), error);
-        fs::create_dir_all(directory).map_err(failed)?;
+        make_private(directory).map_err(failed)?;
         let root = directory.canonicalize().map_err(failed)?;
         let lock = File::create(root.join("lock")).map_err(failed)?;
         match lock.try_lock() {
@@ -263,6 +264,24 @@ impl RunDirectory {
     }
 }
 
+/// Makes the campaign's directory, which nobody else may look into: what it keeps of programs may
+/// have secrets in it. A directory of the user's own keeps its permissions.
+fn make_private(directory: &Path) -> io::Result<()> {
+    let is_campaign = directory.join("lock").exists();
+    if directory.is_dir() && !is_campaign {
+        return Ok(());
+    }
+    if let Some(parent) = directory.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match fs::DirBuilder::new().mode(0o700).create(directory) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists && directory.is_dir() => {
+            fs::set_permissions(directory, fs::Permissions::from_mode(0o700))
+        }
+        made => made,
+    }
+}
+
 fn numbers(directory: &Path) -> io::Result<Vec<u64>> {
     let mut numbers = Vec::new();
     for entry in fs::read_dir(directory)? {
@@ -276,12 +295,17 @@ fn numbers(directory: &Path) -> io::Result<Vec<u64>> {
     Ok(numbers)
 }
 
-/// Writes a file so that it is there as a whole or as it was before.
+/// Writes a file so that it is there as a whole or as it was before. Nobody else may read it.
 pub fn write_atomically(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let mut name = path.file_name().unwrap_or_default().to_os_string();
     name.push(".new");
     let temporary = path.with_file_name(name);
-    let written = fs::write(&temporary, bytes).and_then(|()| fs::rename(&temporary, path));
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create(true).truncate(true).mode(0o600);
+    let written = options
+        .open(&temporary)
+        .and_then(|mut file| file.write_all(bytes))
+        .and_then(|()| fs::rename(&temporary, path));
     if written.is_err() {
         // Whatever is left of it is of no use to anybody.
         let _ = fs::remove_file(&temporary);
@@ -303,6 +327,28 @@ mod tests {
         assert!(first.traces().is_dir() && second.traces().ends_with("runs/2/traces"));
         campaign.keep_only(&second).unwrap();
         assert!(!first.traces().exists() && second.traces().is_dir());
+    }
+
+    #[test]
+    fn only_the_user_can_look_inside() {
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        let directory = tempfile::tempdir().unwrap();
+        let made = directory.path().join("a/.nearmiss");
+        drop(Campaign::open(&made).unwrap());
+        assert_eq!(mode(&made), 0o700);
+        // One that an older nearmiss made.
+        fs::set_permissions(&made, fs::Permissions::from_mode(0o755)).unwrap();
+        drop(Campaign::open(&made).unwrap());
+        assert_eq!(mode(&made), 0o700);
+        // A directory of the user's own.
+        let own = directory.path().join("own");
+        fs::create_dir(&own).unwrap();
+        fs::set_permissions(&own, fs::Permissions::from_mode(0o755)).unwrap();
+        drop(Campaign::open(&own).unwrap());
+        assert_eq!(mode(&own), 0o755);
+        let file = own.join("file");
+        write_atomically(&file, b"x").unwrap();
+        assert_eq!(mode(&file), 0o600);
     }
 
     #[test]

@@ -5,24 +5,31 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use nearmiss_abi::chance::CHANCE;
 use nearmiss_abi::environment as names;
 use nearmiss_sandbox::{Limits, Replacement, Spec, Stdin, Thing, words};
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::write_atomically;
+use crate::chance::Chance;
 use crate::environment::Environment;
 
 /// What a run is made of.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Capsule {
     /// The program's file.
+    #[serde(with = "words::path")]
     pub program: PathBuf,
     /// Its arguments, with its name first.
     #[serde(with = "words::list")]
     pub arguments: Vec<OsString>,
     /// Its environment.
     pub environment: Environment,
+    /// Which variables of its environment were kept, and why.
+    #[serde(default)]
+    pub variables: String,
     /// Where it runs.
+    #[serde(with = "words::path")]
     pub directory: PathBuf,
     /// Its standard input.
     pub stdin: Stdin,
@@ -31,12 +38,16 @@ pub struct Capsule {
     /// Its umask; ours if `None`.
     #[serde(default)]
     pub umask: Option<u32>,
+    /// What it got by chance when it ran first, and gets again.
+    #[serde(default)]
+    pub chance: Chance,
     /// What the program found in the file system, where the disk may have changed since.
     #[serde(default)]
     pub world: Vec<Thing>,
     /// Files with another content than on the disk and in `world`.
     pub files: Vec<Replacement>,
     /// The contents of named channels: see [`names::REPLAY`].
+    #[serde(default, with = "words::optional_path")]
     pub named: Option<PathBuf>,
     /// Letters of the channels that are inputs.
     pub channels: String,
@@ -117,6 +128,9 @@ impl Capsule {
         if let Some(named) = &self.named {
             environment.push((names::REPLAY.into(), named.clone().into()));
         }
+        if !self.chance.streams.is_empty() {
+            environment.push((CHANCE.into(), self.chance.streams.clone().into()));
+        }
         for (name, value) in variables {
             environment.retain(|(known, _)| known != name);
             environment.push((name.into(), value.clone()));
@@ -128,6 +142,7 @@ impl Capsule {
             directory: self.directory.clone(),
             stdin: self.stdin.clone(),
             umask: self.umask,
+            process: Some(self.chance.process).filter(|number| *number > 1),
             world: self.world.clone(),
             files: self.files.clone(),
             writable: Vec::new(),
@@ -211,6 +226,8 @@ mod tests {
             stdin: Stdin::Pipe(stdin),
             terminal: false,
             umask: None,
+            chance: Default::default(),
+            variables: String::new(),
             world: Vec::new(),
             files: Vec::new(),
             named: None,

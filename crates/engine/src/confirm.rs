@@ -51,7 +51,7 @@ pub struct Seen {
     /// What it is: a memory error may be another than was predicted.
     pub kind: Kind,
     /// What the twin said.
-    pub text: String,
+    pub complaint: Complaint,
 }
 
 impl Replayer<'_> {
@@ -65,12 +65,7 @@ impl Replayer<'_> {
         };
         let (confirmed, others) = match self.try_twin(capsule) {
             Ok(complaints) => {
-                let mut seen = complaints.iter().filter_map(|one| {
-                    let kind = kind_seen(one, candidate, fails)?;
-                    let text = one.text.clone();
-                    Some(Seen { kind, text })
-                });
-                let seen = seen.next();
+                let seen = seen(&complaints, candidate, fails);
                 if seen.is_none() && fails {
                     doubt = "its sanitizer twin does not fail there".into();
                 }
@@ -130,7 +125,7 @@ pub fn sanitizer_variables() -> Vec<(&'static str, OsString)> {
         ("ASAN_OPTIONS", address_options().into()),
         (
             "UBSAN_OPTIONS",
-            "print_stacktrace=0:halt_on_error=0:color=never".into(),
+            "print_stacktrace=1:halt_on_error=0:color=never".into(),
         ),
     ]
 }
@@ -144,13 +139,13 @@ pub fn complaints_of(stderr: Vec<u8>, ended: Ended, twin: &TwinProgram) -> Vec<C
 /// more than that may end up in another.
 const RED_ZONE: u32 = 128;
 
-/// Allocations beyond the limit fail in the twin as they do in the instrumented program. Source
+/// Every signal that a program dies of is told with its place. Allocations beyond the limit fail in the twin as they do in the instrumented program. Source
 /// lines are looked up here, by [`symbolize`]. Two variables of one name are no failure on an input,
 /// and looking for them takes a tenth of the time of a short run.
 fn address_options() -> String {
     let most = DEFAULT_ALLOCATION >> 20;
     format!(
-        "detect_leaks=0:detect_odr_violation=0:abort_on_error=0:handle_abort=0:allocator_may_return_null=1:\
+        "detect_leaks=0:detect_odr_violation=0:abort_on_error=0:handle_abort=1:handle_sigill=1:handle_sigtrap=1:dump_registers=0:allocator_may_return_null=1:\
          max_allocation_size_mb={most}:redzone={RED_ZONE}:color=never:symbolize=0"
     )
 }
@@ -167,6 +162,22 @@ fn library_path(directory: &Path, capsule: &Capsule) -> OsString {
         path.push(value);
     }
     path
+}
+
+/// The complaint that is the predicted failure: at its very column, else on its line.
+fn seen(complaints: &[Complaint], candidate: &Candidate, fails: bool) -> Option<Seen> {
+    let spot = &candidate.check.spot;
+    let of = |complaint: &Complaint| {
+        let kind = kind_seen(complaint, candidate, fails)?;
+        let complaint = complaint.clone();
+        Some(Seen { kind, complaint })
+    };
+    let mut exact = complaints
+        .iter()
+        .filter(|one| one.is_exactly_at(&spot.file, spot.line, spot.column));
+    exact
+        .find_map(of)
+        .or_else(|| complaints.iter().find_map(of))
 }
 
 /// What happened, if a complaint of the twin is the predicted failure. One without a place
@@ -207,8 +218,9 @@ impl Replayed {
 /// assumptions: a longer input has more of them. A replay may be shorter: what a program does between its last call and its death is recorded only if the
 /// death comes after.
 fn compare(sites: &Sites, recorded: &[Event], candidate: &Candidate, replay: &[Event]) -> Replayed {
-    let is_compared =
-        |event: &&Event| !matches!(event.kind, EventKind::CheckFailed | EventKind::Assume);
+    let is_compared = |event: &&Event| {
+        event.implied.is_none() && !matches!(event.kind, EventKind::CheckFailed | EventKind::Assume)
+    };
     let step = |event: &Event| (event.kind, event.site, event.choice);
     let predicted = recorded[..candidate.event]
         .iter()

@@ -1,17 +1,18 @@
 //! One finding per defect: merged over all paths and tests, with the smallest distance and the
 //! smallest change.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use nearmiss_results::{Finding, Input, Status};
+use nearmiss_results::{Finding, Input, Lead, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::USUAL_DIRECTORY;
 use crate::capsule::Capsule;
-use crate::complaint::{Complaint, is_memory};
+use crate::identity::is_same;
+use crate::kept;
 
 /// A failure with the input that shows it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -21,6 +22,7 @@ pub struct Found {
     /// The run that shows it.
     pub capsule: Capsule,
     /// Where its new files lie.
+    #[serde(with = "nearmiss_sandbox::words::path")]
     pub directory: PathBuf,
 }
 
@@ -35,7 +37,26 @@ pub struct Defects {
 #[derive(Debug)]
 struct Defect {
     finding: Finding,
-    tests: BTreeSet<String>,
+    /// The tests that lead to it, and the program of each.
+    tests: BTreeMap<String, PathBuf>,
+}
+
+impl Defect {
+    /// Another test leads to it.
+    fn add(&mut self, test: String, program: PathBuf) {
+        self.tests.insert(test, program);
+        let finding = &mut self.finding;
+        finding.tests = self.tests.len() as u64;
+        let named = self.tests.iter().filter(|(test, _)| !test.is_empty());
+        let leads = named.map(|(test, program)| Lead {
+            test: test.clone(),
+            program: program.clone(),
+        });
+        finding.leads = leads.collect();
+        finding
+            .leads
+            .sort_by_key(|lead| (lead.test.len(), lead.test.clone()));
+    }
 }
 
 impl Defects {
@@ -54,7 +75,7 @@ impl Defects {
     /// Adds a failure that a test leads to. Its input is kept in `inputs` if it is the first of
     /// its defect, or nearer to its test than the one before. Says whether the defect is new.
     pub fn add(&mut self, found: &Found, inputs: &Path) -> io::Result<bool> {
-        let test = found.finding.test.id.clone();
+        let test = found.finding.test.clone();
         let known = self
             .all
             .iter()
@@ -66,14 +87,12 @@ impl Defects {
             let finding = self.keep(found, &id, inputs)?;
             self.all.push(Defect {
                 finding,
-                tests: BTreeSet::new(),
+                tests: BTreeMap::new(),
             });
         } else if size(&found.finding) < size(&self.all[position].finding) {
             self.all[position].finding = self.keep(found, &id, inputs)?;
         }
-        let defect = &mut self.all[position];
-        defect.tests.insert(test);
-        defect.finding.tests = defect.tests.len() as u64;
+        self.all[position].add(test.id, test.program);
         Ok(is_new)
     }
 
@@ -89,9 +108,8 @@ impl Defects {
     /// A test that takes the path of another leads to the same defects.
     pub fn share(&mut self, first: &str, other: &str) {
         for defect in &mut self.all {
-            if defect.tests.contains(first) {
-                defect.tests.insert(other.to_string());
-                defect.finding.tests = defect.tests.len() as u64;
+            if let Some(program) = defect.tests.get(first).cloned() {
+                defect.add(other.to_string(), program);
             }
         }
     }
@@ -123,30 +141,17 @@ fn size(finding: &Finding) -> (bool, u32, u64, u64) {
     )
 }
 
-/// Whether one of these complaints is the failure that a finding tells of.
-pub fn is_shown(finding: &Finding, complaints: &[Complaint]) -> bool {
-    complaints.iter().any(|complaint| {
-        complaint.names(&finding.file, finding.line)
-            && complaint.as_kind(finding.kind) == Some(finding.kind)
-    })
-}
-
-/// Whether two findings are of one defect. Memory errors at one place that show as one are one;
-/// so is one that was only predicted where another was seen.
-pub fn is_same(known: &Finding, new: &Finding) -> bool {
-    let place = |finding: &Finding| (finding.file.clone(), finding.line);
-    let same_column = known.column == new.column || known.column == 0 || new.column == 0;
-    let same_kind = known.kind == new.kind && (same_column || new.distance > 0);
-    let shadowed = is_memory(known.kind)
-        && is_memory(new.kind)
-        && known.column == new.column
-        && known.status != new.status;
-    place(known) == place(new) && (same_kind || shadowed)
-}
-
 impl Found {
-    /// A copy of it with all files that were made for it in `directory`; what is there is
-    /// replaced.
+    /// The same, no longer confirmed, for this reason.
+    pub fn doubted(mut self, why: &str) -> Found {
+        self.finding.status = Status::Unconfirmed;
+        let message = &mut self.finding.message;
+        *message = format!("{message} (not confirmed: {why})");
+        self
+    }
+
+    /// A copy of it with all its files in `directory`, where no other input can change or remove them; what is
+    /// there is replaced.
     pub fn moved_to(&self, directory: &Path, campaign: &Path) -> io::Result<Found> {
         let mut name = directory.file_name().unwrap_or_default().to_os_string();
         name.push(".new");
@@ -157,13 +162,10 @@ impl Found {
         fs::create_dir_all(&unfinished)?;
         let mut moved = self.clone();
         for (number, file) in moved.capsule.own_files().into_iter().enumerate() {
-            if !is_made(file, campaign) {
+            if !file.starts_with(campaign) {
                 continue;
             }
-            let name = match file.file_name().and_then(|name| name.to_str()) {
-                Some(name @ ("stdin" | "named")) => name.to_string(),
-                _ => format!("file-{number}"),
-            };
+            let name = kept::own_name(file, number);
             fs::copy(&*file, unfinished.join(&name))?;
             let kept = directory.join(name);
             for input in moved.finding.input.values_mut() {
@@ -183,12 +185,4 @@ impl Found {
         moved.directory = directory.to_path_buf();
         Ok(moved)
     }
-}
-
-/// Whether a file was made for an input, and is not what a test was recorded with.
-fn is_made(file: &Path, campaign: &Path) -> bool {
-    let Ok(within) = file.strip_prefix(campaign) else {
-        return false;
-    };
-    within.starts_with("inputs") || within.components().any(|part| part.as_os_str() == "paths")
 }

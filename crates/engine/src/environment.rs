@@ -29,7 +29,7 @@ type Variables = Vec<(OsString, OsString)>;
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Kept {
-    File(PathBuf),
+    File(#[serde(with = "words::path")] PathBuf),
     Variables(#[serde(with = "words::pairs")] Variables),
 }
 

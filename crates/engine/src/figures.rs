@@ -90,7 +90,7 @@ pub fn programs(slots: &[Slot], findings: &[Finding]) -> Vec<ProgramFigures> {
             unique_checks: places.get(&program).map_or(0, BTreeSet::len) as u64,
             findings: findings
                 .iter()
-                .filter(|found| found.test.program.display().to_string() == program)
+                .filter(|found| leads_there(found, &program))
                 .count() as u64,
             program,
             ..figures
@@ -98,6 +98,12 @@ pub fn programs(slots: &[Slot], findings: &[Finding]) -> Vec<ProgramFigures> {
         .collect();
     rows.sort_by(|one, other| (other.checks, &one.program).cmp(&(one.checks, &other.program)));
     rows
+}
+
+/// Whether a test of a program leads to a finding.
+fn leads_there(found: &Finding, program: &str) -> bool {
+    let is_it = |file: &std::path::Path| file.display().to_string() == program;
+    is_it(&found.test.program) || found.leads.iter().any(|lead| is_it(&lead.program))
 }
 
 /// Each test in figures, in the order of the suite.

@@ -14,8 +14,9 @@ use crate::analyse::{Analysis, Candidate};
 use crate::capsule::Capsule;
 use crate::complaint::Complaint;
 use crate::confirm::{Replayer, Verdict};
-use crate::defects::{self, Found};
+use crate::defects::Found;
 use crate::error::EngineError;
+use crate::identity;
 use crate::invent::{Invented, invent};
 use crate::lab::Lab;
 use crate::lengths::resizes;
@@ -24,7 +25,7 @@ use crate::spot::Check;
 use crate::subject::Subject;
 use crate::test_case::TestCase;
 
-pub use findings::show_argument;
+pub use findings::{describe, show_argument};
 
 /// A path whose candidates are to be judged.
 #[derive(Clone, Copy)]
@@ -172,7 +173,7 @@ impl<'a> Hunt<'a> {
         let known = self.found.iter().chain(self.known);
         if !known
             .into_iter()
-            .any(|known| defects::is_same(&known.finding, &found.finding))
+            .any(|known| identity::is_same(&known.finding, &found.finding))
         {
             self.found.push(found);
         }

@@ -196,6 +196,8 @@ mod tests {
             stdin: Stdin::Pipe("/old".into()),
             terminal: false,
             umask: None,
+            chance: Default::default(),
+            variables: String::new(),
             world: Vec::new(),
             files: Vec::new(),
             named: None,

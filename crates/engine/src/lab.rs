@@ -1,13 +1,18 @@
 //! Runs in the sandbox: to record, and to see what the twin says. All of them are counted here.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::io;
 use std::ops::Range;
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
+use nearmiss_abi::channel::ChannelKind;
+use nearmiss_abi::op::Op;
+use nearmiss_abi::term::Term;
 use nearmiss_sandbox::{Ended, Exceeded, Limits};
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Backend, Stack};
@@ -105,6 +110,8 @@ pub struct Traced {
     pub time: Duration,
     /// A name for all that was recorded.
     pub digest: u64,
+    /// Whether any byte of input, or a length of it, came to the program.
+    pub reads_input: bool,
 }
 
 impl<'a> Lab<'a> {
@@ -139,6 +146,7 @@ impl<'a> Lab<'a> {
         let stdin = capsule.stdin_content().map_err(unreadable)?;
         Ok(Traced {
             digest: digest(self.bench.config, &raw, stdin.as_deref()),
+            reads_input: reads_input(&raw),
             path: nearmiss_trace::Path::read(&raw, sites, stdin.as_deref()),
             ended: words(outcome.ended),
             exceeded: outcome.exceeded,
@@ -146,7 +154,8 @@ impl<'a> Lab<'a> {
         })
     }
 
-    /// Runs the twin; gives what it complains about.
+    /// Runs the twin; gives what it complains about. One that is ended before it has said anything leaves
+    /// open whether the program fails: that is an error, not an answer.
     pub fn try_twin(
         &self,
         subject: &Subject,
@@ -163,7 +172,11 @@ impl<'a> Lab<'a> {
         tally.runs.add(1);
         let outcome =
             run_twin(&config.sandbox, twin, capsule, limits).map_err(|error| error.to_string())?;
-        Ok(complaints(&outcome.stderr, outcome.ended))
+        let complaints = complaints(&outcome.stderr, outcome.ended);
+        match outcome.exceeded.filter(|_| complaints.is_empty()) {
+            Some(limit) => Err(format!("its sanitizer twin {limit}")),
+            None => Ok(complaints),
+        }
     }
 
     /// Makes the scratch directory, and makes it empty.
@@ -224,6 +237,17 @@ fn limits_within(config: &Config, usual: Duration, range: Range<Duration>) -> Li
     }
 }
 
+/// Whether input came to the program: it has arguments, a byte of something else was read, or its code
+/// met a label (that of an end of input, say). How long standard input is, is known of every program.
+pub fn reads_input(raw: &RawTrace) -> bool {
+    let is_length = |channel: u32| {
+        let row = raw.channels.get(channel as usize);
+        row.is_some_and(|row| row.kind == ChannelKind::Length as u8)
+    };
+    let is_input = |term: &Term| term.op == Op::Input as u8 && !is_length(term.a);
+    raw.header.hook_calls > 0 || !raw.events.is_empty() || raw.terms.iter().any(is_input)
+}
+
 /// A name for what was recorded and what is wanted: equal ones have the same answers.
 pub fn digest(config: &Config, raw: &RawTrace, stdin: Option<&[u8]>) -> u64 {
     let mut hasher = DefaultHasher::new();
@@ -259,8 +283,8 @@ pub fn trace_of(directory: &Path, program: &Path) -> io::Result<PathBuf> {
     traces.sort();
     let is_of_program = |path: &PathBuf| {
         RawTrace::open(path).is_ok_and(|raw| {
-            let name = String::from_utf8_lossy(raw.program()).into_owned();
-            Path::new(&name).file_name() == program.file_name()
+            let name = OsStr::from_bytes(raw.program());
+            Path::new(name).file_name() == program.file_name()
         })
     };
     if let [(_, only)] = traces.as_slice() {

@@ -214,6 +214,12 @@ impl Lengths {
             .collect()
     }
 
+    /// The term of the length in a channel.
+    pub fn term_of(&self, channel: u32) -> Option<TermId> {
+        let position = self.by_number.get(&channel)?;
+        Some(self.lengths[*position].term)
+    }
+
     /// The lengths that a goal may depend on, by position, after what is known about them was
     /// given to `assume`.
     pub fn related(

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `run`, `test` | the commands, from beginning to end |
 //! | [`campaign`] | the directory that holds recorded runs, inputs and findings |
-//! | [`capsule`], `environment` | a program with its arguments, directory and inputs: what can be run again |
+//! | [`capsule`], `environment`, `kept` | a program with its arguments, directory and inputs: what can be run again |
 //! | [`record`] | the user's own run, recorded |
 //! | `suite` | a whole suite: what it runs, captured |
 //! | `explore` | all tests, distance by distance: their own paths, then those beside them |
@@ -14,7 +14,7 @@
 //! | `alphabet` | what holds of bytes because of where they come from |
 //! | [`invent`], [`resize`](mod@resize), `inputs` | a solver's answer as arguments, standard input and files |
 //! | `hunt`, [`confirm`] | the new input replayed: on the program itself, and on its twin |
-//! | `minimise`, `defects` | the nearest input that fails; one finding per defect |
+//! | `minimise`, `defects`, [`identity`] | the nearest input that fails; one finding per defect |
 //! | [`complaint`], `symbolize` | what sanitizers, `assert` and the kernel say about a failure |
 //! | [`spot`] | a site as a place in the source |
 //! | [`tally`], `figures`, `summary` | how far the work has come, and what it came to |
@@ -26,6 +26,7 @@ mod alphabet;
 pub mod analyse;
 pub mod campaign;
 pub mod capsule;
+mod chance;
 pub mod complaint;
 pub mod confirm;
 mod defects;
@@ -34,8 +35,10 @@ mod error;
 mod explore;
 mod figures;
 mod hunt;
+pub mod identity;
 mod inputs;
 pub mod invent;
+mod kept;
 mod lab;
 pub mod lengths;
 mod minimise;
@@ -67,6 +70,11 @@ pub use error::EngineError;
 pub use program::sites_of;
 pub use run::{replay, run};
 pub use test::test;
+
+/// Makes sure that a command is a solver; else says why not.
+pub fn check_solver(command: &[String]) -> Result<(), String> {
+    nearmiss_solve::back::check_external(command)
+}
 
 /// What is wanted, and what may be used up.
 #[derive(Clone, Debug)]

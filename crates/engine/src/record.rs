@@ -9,6 +9,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Instant;
 
 use nearmiss_abi::capture::CAPTURE;
+use nearmiss_abi::chance::CHANCE;
 use nearmiss_abi::environment;
 use nearmiss_sandbox::Stdin;
 
@@ -44,15 +45,14 @@ pub fn record(
             Spooled::Stream => Stdin::Pipe(copy.clone()),
         },
         umask: None,
+        chance: Default::default(),
+        variables: String::new(),
         world: Vec::new(),
         files: Vec::new(),
         named: None,
         channels,
         options: config.options.clone(),
     };
-    capsule
-        .write(&run.join(""))
-        .map_err(|error| campaign.failed(error))?;
     let start = Instant::now();
     let child = start_child(&capsule, stdin, config.output, run)
         .map_err(|error| EngineError::Start(capsule.program.clone(), error))?;
@@ -64,8 +64,8 @@ pub fn record(
     if !trace.exists() {
         return Err(EngineError::NoTrace(capsule.program));
     }
-    capsule.world = suite::world_of(&run.captures(), process, &run.join("files"))
-        .and_then(|world| fs::remove_dir_all(run.captures()).map(|()| world))
+    suite::keep_world(&run.captures(), process, &run.join("files"), &mut capsule)
+        .and_then(|()| fs::remove_dir_all(run.captures()))
         .map_err(|error| campaign.failed(error))?;
     capsule
         .write(&run.join(""))
@@ -148,6 +148,7 @@ pub(crate) fn without_our_variables(
         environment::OPTIONS,
         environment::REPLAY,
         CAPTURE,
+        CHANCE,
     ];
     let keep = |name: &std::ffi::OsString| !ours.iter().any(|known| name == *known);
     variables
@@ -186,6 +187,7 @@ fn start_child(
     if output == Output::Kept {
         command.stdout(File::create(run.join("stdout"))?);
     }
+    nearmiss_sandbox::end_with_us(&mut command);
     command.spawn()
 }
 

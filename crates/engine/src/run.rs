@@ -14,7 +14,7 @@ use crate::lab::{Bench, limits};
 use crate::program;
 use crate::record::record;
 use crate::subject::build_twin;
-use crate::summary::merge;
+use crate::summary::{add_recorded, merge};
 use crate::tally::{Phase, Tally};
 use crate::{Config, Target};
 
@@ -32,7 +32,11 @@ pub fn run(target: Target, config: &Config, tally: &Tally) -> Result<Report, Eng
     let explorer = Explorer::new(&bench, deadline);
     let save = |findings| {
         // What is there so far survives a kill; the whole report comes at the end.
-        let _ = campaign.write_report(&Report::new(findings, Summary::default()));
+        let stopped = Summary {
+            stopped: true,
+            ..Summary::default()
+        };
+        let _ = campaign.write_report(&Report::new(findings, stopped));
     };
     let explored = explorer.explore(vec![test], &save)?;
     tally.enter(Phase::Reporting);
@@ -43,9 +47,14 @@ pub fn run(target: Target, config: &Config, tally: &Tally) -> Result<Report, Eng
     {
         return Err(EngineError::Replay(why.clone()));
     }
-    let summaries = explored.slots.iter().map(|slot| &slot.state.summary);
+    let summaries = explored.slots.iter().map(Slot::summary);
     let mut summary = merge(summaries, &explored.statistics);
+    add_recorded(&mut summary, explored.slots.iter().map(|slot| &slot.test));
     let explores = config.distance != Some(0);
+    if let Some(why) = explored.slots.first().and_then(|slot| slot.stuck.clone()) {
+        summary.complete = false;
+        summary.another_path = Some(why);
+    }
     summary.exploration = explores.then(|| explored.exploration.clone());
     explorer.forget_others(&explored.slots)?;
     let report = Report::new(explored.findings, summary);

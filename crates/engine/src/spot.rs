@@ -2,6 +2,7 @@
 
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::site::SiteId;
+use nearmiss_results::Frame;
 use nearmiss_sites::{SiteKind, Sites, Unit};
 
 use crate::complaint::{Complaint, Place, same_file};
@@ -116,6 +117,21 @@ pub fn of_complaint(sites: &Sites, complaint: &Complaint) -> Option<(Kind, Place
     complaint.places.iter().find_map(in_program)
 }
 
+/// The call chain of a complaint, innermost first, with files named as the site map does.
+pub fn stack(sites: &Sites, complaint: &Complaint) -> Vec<Frame> {
+    let known = |place: &Place| {
+        let mut files = sites.units().flat_map(|unit| &unit.files);
+        files.find(|file| same_file(file, &place.file)).cloned()
+    };
+    let frame = |place: &Place| Frame {
+        function: place.function.clone(),
+        file: known(place).unwrap_or_else(|| place.file.clone()),
+        line: place.line,
+        column: place.column,
+    };
+    complaint.stack.iter().map(frame).collect()
+}
+
 /// File, line and called function of any site; empty where unknown.
 pub fn place(sites: &Sites, id: SiteId) -> (String, u32, String) {
     let Some((unit, site)) = sites.get(id) else {
@@ -188,6 +204,8 @@ mod tests {
                     ..Place::default()
                 },
             ],
+            stack: Vec::new(),
+            object: String::new(),
             text: String::new(),
             is_precise: false,
         };

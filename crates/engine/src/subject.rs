@@ -52,6 +52,22 @@ impl Subject {
         built.as_ref().map_err(Clone::clone)
     }
 
+    /// A name for the program and its libraries as they are on the disk now.
+    pub fn fingerprint(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        for file in std::iter::once(&self.file).chain(&self.program.libraries) {
+            file.hash(&mut hasher);
+            let found = std::fs::metadata(file);
+            found
+                .as_ref()
+                .map_or(0, |found| found.len())
+                .hash(&mut hasher);
+            let modified = found.and_then(|found| found.modified());
+            modified.ok().hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
     /// Why failures cannot be confirmed, if a twin was wanted and could not be built.
     pub fn unconfirmable(&self) -> Option<String> {
         self.twin.get()?.as_ref().err().cloned()

@@ -3,7 +3,7 @@
 use nearmiss_abi::library::{self, State};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
-use nearmiss_results::{Checks, LostCall, Note, Queries, Summary};
+use nearmiss_results::{Checks, LostCall, Note, Queries, Recorded, Summary};
 use nearmiss_sites::Sites;
 use nearmiss_solve::Statistics;
 use nearmiss_trace::{End, Path};
@@ -11,6 +11,7 @@ use nearmiss_trace::{End, Path};
 use crate::analyse::Analysis;
 use crate::spot;
 use crate::subject::Subject;
+use crate::test_case::TestCase;
 
 /// The summary of one path; `divergences` are counted while failures are confirmed.
 pub fn summarise(path: &Path, subject: &Subject, analysis: &Analysis, divergences: u64) -> Summary {
@@ -22,6 +23,7 @@ pub fn summarise(path: &Path, subject: &Subject, analysis: &Analysis, divergence
         || path.inconsistent > 0
         || divergences > 0
         || analysis.stopped
+        || analysis.unchosen > 0
         || analysis.checks.undecided > 0
         || !uninstrumented.is_empty();
     Summary {
@@ -29,8 +31,10 @@ pub fn summarise(path: &Path, subject: &Subject, analysis: &Analysis, divergence
         checks: analysis.checks.clone(),
         queries: queries(&analysis.statistics),
         lost_calls: lost_calls(&notes),
+        losses: losses(path),
         notes,
         divergences,
+        too_short: analysis.unchosen,
         inconsistent: path.inconsistent,
         events: path.events.len() as u64,
         stopped: analysis.stopped,
@@ -40,39 +44,78 @@ pub fn summarise(path: &Path, subject: &Subject, analysis: &Analysis, divergence
     }
 }
 
+/// What of a path was not recorded.
+fn losses(path: &Path) -> Vec<String> {
+    let mut losses = Vec::new();
+    if path.stopped {
+        losses.push("the recording stopped before the program did: its path was too long".into());
+    }
+    if path.end != End::Whole {
+        losses.push("what was recorded cannot be read to its end".into());
+    }
+    losses
+}
+
+/// Adds which recorded executions died or gave a status other than 0. Where one died of a failure, nothing
+/// holds for all inputs of its path.
+pub fn add_recorded<'t>(summary: &mut Summary, tests: impl IntoIterator<Item = &'t TestCase>) {
+    for test in tests {
+        let recorded = Recorded {
+            test: test.id.clone(),
+            program: test.capsule.program.clone(),
+            ended: test.ended.clone(),
+        };
+        if test.ended == "exit 0" {
+            continue;
+        }
+        summary.complete &= recorded.failure().is_none();
+        summary.recorded.push(recorded);
+    }
+}
+
 /// One summary of many paths.
-pub fn merge<'s>(
-    summaries: impl IntoIterator<Item = &'s Summary>,
-    statistics: &Statistics,
-) -> Summary {
+pub fn merge(summaries: impl IntoIterator<Item = Summary>, statistics: &Statistics) -> Summary {
     let mut all = Summary {
         complete: true,
+        no_input: true,
         queries: queries(statistics),
         ..Summary::default()
     };
+    let mut count = 0;
     for one in summaries {
+        count += 1;
         all.complete &= one.complete;
         add_checks(&mut all.checks, &one.checks);
         for note in &one.notes {
             add_note(&mut all.notes, note);
         }
         all.divergences += one.divergences;
+        all.too_short += one.too_short;
         all.inconsistent += one.inconsistent;
         all.events += one.events;
         all.stopped |= one.stopped;
+        all.no_input &= one.no_input;
         if all.unconfirmable.is_none() {
             all.unconfirmable = one.unconfirmable.clone();
         }
-        let known = &mut all.uninstrumented;
-        let new = one
-            .uninstrumented
-            .iter()
-            .filter(|name| !known.contains(name));
-        let new: Vec<String> = new.cloned().collect();
-        known.extend(new);
+        for loss in &one.losses {
+            add_once(&mut all.losses, loss);
+        }
+        for name in &one.uninstrumented {
+            add_once(&mut all.uninstrumented, name);
+        }
     }
+    all.no_input &= count > 0;
+    // Nothing was checked for any input: no promise.
+    all.complete &= !all.no_input;
     all.lost_calls = lost_calls(&all.notes);
     all
+}
+
+fn add_once(known: &mut Vec<String>, new: &str) {
+    if !known.iter().any(|one| one == new) {
+        known.push(new.to_string());
+    }
 }
 
 fn add_checks(all: &mut Checks, one: &Checks) {
@@ -104,7 +147,8 @@ fn notes(path: &Path, sites: &Sites) -> Vec<Note> {
             continue;
         };
         let (file, line, callee) = spot::place(sites, SiteId(row.site));
-        if kind == NoteKind::Call && library::state(&callee) == Some(State::Harmless) {
+        let is_harmless = library::state(&callee) == Some(State::Harmless) || is_ours(&callee);
+        if kind == NoteKind::Call && is_harmless {
             continue;
         }
         let count = u64::from(row.count);
@@ -118,6 +162,12 @@ fn notes(path: &Path, sites: &Sites) -> Vec<Note> {
         add_note(&mut notes, &note);
     }
     notes
+}
+
+/// Whether a function is one of nearmiss's own: what it is given is not lost.
+fn is_ours(function: &str) -> bool {
+    let starts = ["__nm_", "nearmiss_", "klee_"];
+    starts.iter().any(|start| function.starts_with(start))
 }
 
 /// The notes about calls by function, those that swallowed most first.

@@ -2,7 +2,7 @@
 //!
 //! AddressSanitizer would start a symbolizer of its own for each report, which takes many times
 //! as long as the run itself. Here one symbolizer serves all reports. It reads the twin's own
-//! modules only: what else a report names may be the program's invention.
+//! modules and the C library only: what else a report names may be the program's invention.
 
 use std::collections::HashMap;
 use std::fs;
@@ -30,7 +30,7 @@ pub fn symbolizer() -> Option<&'static str> {
 /// A report with source lines in its stack traces, as AddressSanitizer itself would print them.
 pub fn symbolize(report: Vec<u8>, twin: &TwinProgram) -> Vec<u8> {
     let text = String::from_utf8_lossy(&report);
-    if !text.contains("ERROR: AddressSanitizer") {
+    if !text.contains("ERROR: AddressSanitizer") && !text.contains(": runtime error: ") {
         return report;
     }
     let program = fs::canonicalize(&twin.program).unwrap_or_else(|_| twin.program.clone());
@@ -43,10 +43,30 @@ pub fn symbolize(report: Vec<u8>, twin: &TwinProgram) -> Vec<u8> {
     for line in text.lines() {
         lines.add(line, |spot| match is_own(spot.module) {
             true => ask(spot),
+            // Its names say whether a signal was sent.
+            false if is_libc(spot.module) => without_places(ask(spot), spot),
             false => Vec::new(),
         });
     }
     lines.text.into_bytes()
+}
+
+/// Whether a module is the system's C library.
+fn is_libc(module: &str) -> bool {
+    let module = Path::new(module);
+    let is_system = ["/lib", "/lib64", "/usr/lib"]
+        .iter()
+        .any(|place| module.starts_with(place));
+    is_system && module.file_name().is_some_and(|name| name == "libc.so.6")
+}
+
+/// Functions alone: the lines of the system's sources are no places of the program.
+fn without_places(frames: Vec<Frame>, spot: Spot) -> Vec<Frame> {
+    let module = format!("({}+0x{})", spot.module, spot.offset);
+    let functions = frames.into_iter().map(|(function, _)| function);
+    functions
+        .map(|function| (function, module.clone()))
+        .collect()
 }
 
 /// An address within a module.

@@ -12,7 +12,7 @@ use crate::explore::{Explored, Explorer, Slot};
 use crate::figures;
 use crate::lab::Bench;
 use crate::suite::{Collected, collect};
-use crate::summary::merge;
+use crate::summary::{add_recorded, merge};
 use crate::tally::{Phase, Tally};
 use crate::{Config, SuiteTarget};
 
@@ -73,9 +73,16 @@ fn report(mut suite: Suite, explored: Explored) -> Report {
 /// One summary of all tests' own paths: complete only if each was looked at to its end.
 fn summary(slots: &[Slot], statistics: &Statistics) -> Summary {
     let active = slots.iter().filter(|slot| slot.is_active());
-    let mut summary = merge(active.map(|slot| &slot.state.summary), statistics);
-    let is_done = |slot: &Slot| slot.is_finished(0) && !slot.is_skipped();
-    summary.complete &= slots.iter().all(is_done);
+    let mut summary = merge(active.map(Slot::summary), statistics);
     summary.stopped |= slots.iter().any(|slot| !slot.is_finished(0));
+    let skipped = slots.iter().filter(|slot| slot.is_skipped()).count();
+    if skipped > 0 {
+        let tests = if skipped == 1 { "test" } else { "tests" };
+        summary.losses.push(format!(
+            "{skipped} {tests} of the suite could not be looked at: see what was left out"
+        ));
+    }
+    summary.complete &= !summary.stopped && skipped == 0;
+    add_recorded(&mut summary, slots.iter().map(|slot| &slot.test));
     summary
 }

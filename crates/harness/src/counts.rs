@@ -112,10 +112,12 @@ impl Builder<'_> {
                 let most = i128::from(self.elements).min(self.layout.leaves[*leaf].bounds().1);
                 let allowed = Allowed::Range(0, most);
                 self.limit(*leaf, allowed);
-                self.layout.notes.push(format!(
+                let note = format!(
                     "`{name}` is 0 to {most}, because it counts what `{path}` points to: \
                      `--range {name}=LOW..HIGH` says otherwise"
-                ));
+                );
+                self.bound(note.clone());
+                self.layout.notes.push(note);
             }
         }
     }

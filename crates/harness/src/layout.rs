@@ -25,6 +25,8 @@ pub(crate) struct Layout {
     /// Bytes of the staging.
     pub size: usize,
     pub notes: Vec<String>,
+    /// Bounds on the inputs that were chosen for lack of a rule, each with the option that says otherwise.
+    pub bounds: Vec<String>,
 }
 
 /// Lays out one object after another.
@@ -120,6 +122,13 @@ impl Builder<'_> {
     pub fn note(&mut self, note: String) {
         if !self.layout.notes.contains(&note) {
             self.layout.notes.push(note);
+        }
+    }
+
+    /// Tells of a bound on the inputs, once.
+    pub fn bound(&mut self, bound: String) {
+        if !self.layout.bounds.contains(&bound) {
+            self.layout.bounds.push(bound);
         }
     }
 

@@ -47,6 +47,9 @@ impl Builder<'_> {
         let nested = !waiting.scene.is_top(&path);
         let fresh = self.fresh(waiting, &path)?;
         let nullable = self.is_nullable(waiting, &path)?;
+        if !nullable && matches!(fresh, Some(Target::Block(_))) {
+            self.bound_by_null(waiting, &path);
+        }
         let pointer = &mut self.layout.pointers[waiting.pointer];
         pointer.targets.extend(fresh);
         if nullable || fresh.is_none() {
@@ -55,6 +58,18 @@ impl Builder<'_> {
             pointer.targets.push(Target::Null);
         }
         Ok(())
+    }
+
+    /// That a parameter is never null is a bound, unless it was said what it points to.
+    fn bound_by_null(&mut self, waiting: &Waiting, path: &Path) {
+        let kinds = [RuleKind::Null, RuleKind::Size, RuleKind::String];
+        let is_said = |kind: RuleKind| self.rule(kind, waiting, path).is_some();
+        if waiting.scene.is_top(path) && !kinds.into_iter().any(is_said) {
+            let general = path.general();
+            self.bound(format!(
+                "`{general}` is never NULL: `--null {general}` says otherwise"
+            ));
+        }
     }
 
     /// What is made for this pointer alone.
@@ -73,6 +88,10 @@ impl Builder<'_> {
             return Ok(None);
         };
         if self.is_deep_enough(waiting, bare) {
+            self.bound(format!(
+                "lists and trees are at most {} nodes deep: `--depth N` says otherwise",
+                self.depth
+            ));
             return Ok(None);
         }
         let (count, most) = match size {
@@ -175,6 +194,7 @@ impl Builder<'_> {
         if of_bytes {
             note += &format!(", `--string {path}` makes it a string");
         }
+        self.bound(note.clone());
         self.note(note);
     }
 
@@ -198,6 +218,12 @@ impl Builder<'_> {
         let said = self
             .rule(RuleKind::String, waiting, path)
             .unwrap_or_default();
+        if said.parse::<u64>().is_err() {
+            let general = path.general();
+            self.bound(format!(
+                "`{general}` has at most {DEFAULT_STRING} bytes: `--string {general}=N` says otherwise"
+            ));
+        }
         let most = said.parse().unwrap_or(DEFAULT_STRING);
         let untyped = matches!(self.types.kind(waiting.target), Kind::Void);
         let element = if untyped { BYTE } else { waiting.target };

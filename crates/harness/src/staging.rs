@@ -65,6 +65,11 @@ impl Plan {
         &self.layout.notes
     }
 
+    /// Bounds on the inputs that nothing was said about: other paths may lie beyond.
+    pub fn bounds(&self) -> &[String] {
+        &self.layout.bounds
+    }
+
     /// An input to begin with: one that keeps to all ranges.
     pub fn first_input(&self) -> Vec<u8> {
         let mut staging = vec![0; self.layout.size];

@@ -10,6 +10,7 @@ use nearmiss_abi::site::SiteId;
 use rustc_hash::FxHashMap;
 
 use crate::llvm::{Block, Opcode, Value};
+use crate::reports;
 use crate::sitemap::{Place, SiteMap};
 use crate::ubsan;
 
@@ -27,13 +28,16 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// Whether a check that leads to this failure is passed on one way only: to `next`.
-    pub fn is_on_the_way_to(&self, next: Block, block: Block) -> bool {
-        match self.back {
-            Some(back) => back == next,
-            // A sink behind which the code goes on leaves the straight line.
-            None => block.terminator().successors().is_empty(),
-        }
+    /// Whether a check that leads to this failure is passed on one way only: to `next`. A sink is
+    /// another way: what comes before it must be recorded before the program ends there.
+    pub fn is_on_the_way_to(&self, next: Block) -> bool {
+        self.back == Some(next)
+    }
+
+    /// Whether the block is the program's own code up to its end, with work of its own before the call.
+    pub fn is_own_code(&self) -> bool {
+        let is_clang = |call: Value| call.called().name().starts_with("__ubsan_");
+        self.back.is_none() && self.call.is_some_and(|call| !is_clang(call))
     }
 }
 
@@ -48,6 +52,7 @@ const SINKS: &[(&str, Kind)] = &[
     ("llvm.ubsantrap", Kind::Abort),
     ("reach_error", Kind::Assertion),
     ("__VERIFIER_error", Kind::Assertion),
+    ("klee_assert_fail", Kind::Assertion),
     ("klee_abort", Kind::Abort),
     ("klee_report_error", Kind::Abort),
 ];
@@ -111,14 +116,12 @@ impl Failures {
                 condition,
                 ok_when: true,
                 failure,
-                failure_block: successors[1],
                 next: successors[0],
             }),
             (Some(failure), None) => Some(Check {
                 condition,
                 ok_when: false,
                 failure,
-                failure_block: successors[0],
                 next: successors[1],
             }),
             _ => None,
@@ -135,8 +138,6 @@ pub struct Check<'a> {
     pub ok_when: bool,
     /// Where it leads otherwise.
     pub failure: &'a Failure,
-    /// The block of that failure.
-    pub failure_block: Block,
     /// Where it leads when all is well.
     pub next: Block,
 }
@@ -153,38 +154,35 @@ fn failure(block: Block, sites: &mut SiteMap) -> Option<Failure> {
         if !callee.is_function() {
             continue;
         }
-        let name = callee.name();
-        if name.starts_with("__ubsan_handle_") {
-            return report(call, &name, terminator, sites);
+        if let Some(handler) = reports::handler(call) {
+            return Some(report(call, &handler, terminator, sites));
         }
+        let name = callee.name();
         // What follows in the block does not matter: clang goes on behind a trap, and with the
         // check of unreachable code behind every such call, as if it came back.
-        if let Some((_, kind)) = SINKS.iter().find(|(sink, _)| *sink == name) {
+        // One that the program defines is code like any other: the failure is where that ends.
+        let is_sink = |(sink, _): &&(&str, Kind)| *sink == name && call.called().is_declaration();
+        if let Some((_, kind)) = SINKS.iter().find(is_sink) {
             return Some(sink(call, *kind, &name, sites));
         }
     }
     None
 }
 
-fn report(call: Value, handler: &str, terminator: Value, sites: &mut SiteMap) -> Option<Failure> {
-    let described = ubsan::describe(call, handler)?;
-    let back = match terminator.opcode() {
-        Opcode::LLVMUnreachable => None,
-        Opcode::LLVMBr if terminator.branch_condition().is_none() => {
-            Some(terminator.successors()[0])
-        }
-        _ => return None,
-    };
+/// The failure of a report, which stands alone in its block (see [`reports::isolate`]).
+fn report(call: Value, handler: &str, terminator: Value, sites: &mut SiteMap) -> Failure {
+    let described = ubsan::describe(call, handler);
+    let back = terminator.successors().first().copied();
     let site = sites.add_check(described.kind, &described.message, &described.place);
     let second_site = described
         .second
         .map(|(kind, message)| sites.add_check(kind, &message, &described.place));
-    Some(Failure {
+    Failure {
         site,
         second_site,
         back,
         call: Some(call),
-    })
+    }
 }
 
 fn sink(call: Value, kind: Kind, name: &str, sites: &mut SiteMap) -> Failure {

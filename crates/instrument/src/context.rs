@@ -2,7 +2,8 @@
 
 use nearmiss_abi::hook::{ABI_SYMBOL, HOOKS, Word};
 use nearmiss_abi::shadow::{
-    CALM_OFFSET, MASK_OFFSET, SUMMARY_SIZE, SUMMARY_SYMBOL, THREAD_SIZE, THREAD_SYMBOL,
+    CALM_OFFSET, DISPATCH_OFFSET, MASK_OFFSET, SUMMARY_SIZE, SUMMARY_SYMBOL, THREAD_SIZE,
+    THREAD_SYMBOL,
 };
 use nearmiss_abi::site::SiteId;
 use nearmiss_sites::{Loop, SiteKind};
@@ -91,6 +92,12 @@ impl Context {
     pub fn calm_word(&self) -> Value {
         self.builder
             .offset(self.summary, self.builder.u64(CALM_OFFSET as u64))
+    }
+
+    /// The address of the word that is not 0 where calls through pointers look for models.
+    pub fn dispatch_word(&self) -> Value {
+        self.builder
+            .offset(self.summary, self.builder.u64(DISPATCH_OFFSET as u64))
     }
 
     /// The address of a word of the thread's block.

@@ -21,7 +21,9 @@ use crate::guard::Sources;
 use crate::llvm::{Block, Value};
 use crate::loops;
 use crate::may::MayBeLabelled;
+use crate::outline;
 use crate::regions::{self, Grain, Region};
+use crate::reports;
 use crate::sensitive;
 use crate::stack::StackVariables;
 use crate::transfer;
@@ -49,6 +51,7 @@ pub struct Rewriter<'a> {
     pub stack: &'a StackVariables,
     /// What was in memory before a store that may be through a symbolic address.
     pub old_values: FxHashMap<Value, Value>,
+    old_loads: FxHashSet<Value>,
     sites: FxHashMap<Value, Value>,
     labels: FxHashMap<Value, Vec<Label>>,
     fresh: FxHashMap<Value, Vec<Label>>,
@@ -57,6 +60,7 @@ pub struct Rewriter<'a> {
 /// Instruments `function`.
 pub fn instrument(context: &mut Context, function: Value, grain: Grain) {
     context.sites.enter_function(&function.name());
+    reports::isolate(context, function);
     let failures = Failures::find(function, &mut context.sites);
     let stack = StackVariables::find(context, function);
     let loops = loops::find(function);
@@ -80,6 +84,7 @@ pub fn instrument(context: &mut Context, function: Value, grain: Grain) {
         summary,
         loops: &loops,
         stack: &stack,
+        old_loads: old_values.values().copied().collect(),
         old_values,
         sites,
         labels,
@@ -180,6 +185,7 @@ impl Rewriter<'_> {
         if sources.is_empty() {
             return transfer::calls::prepare(self, region.end);
         }
+        let needed = self.needed_behind(region);
         let tail = region.end.block();
         let head = self.split_before(region.end);
         let slow = self.context.builder.append_block(self.function, c"nm.slow");
@@ -195,50 +201,76 @@ impl Rewriter<'_> {
             sensitive::emit(self.context);
         }
         transfer::emit(self, region);
+        let leaving = self.outline(region, slow, &needed);
+        self.context.builder.at_end(slow);
         self.context.builder.jump(tail);
-        self.merge_labels(region, head, slow, tail);
+        self.merge_labels(leaving, head, slow, tail);
         transfer::calls::prepare(self, region.end);
     }
 
-    /// Moves what stands before `end` in its block into a new block that jumps go to. What was in
-    /// memory before a store is read when its time has come.
+    /// Splits the block before `end`. What was in memory before a store is read when its time has
+    /// come.
     fn split_before(&mut self, end: Value) -> Block {
-        let tail = end.block();
         let end = self.old_values.get(&end).copied().unwrap_or(end);
-        let head = self.context.builder.append_block(self.function, c"nm.head");
-        head.move_before(tail);
-        let mut next = tail.first();
-        self.context.builder.at_end(head);
-        while let Some(instruction) = next.filter(|instruction| *instruction != end) {
-            next = instruction.next();
-            self.context.builder.take(instruction);
+        self.context.builder.split_before(end)
+    }
+
+    /// The values that a region may give labels and that are used behind it, in an order that
+    /// is the same each time. Asked before instrumentation adds uses of its own.
+    fn needed_behind(&self, region: &Region) -> Vec<Value> {
+        let inside: FxHashSet<Value> = region.instructions.iter().copied().collect();
+        // No labels are used where a failure is reported, nor to load what a store overwrites.
+        let is_apart = |user: Value| {
+            let failure = self.failures.get(user.block());
+            let is_report = failure.is_some_and(|failure| !failure.is_own_code());
+            is_report || self.old_loads.contains(&user)
+        };
+        let arrived = region.is_entry.then(|| self.function.parameters());
+        let values = arrived.into_iter().flatten();
+        values
+            .chain(region.instructions.iter().copied())
+            .filter(|value| !region.keeps(*value, &inside, is_apart))
+            .collect()
+    }
+
+    /// Gives the hooks of a region a function of their own, where regions are large; the
+    /// labels that are used behind the region, with their values.
+    fn outline(
+        &mut self,
+        region: &Region,
+        slow: Block,
+        needed: &[Value],
+    ) -> Vec<(Value, Vec<Label>)> {
+        let mut fresh = std::mem::take(&mut self.fresh);
+        let with_labels = |value: &Value| fresh.remove(value).map(|labels| (*value, labels));
+        let mut leaving: Vec<_> = needed.iter().filter_map(with_labels).collect();
+        if region.grain == Grain::Fine {
+            return leaving;
         }
-        self.context.builder.redirect_jumps(tail, head);
-        head
+        let labels = leaving.iter().flat_map(|(_, labels)| labels).flatten();
+        let mut returned: Vec<Value> = labels.copied().collect();
+        outline::outline(self.context, region, slow, &mut returned);
+        let places = leaving.iter_mut().flat_map(|(_, labels)| labels).flatten();
+        for (label, returned) in places.zip(returned) {
+            *label = returned;
+        }
+        leaving
     }
 
     /// Carries the labels made in the cold block to where they are used later.
-    fn merge_labels(&mut self, region: &Region, head: Block, slow: Block, tail: Block) {
-        let fresh = std::mem::take(&mut self.fresh);
-        let inside: FxHashSet<Value> = region.instructions.iter().copied().collect();
+    fn merge_labels(
+        &mut self,
+        leaving: Vec<(Value, Vec<Label>)>,
+        head: Block,
+        slow: Block,
+        tail: Block,
+    ) {
         let first = tail.first().expect("the tail starts with the region's end");
         self.context.builder.before(first);
         let word = self.context.builder.integer_type(32);
         let zero = self.context.builder.u32(0);
-        // The order of a hash map must not show in the output.
-        let order = self
-            .function
-            .parameters()
-            .into_iter()
-            .chain(region.instructions.iter().copied());
-        for value in order {
-            let Some(labels) = fresh.get(&value) else {
-                continue;
-            };
-            if region.keeps(value, &inside) {
-                continue;
-            }
-            let merge = |label: &Label| {
+        for (value, labels) in leaving {
+            let merge = |label: Label| {
                 label.map(|label| {
                     let phi = self.context.builder.phi(word);
                     phi.add_incoming(zero, head);
@@ -246,7 +278,7 @@ impl Rewriter<'_> {
                     phi
                 })
             };
-            let merged = labels.iter().map(merge).collect();
+            let merged = labels.into_iter().map(merge).collect();
             self.labels.insert(value, merged);
         }
     }

@@ -6,6 +6,7 @@
 mod aggregate;
 mod checks;
 mod context;
+mod elision;
 mod export;
 mod function;
 mod globals;
@@ -14,11 +15,15 @@ mod llvm;
 mod loops;
 mod may;
 mod models;
+mod outline;
+mod pointers;
 mod regions;
+mod reports;
 mod sensitive;
 mod sitemap;
 mod stack;
 mod transfer;
+mod twin;
 mod ubsan;
 mod unit;
 
@@ -28,7 +33,7 @@ use regions::Grain;
 use unit::Request;
 
 const USAGE: &str = "usage: nearmiss-instrument --input BC --output BC --sites FILE --twin FILE \
-                     --source NAME --directory DIR [--keep-debug] \
+                     --source NAME --directory DIR [--keep-debug] [--optimised] \
                      [--choices-are-branches] [--fine] [--options OPTION...]\n\
                      or: nearmiss-instrument --input BC --program FILE";
 
@@ -59,6 +64,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Request, String>
             "--directory" => request.directory = value()?,
             "--program" => request.program = Some(value()?.into()),
             "--choices-are-branches" => request.choices_are_branches = true,
+            "--optimised" => request.optimised = true,
             "--keep-debug" => request.keep_debug = true,
             "--fine" => request.grain = Grain::Fine,
             "--options" => {

@@ -2,8 +2,9 @@
 //!
 //! A region starts where control flow joins or after a call, and ends before the next call,
 //! before a division that may end the program, or at the next real branch. It runs on through
-//! checks (their failure side reports and comes back, or ends the program) and through jumps to
-//! blocks that are reached from nowhere else. What a region's instructions compute dominates its
+//! checks whose failure side reports and comes back, and through jumps to blocks that are reached
+//! from nowhere else; a check whose failure side ends the program (`abort`, `assert`) ends it, or
+//! the hooks at its end would never run on that side. What a region's instructions compute dominates its
 //! end, so one cold block there can do the label work of the whole region.
 //!
 //! Where all paths of a function are wanted ([`Grain::Fine`]), a region ends before everything that
@@ -36,6 +37,8 @@ pub struct Region {
     pub end: Value,
     /// Whether it starts at the function's entry.
     pub is_entry: bool,
+    /// Where regions of its function end.
+    pub grain: Grain,
 }
 
 impl Region {
@@ -45,17 +48,23 @@ impl Region {
         transfer::is_barrier(self.end) || self.end == self.end.block().terminator()
     }
 
-    /// Whether nothing of `value` is needed behind the region.
-    pub fn keeps(&self, value: Value, inside: &FxHashSet<Value>) -> bool {
+    /// Whether nothing of `value` is needed behind the region, by what is no part of
+    /// any (`is_apart`) aside.
+    pub fn keeps(
+        &self,
+        value: Value,
+        inside: &FxHashSet<Value>,
+        is_apart: impl Fn(Value) -> bool,
+    ) -> bool {
         let ends = |user: Value| user == self.end && self.has_end();
         let users = value.users();
         users
             .into_iter()
-            .all(|user| inside.contains(&user) || ends(user))
+            .all(|user| inside.contains(&user) || ends(user) || is_apart(user))
     }
 }
 
-/// The regions of `function`, each after those that its values come from. Failure blocks and
+/// The regions of `function`, each after those that its values come from. Reports of failures and
 /// unreachable blocks belong to none.
 pub fn plan(function: Value, failures: &Failures, grain: Grain) -> Vec<Region> {
     let order = reverse_post_order(function, failures);
@@ -124,15 +133,14 @@ impl Planner<'_> {
             instructions,
             end,
             is_entry,
+            grain: self.grain,
         });
     }
 
     /// Where straight-line code goes on after `block`.
     fn continuation(&self, block: Block, terminator: Value) -> Option<Block> {
         let next = if let Some(check) = self.failures.check(terminator) {
-            let straight = check
-                .failure
-                .is_on_the_way_to(check.next, check.failure_block);
+            let straight = check.failure.is_on_the_way_to(check.next);
             straight.then_some(check.next)?
         } else if terminator.opcode() == Opcode::LLVMBr && terminator.branch_condition().is_none() {
             terminator.successors()[0]
@@ -180,10 +188,10 @@ fn reverse_post_order(function: Value, failures: &Failures) -> Vec<Block> {
     while let Some((block, successors)) = stack.last_mut() {
         match successors.pop() {
             Some(next) => {
-                // A report block only leads back; a sink leads nowhere.
+                // A report block only leads back; a sink may do a lot before its end.
                 let next = match failures.get(next) {
-                    Some(failure) => failure.back,
-                    None => Some(next),
+                    Some(failure) if !failure.is_own_code() => failure.back,
+                    _ => Some(next),
                 };
                 if let Some(next) = next.filter(|next| seen.insert(*next)) {
                     stack.push((next, next.terminator().successors()));

@@ -18,13 +18,23 @@ pub struct Described {
     pub second: Option<(Kind, String)>,
 }
 
-/// Reads the static data of a call of `handler`.
-pub fn describe(call: Value, handler: &str) -> Option<Described> {
-    let data = static_data(call)?;
-    let place = place(data.operand(0));
+/// Reads the static data of a call of `handler`. A check that has no row here, or whose data is
+/// not to be seen, is told by the handler's name: a failure that clang reports is never dropped.
+pub fn describe(call: Value, handler: &str) -> Described {
     let handler = handler
-        .strip_prefix("__ubsan_handle_")?
+        .trim_start_matches("__ubsan_handle_")
         .trim_end_matches("_abort");
+    let described = static_data(call).and_then(|data| describe_known(call, handler, data));
+    described.unwrap_or_else(|| Described {
+        kind: Kind::Abort,
+        message: format!("inserted check: {}", handler.replace('_', " ")),
+        place: Place::of(call),
+        second: None,
+    })
+}
+
+fn describe_known(call: Value, handler: &str, data: Value) -> Option<Described> {
+    let place = place(data.operand(0));
     let ty = |index: u32| type_name(data, index);
     let mut second = None;
     let (kind, message) = match handler {

@@ -4,16 +4,20 @@ use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
 use nearmiss_abi::site::{SITES_SECTION, TWIN_SECTION, UNIT_BITS};
-use nearmiss_sites::{Twin, frame};
-use rustc_hash::FxHasher;
+use nearmiss_sites::frame;
+use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::context::Context;
+use crate::elision;
 use crate::function;
 use crate::globals;
 use crate::llvm::{Module, Value};
 use crate::models;
+use crate::pointers;
 use crate::regions::Grain;
+use crate::reports;
 use crate::sitemap::SiteMap;
+use crate::twin;
 
 /// What to do.
 #[derive(Clone, Debug, Default)]
@@ -36,6 +40,8 @@ pub struct Request {
     pub program: Option<PathBuf>,
     /// Whether a selection of clang's front end is a decision of the path.
     pub choices_are_branches: bool,
+    /// Whether the user asked for optimisation.
+    pub optimised: bool,
     /// Whether the user asked for debug information.
     pub keep_debug: bool,
     /// Where regions end.
@@ -50,7 +56,7 @@ const BEFORE: &str = "function(sroa<preserve-cfg>,early-cse),cgscc(inline),\
 
 /// After it: cheap clean-up; most of the work is code generation. The data of clang's reports,
 /// which nobody calls any more, goes.
-const AFTER: &str = "function(simplifycfg,instcombine<no-verify-fixpoint>,early-cse<memssa>,\
+const AFTER: &str = "always-inline,function(simplifycfg,instcombine<no-verify-fixpoint>,early-cse<memssa>,\
                      jump-threading,simplifycfg),globaldce";
 
 /// Instruments one unit.
@@ -60,18 +66,7 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         &std::fs::read(&request.input).map_err(|error| error.to_string())?,
         &request.directory,
     );
-    for defined in defined_functions(&module) {
-        module.mark_for_address_sanitizer(defined);
-        module.set_tail_calls(defined, false);
-        // AddressSanitizer checks what libc functions access where their calls arrive.
-        module.set_library_knowledge(defined, false);
-    }
-    write_twin(&module, hash, request)?;
-    for defined in defined_functions(&module) {
-        defined.remove_attribute("sanitize_address");
-        module.set_tail_calls(defined, true);
-        module.set_library_knowledge(defined, true);
-    }
+    twin::write(hash, request)?;
     let sites = SiteMap::new(
         hash,
         &request.source,
@@ -79,12 +74,22 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         &defined_functions(&module),
     );
     module.run_passes(BEFORE)?;
-    models::redirect(&module);
+    if request.optimised {
+        elision::leave_out_unused(&module);
+    }
     let mut context = Context::new(module, sites);
     context.choices_are_branches = request.choices_are_branches;
-    for defined in functions_to_instrument(&context.module) {
-        function::instrument(&mut context, defined, request.grain);
+    let functions = functions_to_instrument(&context.module);
+    models::redirect(&context);
+    pointers::redirect(&context, &functions);
+    let instrumented: FxHashSet<Value> = functions.into_iter().collect();
+    for defined in defined_functions(&context.module) {
+        match instrumented.contains(&defined) {
+            true => function::instrument(&mut context, defined, request.grain),
+            false => reports::remove_from(defined),
+        }
     }
+    reports::none_left(&context.module)?;
     context
         .module
         .verify()
@@ -122,7 +127,8 @@ fn run_after(module: &Module) -> Result<(), String> {
     Ok(())
 }
 
-fn defined_functions(module: &Module) -> Vec<Value> {
+/// The functions with a body.
+pub fn defined_functions(module: &Module) -> Vec<Value> {
     module
         .functions()
         .into_iter()
@@ -156,16 +162,8 @@ fn unit_hash(bitcode: &[u8], directory: &str) -> u64 {
     hasher.finish() >> (64 - UNIT_BITS)
 }
 
-fn write_twin(module: &Module, unit: u64, request: &Request) -> Result<(), String> {
-    let twin = Twin {
-        unit,
-        bitcode: module.bitcode(),
-        options: request.options.clone(),
-    };
-    write_file(&request.twin, &frame::write(&twin))
-}
-
-fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
+/// Writes a file that is included into the object.
+pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
     std::fs::write(path, bytes).map_err(|error| format!("cannot write {}: {error}", path.display()))
 }
 

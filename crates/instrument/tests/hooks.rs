@@ -106,12 +106,12 @@ const CASES: &[Case] = &[
         options: OPTIMISED,
         hooks: &[("range", 1), ("fill", 1)],
     },
-    // A pointer to somebody unknown is swallowed; one to a constant, a model or a function
-    // defined here is not.
+    // A pointer given to an unknown function is swallowed, and so may be what its arguments
+    // themselves are: two hooks. A constant, a model or a function defined here has none.
     Case {
         source: "void g(char *, const char *); void f(char *p) { g(p, \"text\"); }",
         options: OPTIMISED,
-        hooks: &[("swallowed", 1)],
+        hooks: &[("swallowed", 2)],
     },
     Case {
         source: "unsigned long strlen(const char *); unsigned long f(char *p) { return strlen(p); }",
@@ -129,7 +129,7 @@ const CASES: &[Case] = &[
 fn functions_call_their_hooks() {
     for case in CASES {
         let text = instrumented(case.source, case.options);
-        let body = function(&text, "f");
+        let body = with_cold_functions(&text, "f");
         for (hook, count) in case.hooks {
             let found = body.matches(&format!("@__nm_{hook}(")).count();
             assert_eq!(found, *count, "{hook} in {}:\n{body}", case.source);
@@ -215,7 +215,7 @@ fn what_is_sensitive_says_so() {
     let word = format!("@__nm_summary, i64 {offset})");
     for (source, count) in SENSITIVE {
         let text = instrumented(source, OPTIMISED);
-        let body = function(&text, "f");
+        let body = with_cold_functions(&text, "f");
         let is_store = |line: &&str| line.contains("store i32 0, ") && line.contains(&word);
         let found = body.lines().filter(is_store).count();
         assert_eq!(found, *count, "{source}:\n{body}");
@@ -268,8 +268,90 @@ fn hooks_are_bound_when_the_program_is_loaded() {
     );
 }
 
+const CHECKED: &[&str] = &[
+    "-O1",
+    "-fsanitize=shift,signed-integer-overflow,array-bounds,null,integer-divide-by-zero,float-cast-overflow",
+    "-fsanitize-recover=all",
+];
+
+/// Functions whose reports inlining moves among other code, or that are not instrumented.
+const REPORTING: &[&str] = &[
+    "static long g(long w) { static long n; if (n == ~0L << 63) n = w; return n; }
+     long f(long w) { return g(w); }",
+    "static int g(int *p, int n) { p[0] = n; p[1] = ~0 << n; p[2] = 1; return p[1]; }
+     int f(int *p) { return g(p, 40) + g(p, 41); }",
+    "static int v[3]; static int g(int i) { int x = v[i]; v[1] = x; return x; }
+     int f(int a) { while (a--) v[0] += g(7); return g(9); }",
+    "static int g(int *p) { return *p; } int f(void) { return g(0); }",
+    "static int g(int a, int b) { return a / b; } int f(int a) { return a ? g(a, 0) : g(7, 0); }",
+    "int f(double x) { return x; }",
+    "static void g(void) {} static void *pick(int *p) { return p[p[0] + 1] ? g : (void *)0; }
+     static void *resolve(void) { static int v[2]; return pick(v); }
+     void f(void) __attribute__((ifunc(\"resolve\")));",
+];
+
+/// The handlers are defined nowhere: a call that is left is an undefined reference.
+#[test]
+fn no_report_calls_a_handler_of_clangs() {
+    for source in REPORTING {
+        let text = instrumented(source, CHECKED);
+        assert!(!text.contains("@__ubsan_handle"), "{source}:\n{text}");
+    }
+}
+
+/// A failure that is known when the program is compiled is told all the same.
+#[test]
+fn what_always_fails_is_told() {
+    for source in &REPORTING[..5] {
+        let text = instrumented(source, CHECKED);
+        let body = function(&text, "f");
+        assert!(body.contains("@__nm_check_failed("), "{source}:\n{body}");
+    }
+}
+
+#[test]
+fn allocations_are_left_out_where_clang_does_so() {
+    let declared = "void *malloc(unsigned long); void *calloc(unsigned long, unsigned long);
+                    void free(void *);";
+    let stays = |code: &str, options: &[&str], optimised: bool| {
+        let source = format!("{declared} {code}");
+        let text = instrumented_as(&source, options, optimised);
+        text.contains("call ptr @__nm_model_malloc") || text.contains("call ptr @__nm_model_calloc")
+    };
+    let compared = "int f(void) { return !calloc(1ul << 61, 8); }";
+    let freed =
+        "int f(unsigned long n) { void *p = malloc(n); if (!p) return 1; free(p); return 2; }";
+    let written =
+        "int f(void) { char *p = malloc(9); if (!p) return 1; *p = 1; free(p); return 2; }";
+    let given = "void g(void *); void f(void) { g(malloc(9)); }";
+    assert!(!stays(compared, OPTIMISED, true));
+    assert!(!stays(freed, OPTIMISED, true));
+    assert!(stays(compared, UNOPTIMISED, false));
+    assert!(stays(written, OPTIMISED, true));
+    assert!(stays(given, OPTIMISED, true));
+    let strict = ["-O1", "-fno-builtin-calloc"];
+    assert!(stays(compared, &strict, true));
+}
+
+/// In the program's own function a region leaves one call, which keeps all registers.
+#[test]
+fn hooks_stand_in_functions_of_their_own() {
+    let source = "long f(long a, long *p) { p[1] = a + 1; p[2] = p[3] * a; return p[4]; }";
+    let text = instrumented(source, OPTIMISED);
+    let body = function(&text, "f");
+    for hook in ["@__nm_store", "@__nm_load", "@__nm_binary"] {
+        assert!(!body.contains(hook), "{body}");
+        assert!(with_cold_functions(&text, "f").contains(hook), "{text}");
+    }
+    assert!(body.contains("call preserve_mostcc"), "{body}");
+}
+
 /// The instrumented IR of a unit, as text.
 fn instrumented(source: &str, options: &[&str]) -> String {
+    instrumented_as(source, options, false)
+}
+
+fn instrumented_as(source: &str, options: &[&str], optimised: bool) -> String {
     let place = TempDir::new().expect("a directory");
     let path = |name: &str| place.path().join(name);
     std::fs::write(path("x.c"), source).expect("a source");
@@ -288,7 +370,8 @@ fn instrumented(source: &str, options: &[&str]) -> String {
     let mut instrument = Command::new(env!("CARGO_BIN_EXE_nearmiss-instrument"));
     instrument
         .args(["--input", "x.bc", "--output", "y.bc", "--sites", "sites"])
-        .args(["--twin", "twin", "--source", "x.c", "--directory", "."]);
+        .args(["--twin", "twin", "--source", "x.c", "--directory", "."])
+        .args(optimised.then_some("--optimised"));
     run(&mut instrument, place.path());
     let mut text = Command::new(CLANG);
     text.args(["-S", "-emit-llvm", "-Xclang", "-disable-llvm-passes"])
@@ -313,4 +396,17 @@ fn function<'a>(text: &'a str, name: &str) -> &'a str {
     };
     let function = functions.find(is_named).expect("the function");
     function.split("\n}").next().expect("a body")
+}
+
+/// The text of one function and of all that its hooks were moved to.
+fn with_cold_functions(text: &str, name: &str) -> String {
+    let is_cold = |function: &&str| {
+        let first = function.lines().next();
+        first.is_some_and(|line| line.contains("@nm.slow"))
+    };
+    let cold = text.split("\ndefine ").skip(1).filter(is_cold);
+    let cold: String = cold
+        .filter_map(|function| function.split("\n}").next())
+        .collect();
+    format!("{}{cold}", function(text, name))
 }

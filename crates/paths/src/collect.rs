@@ -141,7 +141,9 @@ impl Collection {
             return;
         }
         let path = &arrival.recorded.path;
-        self.damaged += u64::from(path.stopped || path.inconsistent > 0);
+        // That a run did not end is said of it already.
+        let is_cut = path.stopped && arrival.recorded.ended != Ended::TimedOut;
+        self.damaged += u64::from(is_cut || path.inconsistent > 0);
         for note in &path.notes {
             let Some(kind) = NoteKind::from_code(note.kind) else {
                 continue;

@@ -108,6 +108,11 @@ impl Evidence<'_> {
         let finding = Finding {
             column: place.column,
             function: place.function,
+            stack: spot::stack(self.sites, complaint)
+                .into_iter()
+                .take_while(|frame| !frame.file.ends_with(HARNESS))
+                .collect(),
+            object: complaint.object.clone(),
             ..self.finding(&defect, test, Status::Confirmed, complaint.text.clone())
         };
         Some((defect, finding))
@@ -159,6 +164,9 @@ impl Evidence<'_> {
             function: String::new(),
             distance: 0,
             tests: 1,
+            leads: Vec::new(),
+            stack: Vec::new(),
+            object: String::new(),
             test: Test {
                 id: format!("P{test}"),
                 program: self.program.clone(),

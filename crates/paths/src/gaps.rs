@@ -36,7 +36,7 @@ impl Gaps<'_, '_, '_> {
             ));
         }
         if let Some(trouble) = &measured.trouble {
-            reasons.push(format!("what the tests cover was not counted: {trouble}"));
+            reasons.push(format!("what all tests cover was not counted: {trouble}"));
         }
         reasons
     }
@@ -47,6 +47,9 @@ impl Gaps<'_, '_, '_> {
         let stopped = self.study.config.stop.load(Ordering::Relaxed);
         let why = match self.study.finished {
             Finished::OutOfTime | Finished::Stopped if open > 0 && stopped => "it was stopped",
+            Finished::OutOfTime if self.explorer.lab.end.memory.is_reached() => {
+                "the memory was used up (--memory)"
+            }
             Finished::OutOfTime => {
                 let words = "the time was over with";
                 return Some(format!("{words} {open} partial paths undecided (--time)"));

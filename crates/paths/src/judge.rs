@@ -13,6 +13,7 @@ use nearmiss_server::{Ended, Request, Server, Settings};
 use nearmiss_twin::TwinProgram;
 
 use crate::freed::Rows;
+use crate::lab::End;
 
 /// What the judge needs to begin.
 pub struct Bench {
@@ -26,6 +27,8 @@ pub struct Bench {
     pub environment: Vec<(OsString, OsString)>,
     /// How long one run may take.
     pub run_time: Duration,
+    /// When no more tests are looked at.
+    pub end: End,
     /// What is run: one of `nearmiss_abi::server::MODE_*`.
     pub mode: u32,
 }
@@ -91,6 +94,12 @@ fn judge_all(
     let settings = settings(&twin, bench.environment, bench.directory);
     let mut server = Server::start(&bench.sandbox, settings).map_err(|error| error.to_string())?;
     for (test, rows) in cases {
+        if bench.end.has_come() {
+            return Err(format!(
+                "the time was over after {} tests (--time)",
+                judged.seen
+            ));
+        }
         let request = Request {
             mode: bench.mode,
             rows: &rows,

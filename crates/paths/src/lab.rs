@@ -12,7 +12,7 @@ use nearmiss_solve::{Answer, Limits, TreeSolver};
 use nearmiss_trace::{Event, Gathered, Gathering, RawTrace};
 
 use crate::input::{Channels, Input};
-use crate::told_twice;
+use crate::{memory, told_twice};
 
 /// Where runs are made and questions are asked.
 pub struct Lab {
@@ -25,8 +25,8 @@ pub struct Lab {
     pub channels: Channels,
     /// The solver of all questions.
     pub solver: TreeSolver,
-    /// What one question may cost.
-    pub limits: Limits,
+    /// How long one question may take.
+    question_time: Duration,
     /// When everything has to end.
     pub end: End,
     evaluator: Evaluator,
@@ -44,14 +44,35 @@ pub struct End {
     pub deadline: Instant,
     /// Set from outside to stop early.
     pub stop: &'static AtomicBool,
+    /// How much memory may be used.
+    pub memory: memory::Limit,
 }
 
 impl End {
+    /// When what is left to do after the exploration has to end, which took `time`: at once if it was
+    /// stopped.
+    pub fn of_finishing(self, time: Duration) -> End {
+        End {
+            deadline: self.deadline + LEAST_FINISHING.max(time / 4),
+            memory: memory::Limit::NONE,
+            ..self
+        }
+    }
+
     /// Whether it has come.
     pub fn has_come(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || Instant::now() >= self.deadline
+        let is_over = self.stop.load(Ordering::Relaxed) || Instant::now() >= self.deadline;
+        is_over || self.memory.is_reached()
     }
 }
+
+/// The least time for the twin and the coverage of the last tests, beyond that of the exploration.
+const LEAST_FINISHING: Duration = Duration::from_secs(2);
+/// The least time for a question.
+const LEAST_QUESTION: Duration = Duration::from_millis(10);
+/// Events of a run that did not end in its time: what it would go on deciding has no end, while each
+/// of its decisions costs memory and a question about all before it.
+const UNENDED_EVENTS: usize = 512;
 
 /// Nobody stops it.
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -106,10 +127,11 @@ impl Lab {
             terms: Terms::new(),
             channels: Channels::default(),
             solver: TreeSolver::new(),
-            limits: Limits::time(question_time),
+            question_time,
             end: End {
                 deadline: Instant::now() + LONG,
                 stop: &NEVER,
+                memory: memory::Limit::NONE,
             },
             evaluator: Evaluator::new(),
             knows_setup: false,
@@ -145,6 +167,10 @@ impl Lab {
                 terms: &mut self.terms,
                 evaluator: &mut self.evaluator,
                 number: &mut number,
+                events: match run.ended {
+                    Ended::TimedOut => UNENDED_EVENTS,
+                    _ => usize::MAX,
+                },
             },
         );
         path.events.retain(matters);
@@ -180,7 +206,9 @@ impl Lab {
 
     /// Is there an input for all conditions and the goal? `base` makes the conditions true.
     pub fn ask(&mut self, conditions: &[TermId], goal: TermId, base: &Input) -> Asked {
-        let limits = self.limits;
+        // A question that is asked shortly before the end has no more time than is left.
+        let left = self.end.deadline.saturating_duration_since(Instant::now());
+        let limits = Limits::time(self.question_time.min(left.max(LEAST_QUESTION)));
         match (self.solver).ask(&mut self.terms, conditions, goal, base, &limits) {
             Answer::Sat(model) => Asked::Input(base.with(&model)),
             Answer::Unsat => Asked::Infeasible,

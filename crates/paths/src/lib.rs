@@ -7,6 +7,7 @@
 //! | `explorer`, `walk`, `ways` | depth first over the execution tree: runs, and the ways that leave them |
 //! | `precondition` | which inputs are admissible: late, or as a summary that grows |
 //! | `fixed`, `bounds` | values that had to be fixed; bounds on loops and recursion |
+//! | `memory` | how much memory may be used |
 //! | `lab`, `input` | runs of the harness in one arena of terms; what they are given |
 //! | `collect`, `judge`, `findings`, `freed` | tests and verdicts; the twin's word on each; failures |
 //! | `told_twice` | checks that are told by a handler and by themselves |
@@ -30,6 +31,7 @@ mod input;
 mod judge;
 mod lab;
 mod measure;
+mod memory;
 mod naming;
 mod precondition;
 pub mod progress;
@@ -76,6 +78,8 @@ pub struct Config {
     pub recursion: Option<u32>,
     /// The time of the whole exploration, without building.
     pub time: Duration,
+    /// The memory of the exploration, in bytes.
+    pub memory: u64,
     /// Most paths.
     pub paths: Option<u64>,
     /// The time of one question to the solver.

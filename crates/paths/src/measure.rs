@@ -12,6 +12,7 @@ use nearmiss_sandbox::Sandbox;
 use crate::Cover;
 use crate::build::Programs;
 use crate::coverage::{Gain, Meter};
+use crate::lab::End;
 
 /// What is needed to begin.
 pub struct Bench {
@@ -25,6 +26,8 @@ pub struct Bench {
     pub run_time: Duration,
     /// What is to be covered.
     pub cover: Cover,
+    /// When no more tests are counted.
+    pub end: End,
 }
 
 /// Runs tests on the program that counts.
@@ -106,6 +109,10 @@ fn measure(bench: Bench, cases: Receiver<Case>, measured: &mut Measured) -> Resu
         bench.run_time,
     )?;
     for case in cases {
+        if bench.end.has_come() {
+            measured.trouble = Some("the time was over before all were run (--time)".into());
+            break;
+        }
         let gain = meter.run(&case.rows)?;
         if let Some(answer) = case.answer {
             let is_full = meter.is_full(bench.cover);

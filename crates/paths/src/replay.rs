@@ -49,6 +49,8 @@ impl Explored {
             stdin: Stdin::Null,
             terminal: false,
             umask: None,
+            chance: Default::default(),
+            variables: String::new(),
             world: Vec::new(),
             files: Vec::new(),
             named: Some(named),

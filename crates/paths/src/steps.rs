@@ -1,5 +1,6 @@
 //! A path for people: places in the source and the ways that were taken there.
 
+use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::EventKind;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
@@ -36,6 +37,16 @@ fn step(sites: &Sites, id: SiteId, kind: EventKind, choice: u64) -> Step {
     let way = match (kind, &site.kind) {
         (EventKind::Switch, SiteKind::Switch { cases, default }) => case(cases, *default, choice),
         (EventKind::Switch | EventKind::Fixed, _) => format!("= {choice}"),
+        (EventKind::Check, SiteKind::Check { kind, .. }) => {
+            let is_assertion = Kind::from_code(*kind) == Some(Kind::Assertion);
+            let words = match (is_assertion, choice != 0) {
+                (true, true) => "holds",
+                (true, false) => "fails",
+                (false, true) => "not reached",
+                (false, false) => "reached",
+            };
+            words.into()
+        }
         (EventKind::Probe, _) if choice == 0 => "too much memory".into(),
         _ if choice != 0 => "true".into(),
         _ => "false".into(),

@@ -20,6 +20,7 @@ use crate::input::Input;
 use crate::judge::{Bench, Judge};
 use crate::lab::{End, Lab};
 use crate::measure::{self, Measure};
+use crate::memory::Limit;
 use crate::precondition::{Precondition, Summary};
 use crate::progress::Progress;
 use crate::told::Told;
@@ -41,7 +42,9 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
     lab.end = End {
         deadline,
         stop: config.stop,
+        memory: Limit::new(config.memory),
     };
+    let finishing = lab.end.of_finishing(config.time);
     progress.set_deadline(deadline);
     progress.enter("exploring");
     let mut study = Study {
@@ -49,8 +52,8 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
         progress,
         programs: programs.clone(),
         collection: Collection::default(),
-        judge: Some(judge(config, &programs)),
-        measure: Some(measure(config, &programs)),
+        judge: Some(judge(config, &programs, finishing)),
+        measure: Some(measure(config, &programs, finishing)),
         is_covered: false,
         rejected: 0,
         finished: Finished::Empty,
@@ -76,6 +79,9 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
     study.finished = explorer.explore(&first, &mut |explorer, arrival| {
         study.arrive(explorer, arrival)
     })?;
+    if programs.plan.is_none() && explorer.lab.channels.name(0).is_none() {
+        return Err(nothing_symbolic(&programs));
+    }
     if study.finished == Finished::Empty {
         return Err(match explorer.lab.end.has_come() {
             true => "the time was over before an admissible input was found (--time)".into(),
@@ -244,6 +250,15 @@ fn nothing_admissible(config: &Config) -> String {
     }
 }
 
+fn nothing_symbolic(programs: &Programs) -> String {
+    format!(
+        "nothing is symbolic: main of {} makes no input (klee_make_symbolic, nearmiss_symbolic, \
+         __VERIFIER_nondet_int, …), so it has one path only; --function explores another function, \
+         `nearmiss run` what a program does with its arguments and files",
+        programs.source.display()
+    )
+}
+
 /// Starts the program that records.
 fn start(config: &Config, programs: &Programs) -> Result<Lab, String> {
     let server = Server::start(
@@ -293,17 +308,18 @@ pub fn environment() -> Vec<(OsString, OsString)> {
         .to_vec()
 }
 
-fn measure(config: &Config, programs: &Arc<Programs>) -> Measure {
+fn measure(config: &Config, programs: &Arc<Programs>, end: End) -> Measure {
     Measure::start(measure::Bench {
         programs: programs.clone(),
         sandbox: config.sandbox.clone(),
         environment: environment(),
         run_time: config.run_time,
         cover: config.cover,
+        end,
     })
 }
 
-fn judge(config: &Config, programs: &Arc<Programs>) -> Judge {
+fn judge(config: &Config, programs: &Arc<Programs>, end: End) -> Judge {
     let programs = programs.clone();
     Judge::start(Bench {
         build: Box::new(move || build::twin(&programs)),
@@ -311,6 +327,7 @@ fn judge(config: &Config, programs: &Arc<Programs>) -> Judge {
         directory: config.directory.join("judge"),
         environment: environment(),
         run_time: config.run_time,
+        end,
         mode: MODE_FUNCTION,
     })
 }

@@ -66,6 +66,7 @@ impl<'a, 'l> Told<'a, 'l> {
             oracle: request.and_then(|request| request.oracle.clone()),
             cover: cover_name(config.cover).into(),
             assumed: self.assumed(),
+            bounds: self.bounds(),
             incomplete,
             tests: std::mem::take(&mut self.study.collection.tests),
             infeasible,
@@ -75,14 +76,28 @@ impl<'a, 'l> Told<'a, 'l> {
             notes: self.notes(),
             undefined: programs.undefined.clone(),
         };
+        let exits = self.exits();
         naming::restore(&mut report, &config.build.files);
         name_failures(&mut report.tests, &judged, &findings.shown);
-        let is_path = |test: &&PathTest| !matches!(test.verdict, Verdict::Failure(_));
+        let is_path = |test: &&PathTest| {
+            !matches!(test.verdict, Verdict::Failure(_)) || exits.contains(&test.number)
+        };
         report.figures.paths = report.tests.iter().filter(is_path).count() as u64;
         if let Some(plan) = &programs.plan {
             freed::mark(&mut report.tests, plan, &judged.freed);
         }
         Ok(report)
+    }
+
+    /// Tests that end by `abort`, an assertion or a trap: paths like any other, unlike those that end in
+    /// undefined behaviour.
+    fn exits(&self) -> BTreeSet<usize> {
+        let failed = self.study.collection.failed.iter();
+        let exits = failed.filter(|failed| {
+            let check = failed.check.as_ref();
+            check.is_some_and(|check| check.spot.kind.is_exit())
+        });
+        exits.map(|failed| failed.test).collect()
     }
 
     fn findings(&self, judged: &Judged) -> Findings {
@@ -108,6 +123,17 @@ impl<'a, 'l> Told<'a, 'l> {
             ));
         }
         assumed
+    }
+
+    /// Bounds on the inputs that the user did not choose.
+    fn bounds(&self) -> Vec<String> {
+        let programs = &self.study.programs;
+        let plan = programs.plan.as_ref();
+        let mut bounds = plan.map_or_else(Vec::new, |plan| plan.bounds().to_vec());
+        if plan.is_some() && self.study.config.request.is_none() {
+            bounds.push(crate::build::fuzzer_bound());
+        }
+        bounds
     }
 
     /// What the tests cover; what lcov's tools read is left in the directory.
@@ -136,9 +162,10 @@ impl<'a, 'l> Told<'a, 'l> {
             self.explorer.precondition,
             crate::precondition::Precondition::Nobody
         );
+        let end = self.explorer.lab.end.of_finishing(self.study.config.time);
         let mut told = Vec::with_capacity(dead_ends.len());
         for (position, dead_end) in dead_ends.iter().enumerate() {
-            let asks = has_precondition && position < EXPLAINED;
+            let asks = has_precondition && position < EXPLAINED && !end.has_come();
             let precondition = asks && self.is_possible_otherwise(dead_end);
             let sites = &self.explorer.lab.sites;
             let terms = &self.explorer.lab.terms;

@@ -48,6 +48,9 @@ mod tests {
             phase: PHASE_FUNCTION,
             frame: 0,
             failure: None,
+            exits: false,
+            binding: None,
+            implied: None,
         }
     }
 

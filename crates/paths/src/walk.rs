@@ -101,7 +101,7 @@ impl Explorer<'_> {
             bounds.go(&self.lab.sites, event);
             walked.passed.push(trail.go(event.site.0, event.choice));
             self.decided.insert(trail.node());
-            if event.is_failure() {
+            if ways::ends_path(event) {
                 walked.end = position;
                 // A precondition that fails does not accept.
                 walked.rejected = event.phase < PHASE_FUNCTION;

@@ -45,6 +45,10 @@ fn write_extent(text: &mut String, exploration: &Exploration, around: Around) ->
         "runs" => "all runs were used up".to_string(),
         "distance" => "no larger distance was wanted".to_string(),
         "interrupted" => "it was interrupted".to_string(),
+        "another path" if around == Around::Suite => {
+            "of what could be run again nothing more is to be explored".to_string()
+        }
+        "another path" => "the program took another path when it was run again".to_string(),
         other => escape::text(other),
     };
     writeln!(text, "Exploration: {far}; it ended because {why}.")

@@ -11,6 +11,9 @@ use crate::{beside, escape, shell};
 /// Longest command line that is shown of a test.
 const MAX_COMMAND: usize = 60;
 
+/// Most programs that are named.
+const MAX_PROGRAMS: usize = 8;
+
 /// Longest part of a source line that is shown.
 const MAX_SOURCE: usize = 100;
 
@@ -23,6 +26,7 @@ pub fn block(found: &Finding, lookup: &dyn Lookup, detail: Detail) -> String {
     if !found.message.is_empty() {
         let _ = writeln!(text, "  {}", escape::text(&found.message));
     }
+    let _ = write_callers(&mut text, found, detail);
     let _ = write_tests(&mut text, found);
     if found.changes.is_empty() {
         text += "  the recorded input itself fails\n";
@@ -121,6 +125,50 @@ fn write_source(text: &mut String, found: &Finding, lookup: &dyn Lookup) -> std:
     )
 }
 
+/// Who called: the rest of the call chain.
+fn write_callers(text: &mut String, found: &Finding, detail: Detail) -> std::fmt::Result {
+    let callers = found.stack.get(1..).unwrap_or_default();
+    if callers.is_empty() {
+        return Ok(());
+    }
+    let shown: Vec<String> = callers
+        .iter()
+        .take(detail.rows())
+        .map(|frame| {
+            let (function, file) = (escape::text(&frame.function), escape::text(&frame.file));
+            format!("{function} at {file}:{}", frame.line)
+        })
+        .collect();
+    let more = match callers.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    writeln!(text, "  called by {}{more}", shown.join(", "))
+}
+
+/// The programs whose tests lead to it, if they are several.
+fn write_programs(text: &mut String, found: &Finding) -> std::fmt::Result {
+    let names = found.leads.iter().map(|lead| {
+        let name = lead.program.file_name().unwrap_or_default();
+        escape::text(&name.to_string_lossy())
+    });
+    let names: std::collections::BTreeSet<String> = names.collect();
+    if names.len() < 2 {
+        return Ok(());
+    }
+    let shown: Vec<String> = names.iter().take(MAX_PROGRAMS).cloned().collect();
+    let more = match names.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    writeln!(
+        text,
+        "  in {} programs: {}{more}",
+        names.len(),
+        shown.join(", ")
+    )
+}
+
 /// How far from which test. A single run at distance 0 needs no words.
 fn write_tests(text: &mut String, found: &Finding) -> std::fmt::Result {
     let test = &found.test;
@@ -139,7 +187,8 @@ fn write_tests(text: &mut String, found: &Finding) -> std::fmt::Result {
     };
     let id = escape::text(&test.id);
     let command = shortened(&shell::command_line(&test.argv), MAX_COMMAND);
-    writeln!(text, "  {tests}{nearest} {id} `{command}`")
+    writeln!(text, "  {tests}{nearest} {id} `{command}`")?;
+    write_programs(text, found)
 }
 
 fn distance_words(distance: u32) -> String {

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use nearmiss_abi::note::NoteKind;
-use nearmiss_results::{Checks, LostCall, Note, Report, Status, Summary};
+use nearmiss_results::{Checks, LostCall, Note, Recorded, Report, Status, Summary};
 
 use crate::exploration::Around;
 use crate::words::counted;
@@ -14,12 +14,21 @@ const MAX_NOTES: usize = 20;
 /// Most places of one function that are shown.
 const MAX_PLACES: usize = 3;
 
+/// What is said of a program that read nothing.
+const NO_INPUT: &str = "\
+The program read no input: no argument, standard input or file of its own, so there is nothing to vary
+and nothing was explored. If its input comes from elsewhere: --env for variables of its environment,
+--pipes for pipes, --sockets for sockets. If it is a unit test with data of its own, explore what it tests:
+nearmiss explore FILE.c --function NAME.
+";
+
 /// The lines at the end of a report.
 pub fn block(report: &Report) -> String {
     let mut text = String::new();
     // Writing into a string does not fail.
     let summary = &report.summary;
     let _ = write_verdict(&mut text, report);
+    let _ = write_recorded(&mut text, summary);
     text.extend(summary.suite.as_ref().map(suite::block));
     let around = match summary.suite {
         Some(_) => Around::Suite,
@@ -45,6 +54,7 @@ fn write_verdict(text: &mut String, report: &Report) -> fmt::Result {
         (0, _) if paths(summary) == 0 => {
             writeln!(text, "No path of an instrumented program was looked at.")
         }
+        (0, _) if summary.no_input => text.write_str(NO_INPUT),
         (0, true) => writeln!(
             text,
             "No check can fail, for any input that takes {}.",
@@ -61,6 +71,43 @@ fn write_verdict(text: &mut String, report: &Report) -> fmt::Result {
             status_words(confirmed, unconfirmed)
         ),
     }
+}
+
+/// The recorded executions that died, whatever was found.
+fn write_recorded(text: &mut String, summary: &Summary) -> fmt::Result {
+    let failed = summary
+        .recorded
+        .iter()
+        .filter(|one| one.failure().is_some());
+    let died: Vec<&Recorded> = failed.collect();
+    if let (None, [one]) = (&summary.suite, summary.recorded.as_slice()) {
+        return match one.failure() {
+            Some(signal) => writeln!(text, "The recorded run itself was killed by {signal}."),
+            None => writeln!(
+                text,
+                "The recorded run ended with {}.",
+                escape::text(&one.ended)
+            ),
+        };
+    }
+    if died.is_empty() {
+        return Ok(());
+    }
+    let shown = died.iter().take(MAX_PLACES).map(|one| {
+        let signal = one.failure().unwrap_or_default();
+        format!("{} by {signal}", escape::text(&one.test))
+    });
+    let shown: Vec<String> = shown.collect();
+    let more = match died.len() - shown.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    let tests = counted(died.len() as u64, "test");
+    writeln!(
+        text,
+        "Killed in the suite itself: {tests} ({}{more}).",
+        shown.join(", ")
+    )
 }
 
 /// The paths that an answer is about: the recorded ones. New paths are looked at too, but what
@@ -147,12 +194,18 @@ fn write_losses(text: &mut String, summary: &Summary) -> fmt::Result {
         return Ok(());
     }
     writeln!(text, "Not complete, because:")?;
+    if summary.no_input {
+        writeln!(text, "  no input was read")?;
+    }
     if summary.stopped {
         let whole = match summary.suite {
             Some(_) => "all recorded paths were looked at",
             None => "the end of the path",
         };
         writeln!(text, "  the analysis was stopped before {whole}")?;
+    }
+    if let Some(why) = &summary.another_path {
+        writeln!(text, "  {}", escape::text(why))?;
     }
     if summary.checks.undecided > 0 {
         let (checks, were) = match summary.checks.undecided {
@@ -163,6 +216,21 @@ fn write_losses(text: &mut String, summary: &Summary) -> fmt::Result {
             text,
             "  {checks} {were} not decided: out of time, or input was fixed"
         )?;
+    }
+    let died = summary
+        .recorded
+        .iter()
+        .filter(|one| one.failure().is_some())
+        .count();
+    if died > 0 {
+        let (executions, were) = match died {
+            1 => ("1 recorded execution".to_string(), "was"),
+            more => (counted(more as u64, "recorded execution"), "were"),
+        };
+        writeln!(text, "  {executions} {were} killed by a signal")?;
+    }
+    for loss in &summary.losses {
+        writeln!(text, "  {}", escape::text(loss))?;
     }
     for name in &summary.uninstrumented {
         writeln!(text, "  {} is not instrumented", escape::text(name))?;
@@ -175,15 +243,21 @@ fn write_losses(text: &mut String, summary: &Summary) -> fmt::Result {
         )?;
     }
     let counts = [
-        (summary.divergences, "new inputs left the predicted path"),
+        (summary.divergences, "new input", "left the predicted path"),
+        (
+            summary.too_short,
+            "decision",
+            "on bytes that shorter inputs do not have; these were not tried",
+        ),
         (
             summary.inconsistent,
-            "recorded facts contradict the recorded input (a fault of nearmiss)",
+            "recorded fact",
+            "against the recorded input (a fault of nearmiss)",
         ),
     ];
-    for (count, words) in counts {
+    for (count, noun, words) in counts {
         if count > 0 {
-            writeln!(text, "  {count} {words}")?;
+            writeln!(text, "  {} {words}", counted(count, noun))?;
         }
     }
     write_lost_calls(text, &summary.lost_calls)?;

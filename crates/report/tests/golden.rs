@@ -21,6 +21,9 @@ fn overflow() -> Finding {
         function: "fill".into(),
         distance: 0,
         tests: 1,
+        leads: Vec::new(),
+        stack: Vec::new(),
+        object: String::new(),
         test: Test {
             argv: vec!["./fill".into(), "16\x1b[2J".into(), "in file".into()],
             ..Test::default()
@@ -155,7 +158,7 @@ Checks on input data: 12 met, 6 hold without the solver (constant 1, ranges 5), 
 Questions: 9, median 0.2 ms, 95 % within 3.5 ms, 0.1 s in all.
 Not complete, because:
   1 check was not decided: out of time, or input was fixed
-  1 new inputs left the predicted path
+  1 new input left the predicted path
   symbolic data went into a function that is neither instrumented nor modelled:
     qsort at x.c:9
   symbolic data became a floating-point number at x.c:3 (4 times)

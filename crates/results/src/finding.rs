@@ -31,6 +31,15 @@ pub struct Finding {
     /// How many tests lead to it.
     #[serde(default = "one")]
     pub tests: u64,
+    /// Which they are, and of which programs; empty for a single run.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub leads: Vec<Lead>,
+    /// The call chain, from the function that fails to `main`, as the twin told it; empty if it was not seen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stack: Vec<Frame>,
+    /// The memory that is misused, where the twin says so: a variable, or where a block was allocated.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub object: String,
     /// The recorded execution that led here: with the smallest distance and change, if several
     /// do.
     pub test: Test,
@@ -52,6 +61,28 @@ fn one() -> u64 {
     1
 }
 
+/// A call on the way to a failure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Frame {
+    /// The function.
+    pub function: String,
+    /// The source file, as named when it was compiled.
+    pub file: String,
+    /// Line, from 1.
+    pub line: u32,
+    /// Column, from 1; 0 if unknown.
+    pub column: u32,
+}
+
+/// A test that leads to a failure.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Lead {
+    /// `T1`, `T2`, …
+    pub test: String,
+    /// The program's file.
+    pub program: PathBuf,
+}
+
 /// Whether a failure was seen or only predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -69,16 +100,20 @@ pub struct Test {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
     /// The program's file.
+    #[serde(with = "names::path")]
     pub program: PathBuf,
     /// Its arguments, with its name first. Bytes that are not UTF-8 are shown as `\xNN`.
     pub argv: Vec<String>,
     /// Where it ran.
+    #[serde(with = "names::path")]
     pub cwd: PathBuf,
     /// A copy of what its standard input held, if that is an input.
+    #[serde(default, with = "names::path::optional")]
     pub stdin: Option<PathBuf>,
     /// How it ended: `exit 0`, `signal 6`.
     pub ended: String,
     /// What it recorded.
+    #[serde(with = "names::path")]
     pub trace: PathBuf,
 }
 
@@ -89,7 +124,7 @@ pub enum Input {
     /// The bytes themselves.
     Bytes(#[serde(with = "names::hex")] Vec<u8>),
     /// A file with them.
-    File(PathBuf),
+    File(#[serde(with = "names::path")] PathBuf),
 }
 
 impl Input {

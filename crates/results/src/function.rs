@@ -26,6 +26,10 @@ pub struct FunctionReport {
     /// What was decided because nothing was said: a pointer to one element, a string of six bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<String>,
+    /// Bounds on the inputs that nothing was said about, each with the option that says otherwise: what is
+    /// complete is so within them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub bounds: Vec<String>,
     /// Why not every path (branch, condition) is known to be covered or infeasible. Empty: every one is.
     pub incomplete: Vec<String>,
     /// One test for each path, in the order in which they were found.

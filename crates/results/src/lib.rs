@@ -15,14 +15,14 @@ mod summary;
 pub use campaign::{
     DistanceFigures, Exploration, Missed, ProgramFigures, Sample, Skipped, Suite, TestFigures,
 };
-pub use finding::{Change, Finding, Input, Resized, Status, Test};
+pub use finding::{Change, Finding, Frame, Input, Lead, Resized, Status, Test};
 pub use function::{
     Coverage, Covered, FunctionReport, Infeasible, PathFigures, PathTest, Step, Uncovered,
     Undefined, Verdict,
 };
 pub use library::{Library, LibraryFunction};
 pub use memory::{Block, Memory, Role, Value, Variable};
-pub use summary::{Checks, LostCall, Note, Queries, Summary};
+pub use summary::{Checks, LostCall, Note, Queries, Recorded, Summary};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -129,6 +129,9 @@ mod tests {
             function: "f".into(),
             distance: 0,
             tests: 1,
+            leads: Vec::new(),
+            stack: Vec::new(),
+            object: String::new(),
             test: Test::default(),
             input: BTreeMap::from([("argv[1]".into(), Input::bytes(b"128"))]),
             changes: vec![Change {

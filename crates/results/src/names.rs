@@ -30,6 +30,73 @@ pub mod hex {
     }
 }
 
+/// The name of a file: text where it is text, else its bytes.
+pub mod path {
+    use std::ffi::OsString;
+    use std::os::unix::ffi::{OsStrExt, OsStringExt};
+    use std::path::{Path, PathBuf};
+
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize)]
+    #[serde(untagged)]
+    enum Written<'a> {
+        Text(&'a str),
+        Bytes(&'a [u8]),
+    }
+
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Read {
+        Text(String),
+        Bytes(Vec<u8>),
+    }
+
+    fn write(path: &Path) -> Written<'_> {
+        match path.to_str() {
+            Some(text) => Written::Text(text),
+            None => Written::Bytes(path.as_os_str().as_bytes()),
+        }
+    }
+
+    fn read(word: Read) -> PathBuf {
+        match word {
+            Read::Text(text) => text.into(),
+            Read::Bytes(bytes) => OsString::from_vec(bytes).into(),
+        }
+    }
+
+    /// Writes it.
+    pub fn serialize<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        write(path).serialize(serializer)
+    }
+
+    /// Reads it.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+        Read::deserialize(deserializer).map(read)
+    }
+
+    /// The name of a file, if there is one.
+    pub mod optional {
+        use super::*;
+
+        /// Writes it.
+        pub fn serialize<S: Serializer>(
+            path: &Option<PathBuf>,
+            serializer: S,
+        ) -> Result<S::Ok, S::Error> {
+            path.as_deref().map(write).serialize(serializer)
+        }
+
+        /// Reads it.
+        pub fn deserialize<'de, D: Deserializer<'de>>(
+            deserializer: D,
+        ) -> Result<Option<PathBuf>, D::Error> {
+            Ok(Option::<Read>::deserialize(deserializer)?.map(read))
+        }
+    }
+}
+
 /// A kind of failure by its name.
 pub mod kind {
     use nearmiss_abi::check::Kind;

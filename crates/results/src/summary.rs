@@ -1,6 +1,7 @@
 //! What was looked at, how it was decided, and what was lost.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use nearmiss_abi::note::NoteKind;
 use serde::{Deserialize, Serialize};
@@ -26,14 +27,30 @@ pub struct Summary {
     pub lost_calls: Vec<LostCall>,
     /// New inputs whose run left the predicted path.
     pub divergences: u64,
+    /// Branches at which inputs that are too short for what decided them may go the same way; what
+    /// the program does with those was not looked at.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub too_short: u64,
     /// Recorded terms and events that contradicted the recorded input and were not used.
     pub inconsistent: u64,
     /// Events on the path: branches, switches, checks and others.
     pub events: u64,
     /// Whether the analysis was stopped early, by its time limit or by the user.
     pub stopped: bool,
+    /// Whether the program read no input at all: there was nothing to vary.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub no_input: bool,
+    /// Where and why it took another path when it was run again, if so: its neighbours were not explored.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub another_path: Option<String>,
     /// Why failures could not be confirmed at all, if so.
     pub unconfirmable: Option<String>,
+    /// What else was lost, for a person.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub losses: Vec<String>,
+    /// The recorded executions that did not end with `exit 0`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub recorded: Vec<Recorded>,
     /// The suite, if it was one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite: Option<Suite>,
@@ -49,6 +66,46 @@ pub struct Summary {
     /// Objects of the program that were compiled without instrumentation.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub uninstrumented: Vec<String>,
+}
+
+impl Summary {
+    /// Withdraws every promise: the program's twin, which judges failures, could not be asked.
+    pub fn withdraw(&mut self, why: &str) {
+        self.complete = false;
+        self.unconfirmable.get_or_insert_with(|| why.to_string());
+    }
+}
+
+/// A recorded execution that died, or gave a status other than 0.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Recorded {
+    /// `T1`, `T2`, …; empty for a single run.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub test: String,
+    /// The program's file.
+    pub program: PathBuf,
+    /// How it ended: `exit 1`, `signal 6`.
+    pub ended: String,
+}
+
+impl Recorded {
+    /// The signal of a failure that it died of. Others (a broken pipe, a time limit) come from outside.
+    pub fn failure(&self) -> Option<&'static str> {
+        Some(match self.ended.as_str() {
+            "signal 4" => "SIGILL",
+            "signal 5" => "SIGTRAP",
+            "signal 6" => "SIGABRT",
+            "signal 7" => "SIGBUS",
+            "signal 8" => "SIGFPE",
+            "signal 11" => "SIGSEGV",
+            "signal 31" => "SIGSYS",
+            _ => return None,
+        })
+    }
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// How the checks of a path were decided. Each check that was met is in exactly one of the

@@ -14,7 +14,7 @@ use nearmiss_abi::check::Kind;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::Op;
 use nearmiss_abi::site::SiteId;
-use nearmiss_abi::term::CONCRETE;
+use nearmiss_abi::term::{CONCRETE, Label};
 
 use crate::formula::{Truth, Word};
 use crate::list::List;
@@ -238,6 +238,20 @@ impl Runtime {
         }
     }
 
+    /// The program goes on at the symbolic address `label`: some function or place in one, and never
+    /// where nothing can be.
+    pub fn check_target(&mut self, label: Label, site: SiteId) {
+        if label == CONCRETE || self.width(label) != 64 || self.is_fixed(label) {
+            return;
+        }
+        let target = Word {
+            label,
+            value: self.value(label) as u64,
+        };
+        let beyond = self.relate(Op::Ule, Word::concrete(NULL_PAGE), target);
+        self.check_that(Kind::NullDereference, beyond, site);
+    }
+
     /// Whether the address lies in the object.
     fn lies_in(&mut self, address: Word, object: Object) -> Truth {
         let offset = self.calculate(Op::Sub, address, Word::concrete(object.start));
@@ -250,7 +264,7 @@ impl Runtime {
     }
 
     /// The condition of the module's comment. Nothing is accessed by an access of no bytes.
-    fn inside(&mut self, span: &Span, object: Object) -> Truth {
+    pub fn inside(&mut self, span: &Span, object: Object) -> Truth {
         let size = self.size_of(object);
         let offset = self.calculate(Op::Sub, span.address, Word::concrete(object.start));
         let fits = self.relate(Op::Ule, span.size, size);

@@ -33,6 +33,7 @@ impl Call {
             return call;
         }
         if thread.callee() == function {
+            resize_arguments(thread, function);
             if call.site == SiteId::NONE {
                 call.site = thread.call_site();
             }
@@ -118,12 +119,31 @@ pub fn enter(function: u64) {
     let thread = Thread::current();
     if thread.callee() == function && turn::recording() {
         thread.zero_arguments_from(thread.count());
+        resize_arguments(thread, function);
     } else {
         turn::with((), |runtime| runtime.note_untaken(thread));
         thread.zero_arguments_from(0);
         thread.forget_by_value();
     }
     thread.forget_callee();
+}
+
+/// An old-style call passes an `int` where the model takes a `long`: its register has zeros in its upper
+/// half, and so has the label from now on.
+fn resize_arguments(thread: Thread, function: u64) {
+    let Some(expected) = thread.take_expected(function) else {
+        return;
+    };
+    turn::with((), |runtime| {
+        for index in 0..thread.count() {
+            let label = label_of(thread.argument(index));
+            if let Some(width) = expected.width(index + 1)
+                && label != CONCRETE
+            {
+                thread.set_label(index, runtime.resize(label, width));
+            }
+        }
+    });
 }
 
 /// Keeps the arguments' words until `va_start`.

@@ -15,7 +15,7 @@ use crate::hooks;
 use nearmiss_abi::shadow::THREAD_SIZE;
 
 /// Bytes of the thread's words and, behind them, of the runtime's own: see [`crate::thread`].
-const THREAD_BYTES: usize = THREAD_SIZE + 8;
+const THREAD_BYTES: usize = THREAD_SIZE + crate::thread::OWN_SIZE;
 
 macro_rules! push {
     ($($register:literal)*) => {
@@ -102,11 +102,11 @@ nearmiss_abi::for_each_hook!(trampolines);
 global_asm!(
     // What an object of this ABI refers to (`abi::hook::ABI_SYMBOL`).
     ".section .rodata.__nm_abi, \"a\", @progbits",
-    ".globl __nm_abi_3",
-    ".type __nm_abi_3, @object",
-    ".size __nm_abi_3, 8",
+    ".globl __nm_abi_4",
+    ".type __nm_abi_4, @object",
+    ".size __nm_abi_4, 8",
     ".p2align 3",
-    "__nm_abi_3: .quad 1",
+    "__nm_abi_4: .quad 1",
     // The words of this program or shared library, good before any constructor has run.
     ".section .data.__nm_summary, \"aw\", @progbits",
     ".hidden __nm_summary",
@@ -126,16 +126,22 @@ global_asm!(
     ".hidden __start_nearmiss_globals",
     ".weak __stop_nearmiss_globals",
     ".hidden __stop_nearmiss_globals",
+    ".weak __start_nearmiss_pointers",
+    ".hidden __start_nearmiss_pointers",
+    ".weak __stop_nearmiss_pointers",
+    ".hidden __stop_nearmiss_pointers",
     ".weak __ehdr_start",
     ".hidden __ehdr_start",
     ".section .data.rel.ro.nearmiss_module, \"aw\", @progbits",
     ".type nearmiss_module, @object",
-    ".size nearmiss_module, 32",
+    ".size nearmiss_module, 48",
     ".p2align 3",
     "nearmiss_module: .quad __nm_summary",
     ".quad __start_nearmiss_globals",
     ".quad __stop_nearmiss_globals",
     ".quad __ehdr_start",
+    ".quad __start_nearmiss_pointers",
+    ".quad __stop_nearmiss_pointers",
     // The thread's words.
     ".section .tbss.__nm_thread, \"awT\", @nobits",
     ".globl __nm_thread",

@@ -169,26 +169,14 @@ impl Runtime {
         }
     }
 
-    /// Memory is given to a function. If that is not instrumented, the symbolic bytes from
-    /// there on are lost in it.
-    pub fn swallowed(&mut self, pointer: u64, callee: u64, site: SiteId) {
-        const MOST: u64 = 4096;
-        let end = match self.find_object(pointer) {
-            Some(object) => object.start.saturating_add(object.size),
-            None => u64::MAX,
-        };
-        let end = end.min(pointer.saturating_add(MOST));
-        let labelled = |&address: &u64| self.shadow.get(address).label() != CONCRETE;
-        let count = (pointer..end).take_while(labelled).count();
-        if count != 0 && !self.is_instrumented(callee) {
-            self.trace.note(NoteKind::Call, site, count as u32);
-        }
-    }
-
     /// Something that is not modelled read memory.
     pub fn opaque(&mut self, address: u64, size: u64, kind: NoteKind, site: SiteId) {
-        if self.shadow.first_label(address, size).is_some() {
-            self.trace.note(kind, site, 1);
+        let symbolic = match size {
+            0 => self.reaches_label(address),
+            _ => self.shadow.first_label(address, size).is_some(),
+        };
+        if symbolic {
+            self.trace.note(kind, place_of(site), 1);
         }
     }
 }

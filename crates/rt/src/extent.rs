@@ -10,13 +10,10 @@ use nearmiss_abi::op::Op;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label};
 
+use crate::bounds::Span;
+use crate::formula::Word;
 use crate::input::Source;
-use crate::lengths::LENGTH_BITS;
 use crate::runtime::Runtime;
-
-/// Most reads of a channel whose counts are symbolic: a program that reads byte by byte would
-/// otherwise make more terms about the length than about the bytes.
-const MOST_COUNTS: u32 = 1024;
 
 /// A line as it was read: `size` bytes, with the byte that ends it if there is one.
 #[derive(Clone, Copy)]
@@ -27,41 +24,19 @@ pub struct Line {
     pub size: u64,
     /// The byte that ends lines.
     pub ending: u8,
-    /// Bytes that there was room for, with the zero; `None`: as many as the line needs.
-    pub room: Option<u64>,
+    /// Where it was read to, and how many bytes with the zero; `None`: as many as it needs.
+    pub room: Option<Span>,
 }
 
 impl Runtime {
     /// The length of the channel, if it is symbolic and the source stands inside it.
-    fn length_at(&mut self, source: Source) -> Option<Label> {
+    pub fn length_at(&mut self, source: Source) -> Option<Label> {
+        if source.kept().is_some() {
+            return None;
+        }
         let length = self.inputs.channel(source.channel).whole;
         let inside = length != CONCRETE && source.offset as u128 <= self.value(length);
         inside.then_some(length)
-    }
-
-    /// The label of what a read of `size` bytes returned, `got`: 64 bits.
-    pub fn count_read(&mut self, source: Source, size: u64, got: u64, site: SiteId) -> Label {
-        let Some(length) = self.length_at(source) else {
-            return CONCRETE;
-        };
-        let counts = &mut self.inputs.channel(source.channel).counts;
-        *counts += 1;
-        if *counts > MOST_COUNTS {
-            self.fix_length(source.channel, site);
-            return CONCRETE;
-        }
-        self.reached(length, source.offset, site);
-        let count = self.read_count(length, source.offset, size);
-        // A read may get less than there is (of a terminal, say).
-        self.trusted_count(count, got)
-    }
-
-    fn trusted_count(&mut self, count: Label, got: u64) -> Label {
-        if count != CONCRETE && self.value(count) == got as u128 {
-            count
-        } else {
-            CONCRETE
-        }
     }
 
     /// From here on the length of a channel is what it was in this run.
@@ -70,28 +45,12 @@ impl Runtime {
         self.fix(length, NoteKind::Length, site);
     }
 
-    /// `min(length - position, size)` as a term of 64 bits.
-    fn read_count(&mut self, length: Label, position: u64, size: u64) -> Label {
-        let wide = self.zero_extend(length, 64);
-        let left = self.plus(wide, position.wrapping_neg() as u128);
-        let left_value = self.value(left) as u64;
-        let values = [left_value, size];
-        let is_all = self.operate(Op::Ule, 64, [left, CONCRETE], values);
-        self.choose(64, (is_all, left_value <= size), [left, CONCRETE], values)
-    }
-
-    /// Items of `size` bytes in `bytes`, a count of 64 bits.
-    pub fn count_items(&mut self, bytes: Label, size: u64) -> Label {
-        if bytes == CONCRETE || size <= 1 {
-            return bytes;
-        }
-        let value = self.value(bytes) as u64;
-        self.operate(Op::UDiv, 64, [bytes, CONCRETE], [value, size])
-    }
-
     /// The input is at least `position` bytes long: so much was read of it.
-    fn reached(&mut self, length: Label, position: u64, site: SiteId) {
-        if position != 0 {
+    /// Said once: it holds of every smaller position as well.
+    pub fn reached(&mut self, channel: u32, length: Label, position: u64, site: SiteId) {
+        let known = &mut self.inputs.channel(channel).reached;
+        if position > *known {
+            *known = position;
             let there = self.is_at_most(position as u128, length);
             self.decided(EventKind::Branch, there, true, site);
         }
@@ -108,7 +67,7 @@ impl Runtime {
         let Some(byte) = self.byte_behind(length) else {
             return CONCRETE;
         };
-        self.reached(length, source.offset, site);
+        self.reached(source.channel, length, source.offset, site);
         let goes_on = self.is_below(source.offset as u128, length);
         let byte = self.zero_extend(byte, 32);
         self.choose(32, (goes_on, false), [byte, CONCRETE], [0, u32::MAX as u64])
@@ -122,7 +81,7 @@ impl Runtime {
         if source.offset as u128 != self.value(length) {
             return;
         }
-        self.reached(length, source.offset, site);
+        self.reached(source.channel, length, source.offset, site);
         let goes_on = self.is_below(source.offset as u128, length);
         self.decided(EventKind::Branch, goes_on, false, site);
     }
@@ -133,7 +92,7 @@ impl Runtime {
     /// # Safety
     /// The line is readable.
     pub unsafe fn line_read(&mut self, source: Source, line: Line, site: SiteId) -> Label {
-        if source.offset + line.size > self.options.input {
+        if source.kept().is_some() || source.offset + line.size > self.options.input {
             return CONCRETE;
         }
         // SAFETY: as promised by the caller.
@@ -144,17 +103,44 @@ impl Runtime {
         } else {
             self.size_of_last_line(source, line, site)
         };
+        if let Some(room) = line.room {
+            self.check_line(source, &line, size, &room);
+        }
         let Some(size) = size else {
             return CONCRETE;
         };
         if let Some(room) = line.room {
             // With less room the rest of the line would be read as another one.
-            let values = [line.size, room];
-            let fits = self.operate(Op::Ult, LENGTH_BITS, [size, CONCRETE], values);
-            self.decided(EventKind::Branch, fits, true, site);
+            let asked = self.settled(room.size, site);
+            let wide = self.wide_length(size);
+            let fits = self.relate(Op::Ult, wide, asked);
+            self.decided(EventKind::Branch, fits.label, true, site);
         }
         self.end_string(line.address + line.size, size);
         self.zero_extend(size, 64)
+    }
+
+    /// A line of `size` bytes (0: as many as in this run) was read to `room`, whose size counts the
+    /// zero: must it fit, whatever its length and the size are?
+    fn check_line(&mut self, source: Source, line: &Line, size: Option<Label>, room: &Span) {
+        let line_size = match size {
+            Some(size) => self.wide_length(size),
+            None if line.size + 1 < room.size.value => Word::concrete(line.size),
+            // The room ended the line. How long it is, is not known: as long as the input, at most.
+            None => {
+                let left = self.left(Some(source), room.site);
+                let all = left.map_or(room.size, |left| self.one_more(left));
+                let size = self.smaller(room.size, all);
+                return self.probe_room(Some(source), &Span { size, ..*room });
+            }
+        };
+        let with_zero = self.one_more(line_size);
+        let size = self.smaller(with_zero, room.size);
+        self.check_span(&Span { size, ..*room });
+    }
+
+    fn one_more(&mut self, word: Word) -> Word {
+        self.calculate(Op::Add, word, Word::concrete(1))
     }
 
     /// The size of the block that `getline` has for a line of `size` bytes, `room` in this run:
@@ -169,6 +155,42 @@ impl Runtime {
         self.choose(64, (fits, value <= room), [CONCRETE, needed], [room, value])
     }
 
+    /// The length of a word of `count` bytes that was read from a stream to `address`: 64 bits.
+    pub fn word_length(&mut self, address: u64, count: u64, at_end: bool, site: SiteId) -> Label {
+        let Some(source) = self.source_of_word(address, count) else {
+            return CONCRETE;
+        };
+        let word = Line {
+            address,
+            size: count,
+            ending: 0,
+            room: None,
+        };
+        let length = if at_end {
+            self.size_of_last_line(source, word, site)
+        } else {
+            self.line_length(source.channel, source.offset, count)
+        };
+        length.map_or(CONCRETE, |length| self.zero_extend(length, 64))
+    }
+
+    /// Where the bytes of a word come from, if they are one piece of a channel.
+    fn source_of_word(&self, address: u64, count: u64) -> Option<Source> {
+        let byte_at = |place: u64| {
+            let term = *self.trace.term(self.shadow.get(place).label());
+            let is_input = term.op == Op::Input as u8 && !self.inputs.is_length(term.a);
+            is_input.then_some((term.a, term.b as u64))
+        };
+        let (channel, offset) = byte_at(address)?;
+        let last = byte_at(address + count.checked_sub(1)?)?;
+        let in_one_piece = last == (channel, offset + count - 1);
+        in_one_piece.then_some(Source {
+            channel,
+            offset,
+            seekable: true,
+        })
+    }
+
     fn size_of_ended_line(&mut self, source: Source, line: Line) -> Option<Label> {
         let length = self.line_length(source.channel, source.offset, line.size - 1)?;
         Some(self.plus(length, 1))
@@ -179,10 +201,10 @@ impl Runtime {
         let length = self.length_at(source)?;
         let end = source.offset + line.size;
         if end as u128 != self.value(length) {
-            self.reached(length, end, site);
+            self.reached(source.channel, length, end, site);
             return None;
         }
-        self.reached(length, source.offset + 1, site);
+        self.reached(source.channel, length, source.offset + 1, site);
         Some(self.plus(length, source.offset.wrapping_neg() as u128))
     }
 }
@@ -212,43 +234,6 @@ mod tests {
     }
 
     #[test]
-    fn counts_of_reads_are_what_is_left() {
-        let mut runtime = Scratch::new();
-        file(&mut runtime, b"0123456789");
-        for (offset, got) in [(0, 4), (8, 2), (10, 0)] {
-            let count = runtime.count_read(at(offset), 4, got, SiteId::NONE);
-            assert_eq!(runtime.value(count), got as u128);
-            assert!(runtime.is_length(count));
-        }
-        let short = runtime.count_read(at(0), 4, 3, SiteId::NONE);
-        assert_eq!(short, CONCRETE, "fewer than there are");
-        let outside = runtime.count_read(at(11), 4, 0, SiteId::NONE);
-        assert_eq!(outside, CONCRETE);
-    }
-
-    #[test]
-    fn items_are_whole_ones() {
-        let mut runtime = Scratch::new();
-        file(&mut runtime, b"0123456789");
-        let bytes = runtime.count_read(at(0), 400, 10, SiteId::NONE);
-        let items = runtime.count_items(bytes, 4);
-        assert_eq!(runtime.value(items), 2);
-        assert_eq!(runtime.count_items(bytes, 1), bytes);
-    }
-
-    #[test]
-    fn many_reads_fix_the_length() {
-        let mut runtime = Scratch::new();
-        let length = file(&mut runtime, b"0123456789");
-        for _ in 0..MOST_COUNTS {
-            assert_ne!(runtime.count_read(at(0), 4, 4, SiteId::NONE), CONCRETE);
-        }
-        assert_eq!(runtime.count_read(at(0), 4, 4, SiteId::NONE), CONCRETE);
-        assert!(runtime.fixed.contains(&length));
-        assert_eq!(runtime.count_read(at(0), 4, 4, SiteId::NONE), CONCRETE);
-    }
-
-    #[test]
     fn the_end_of_a_file_is_a_byte_of_a_longer_one() {
         let mut runtime = Scratch::new();
         file(&mut runtime, b"012");
@@ -261,12 +246,17 @@ mod tests {
     fn lines_end_with_a_newline_or_with_the_file() {
         let mut runtime = Scratch::new();
         let whole = file(&mut runtime, b"one\nlast");
-        let mut line = |text: &[u8], offset: u64, room| {
+        let mut line = |text: &[u8], offset: u64, room: Option<u64>| {
             let line = Line {
                 address: text.as_ptr() as u64,
                 size: text.len() as u64 - 1,
                 ending: b'\n',
-                room,
+                room: room.map(|size| Span {
+                    address: Word::concrete(text.as_ptr() as u64),
+                    size: Word::concrete(size),
+                    write: true,
+                    site: SiteId::NONE,
+                }),
             };
             // SAFETY: the text is readable.
             let size = unsafe { runtime.line_read(at(offset), line, SiteId::NONE) };

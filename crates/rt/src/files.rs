@@ -6,6 +6,7 @@ use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::CONCRETE;
 
+use crate::events::place_of;
 use crate::models::real;
 use crate::runtime::Runtime;
 use crate::system::{self, Status};
@@ -70,6 +71,13 @@ impl Runtime {
     /// The channel of the open file whose name is in the buffer, old or new.
     fn file_channel(&mut self, fd: i32, status: Status) -> Option<u32> {
         if !status.is_regular() || self.was_written(&status) {
+            return None;
+        }
+        let changed = (status.changed_seconds, status.changed_nanoseconds);
+        if self.inputs.has_forked() && changed >= self.inputs.forked_at {
+            // A child made it, or filled it: it is no input.
+            self.trace
+                .note(NoteKind::Outside, place_of(SiteId::NONE), 1);
             return None;
         }
         match self.find_file() {
@@ -143,7 +151,8 @@ impl Runtime {
         }
         // SAFETY: the kernel has just read the path to its zero, or as far as this.
         let size = unsafe { system::length_within(path, LONGEST_PATH) };
-        self.opaque(path as u64, size as u64, NoteKind::FileName, site);
+        // That the name ends where it does is part of it.
+        self.opaque(path as u64, size as u64 + 1, NoteKind::FileName, site);
     }
 
     fn remember_written(&mut self, status: &Status) {

@@ -11,6 +11,7 @@ use nearmiss_abi::channel::{ChannelKind, ChannelRow};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 
+use crate::events::place_of;
 use crate::input::Source;
 use crate::replay;
 use crate::runtime::Runtime;
@@ -30,11 +31,44 @@ impl Runtime {
 
     /// Where the next `read` of a descriptor gets its bytes.
     pub fn source(&mut self, fd: i32) -> Option<Source> {
+        if self.inputs.has_forked() && self.is_flow(fd) {
+            // What a child of the program writes follows from what the child was given.
+            self.inputs.set_flow(fd, None);
+            self.trace
+                .note(NoteKind::Outside, place_of(SiteId::NONE), 1);
+        }
         if let Some(kind) = self.inputs.flow(fd) {
             let channel = self.add_flow(kind);
             self.inputs.set_descriptor(fd, channel);
         }
-        self.inputs.source(fd)
+        match self.inputs.of_descriptor(fd) {
+            Some(_) => self.inputs.source(fd),
+            None => self.kept_source(fd),
+        }
+    }
+
+    /// Where a read at an offset of the program's choice gets its bytes.
+    pub fn source_at(&mut self, fd: i32, offset: i64) -> Option<Source> {
+        let Some(channel) = self.inputs.of_descriptor(fd) else {
+            let source = self.kept_source(fd)?;
+            return Some(Source {
+                offset: offset as u64,
+                ..source
+            });
+        };
+        let start = self.inputs.channel(channel).start;
+        Some(Source {
+            channel,
+            offset: (offset as u64).wrapping_sub(start),
+            seekable: true,
+        })
+    }
+
+    /// Whether the descriptor leads to a pipe or socket that is an input, read or not.
+    fn is_flow(&mut self, fd: i32) -> bool {
+        let channel = self.inputs.of_descriptor(fd);
+        let was_read = channel.is_some_and(|number| self.inputs.channel(number).room != 0);
+        was_read || self.inputs.flow(fd).is_some()
     }
 
     fn add_flow(&mut self, kind: ChannelKind) -> Option<u32> {

@@ -4,6 +4,7 @@
 //! recording to work on.
 
 use nearmiss_abi::event::EventKind;
+use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::{MAX_WIDTH, Op};
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label};
@@ -260,7 +261,11 @@ pub extern "C" fn switch(label: u32, site: u64, stack_pointer: u64) {
 
 pub extern "C" fn fix(label: u32, kind: u32, site: u64) {
     hook((), |runtime| {
-        runtime.fix(label, note_kind(kind), SiteId(site))
+        let (kind, site) = (note_kind(kind), SiteId(site));
+        if kind == NoteKind::Jump {
+            runtime.check_target(label, site);
+        }
+        runtime.fix(label, kind, site)
     });
 }
 

@@ -40,13 +40,43 @@ pub struct Channel {
     pub lines: u32,
     /// How many reads of it had a symbolic count.
     pub counts: u32,
+    /// The path says that the length is at least this.
+    pub reached: u64,
+    /// The term of the position, 64 bits, where a length decides on it; else 0.
+    pub mark: Label,
+    /// The program itself moved the position there.
+    pub sought: bool,
     /// For a pipe or socket: how many bytes of it can be kept; else 0.
     pub room: u64,
 }
 
+/// A channel of which nothing is known.
+const EMPTY: Channel = Channel {
+    position: 0,
+    start: 0,
+    status: Status {
+        device: 0,
+        inode: 0,
+        mode: 0,
+        size: 0,
+        changed_seconds: 0,
+        changed_nanoseconds: 0,
+    },
+    is_length: false,
+    whole: CONCRETE,
+    lines: 0,
+    counts: 0,
+    reached: 0,
+    mark: CONCRETE,
+    sought: false,
+    room: 0,
+};
+
 /// Channels and the descriptors that lead to them.
 pub struct Inputs {
     channels: [Channel; CHANNEL_ROWS],
+    /// In place of a channel for what is none: see [`crate::kept`].
+    no_channel: Channel,
     count: usize,
     /// By descriptor: the channel's number and one more; 0: none; or what it will be.
     descriptors: [u16; DESCRIPTORS],
@@ -62,6 +92,8 @@ pub struct Inputs {
     pub sockets: u32,
     /// How many were written; the oldest are forgotten.
     pub written_count: usize,
+    /// When the first child was started, as files have the time; 0: there was none.
+    pub forked_at: (u64, u64),
 }
 
 /// Where input comes from.
@@ -78,25 +110,9 @@ pub struct Source {
 impl Inputs {
     /// No inputs yet.
     pub const fn none() -> Inputs {
-        const EMPTY: Channel = Channel {
-            position: 0,
-            start: 0,
-            status: Status {
-                device: 0,
-                inode: 0,
-                mode: 0,
-                size: 0,
-                changed_seconds: 0,
-                changed_nanoseconds: 0,
-            },
-            is_length: false,
-            whole: CONCRETE,
-            lines: 0,
-            counts: 0,
-            room: 0,
-        };
         Inputs {
             channels: [EMPTY; CHANNEL_ROWS],
+            no_channel: EMPTY,
             count: 0,
             descriptors: [0; DESCRIPTORS],
             path: Text::EMPTY,
@@ -105,6 +121,19 @@ impl Inputs {
             pipes: 0,
             sockets: 0,
             written_count: 0,
+            forked_at: (0, 0),
+        }
+    }
+
+    /// Whether another process may write what this one reads.
+    pub fn has_forked(&self) -> bool {
+        self.forked_at != (0, 0)
+    }
+
+    /// A child was, or is about to be, started.
+    pub fn forked(&mut self) {
+        if !self.has_forked() {
+            self.forked_at = system::file_time();
         }
     }
 
@@ -154,8 +183,13 @@ impl Inputs {
 
     /// What is known of a channel.
     pub fn channel(&mut self, number: u32) -> &mut Channel {
-        // Channels have numbers below that: this only tells the compiler.
-        &mut self.channels[number as usize % CHANNEL_ROWS]
+        match self.channels.get_mut(number as usize) {
+            Some(channel) => channel,
+            None => {
+                self.no_channel = EMPTY;
+                &mut self.no_channel
+            }
+        }
     }
 
     /// Whether a channel is a length: asked for every new input term.
@@ -286,6 +320,18 @@ impl Runtime {
         }
     }
 
+    /// The program read what is no input. Where only named memory is input, paths may depend on that,
+    /// also on what the program itself has written there.
+    pub fn came_from_outside(&mut self, site: SiteId) {
+        let reads_inputs = [ChannelKind::File, ChannelKind::Stdin];
+        if !reads_inputs
+            .into_iter()
+            .any(|kind| self.options.has_channel(kind))
+        {
+            self.trace.note(NoteKind::NoInput, site, 1);
+        }
+    }
+
     /// Bytes came from a source, or from somewhere unknown.
     ///
     /// # Safety
@@ -297,8 +343,14 @@ impl Runtime {
         site: SiteId,
     ) {
         let Some(source) = source else {
+            if size > 0 {
+                self.came_from_outside(site);
+            }
             return self.shadow.clear(address, size);
         };
+        if let Some(index) = source.kept() {
+            return self.came_back(index, source.offset, (address, size), site);
+        }
         if !source.seekable {
             self.inputs.channel(source.channel).position = source.offset + size;
         }

@@ -208,16 +208,21 @@ impl Runtime {
         self.operate(op, width, [CONCRETE, length], [number as u64, value])
     }
 
-    /// The input byte behind a whole piece of which `length` is the length itself.
-    pub fn byte_behind(&mut self, length: Label) -> Option<Label> {
+    /// The row of the channel whose length `length` is: the length itself.
+    pub fn row_of_length(&mut self, length: Label) -> Option<ChannelRow> {
         let lowest = self.extract(length, 0, 8);
         let term = *self.trace.term(lowest);
         if term.op != Op::Input as u8 || !self.inputs.is_length(term.a) {
             return None;
         }
-        let row = self.trace.channel(term.a);
-        let is_whole = row.piece == PIECE_WHOLE && self.length_term(term.a) == Some(length);
-        if !is_whole {
+        let is_length = self.length_term(term.a) == Some(length);
+        is_length.then(|| self.trace.channel(term.a))
+    }
+
+    /// The input byte behind a whole piece of which `length` is the length itself.
+    pub fn byte_behind(&mut self, length: Label) -> Option<Label> {
+        let row = self.row_of_length(length)?;
+        if row.piece != PIECE_WHOLE {
             return None;
         }
         let offset = row.start + self.value(length) as u64;
@@ -361,7 +366,7 @@ impl Assumed {
     }
 
     /// Whether this was not assumed before, as far as is known.
-    fn is_new(&mut self, byte: Label) -> bool {
+    pub fn is_new(&mut self, byte: Label) -> bool {
         let place = &mut self.bytes[byte as usize % Assumed::SIZE];
         core::mem::replace(place, byte) != byte
     }

@@ -17,35 +17,45 @@
 //! | [`memory`], [`symbolic`], [`snapshots`], [`calls`], [`events`] | what the hooks do |
 //! | [`objects`], [`modules`], [`heap`] | which memory is one object |
 //! | [`bounds`], [`pointers`], [`formula`] | checks of bounds |
+//! | [`lengths`], [`extent`], [`arrivals`] | how long inputs are, as inputs of their own |
 //! | [`lengths`], [`extent`] | how long inputs are, as inputs of their own |
+//! | [`moving`] | accesses at addresses that move with the length of an input |
 //! | [`input`], [`files`], [`streams`], [`flows`] | where input bytes come from |
 //! | [`system`], [`processes`], [`text`], [`list`] | what the standard library would have been for |
 //! | [`models`] | the libc functions that move labels |
 //! | [`capture`] | what a process needs to be run again, without recording it |
+//! | [`chance`] | clocks, random numbers, process numbers: captured, and given again |
 //! | [`harness`], [`replay`] | `nearmiss_symbolic`, `nearmiss_assume` and their relatives |
 //! | [`server`] | many runs of one process, each in a child of its own |
 #![cfg_attr(not(test), no_std)]
 
+mod arrivals;
 mod bounds;
 mod calls;
 mod capture;
+mod chance;
 mod construct;
+mod dispatch;
 mod entry;
 mod evaluate;
 mod events;
 mod extent;
 mod files;
 mod flows;
+mod foreign;
 mod formula;
 mod harness;
 mod heap;
 mod hooks;
 mod input;
+mod kept;
 mod lengths;
+mod libraries;
 mod list;
 mod memory;
 mod models;
 mod modules;
+mod moving;
 mod objects;
 mod options;
 mod pointers;

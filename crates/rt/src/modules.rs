@@ -3,7 +3,7 @@
 
 use core::ptr;
 
-use nearmiss_abi::shadow::{GlobalRow, SUMMARY_MASK, SummaryWords};
+use nearmiss_abi::shadow::{GlobalRow, PointerRow, SUMMARY_MASK, SummaryWords};
 
 use crate::objects::{Object, ObjectKind};
 use crate::runtime::Runtime;
@@ -25,6 +25,10 @@ pub struct Module {
     pub globals_end: *const GlobalRow,
     /// Its ELF header; null if that is not loaded.
     pub header: *const ElfHeader,
+    /// Its table of functions and their models; null if it has none.
+    pub pointers: *const PointerRow,
+    /// The table's end.
+    pub pointers_end: *const PointerRow,
 }
 
 /// A module, and the base that its words had before.
@@ -44,6 +48,8 @@ impl Registered {
             globals: ptr::null(),
             globals_end: ptr::null(),
             header: ptr::null(),
+            pointers: ptr::null(),
+            pointers_end: ptr::null(),
         },
         first_base: ptr::null(),
         known: false,
@@ -61,15 +67,30 @@ impl Module {
     /// # Safety
     /// The module is loaded.
     unsafe fn rows<'a>(&self) -> &'a [GlobalRow] {
-        if self.globals.is_null() || self.globals_end <= self.globals {
-            return &[];
-        }
-        // SAFETY: the linker defines both symbols around one table.
-        unsafe {
-            let count = self.globals_end.offset_from(self.globals) as usize;
-            core::slice::from_raw_parts(self.globals, count)
-        }
+        // SAFETY: as promised by the caller.
+        unsafe { between(self.globals, self.globals_end) }
     }
+
+    /// The rows of functions that have a model.
+    ///
+    /// # Safety
+    /// The module is loaded.
+    pub unsafe fn pointers<'a>(&self) -> &'a [PointerRow] {
+        // SAFETY: as promised by the caller.
+        unsafe { between(self.pointers, self.pointers_end) }
+    }
+}
+
+/// The rows of a table that the linker has put together.
+///
+/// # Safety
+/// Both are symbols that the linker defines around one table, or null.
+unsafe fn between<'a, Row>(start: *const Row, end: *const Row) -> &'a [Row] {
+    if start.is_null() || end <= start {
+        return &[];
+    }
+    // SAFETY: as promised by the caller.
+    unsafe { core::slice::from_raw_parts(start, end.offset_from(start) as usize) }
 }
 
 impl Runtime {
@@ -164,13 +185,18 @@ impl Runtime {
 
     /// Whether the code at this address is part of an instrumented program or library.
     pub fn is_instrumented(&self, code: u64) -> bool {
+        // SAFETY: the program is about to call it.
+        self.is_in_module(code) && unsafe { !is_jump_to_library(code) }
+    }
+
+    /// Whether the address lies in an instrumented program or library.
+    pub fn is_in_module(&self, address: u64) -> bool {
         let inside = |place: &Registered| {
             let header = place.module.header;
             // SAFETY: registered modules are loaded.
-            !header.is_null() && unsafe { contains(header, code) }
+            !header.is_null() && unsafe { contains(header, address) }
         };
-        // SAFETY: the program is about to call it.
-        self.registered.iter().any(inside) && unsafe { !is_jump_to_library(code) }
+        self.registered.iter().take(self.used_places).any(inside)
     }
 }
 
@@ -192,23 +218,36 @@ pub struct ElfHeader {
 
 /// A program header.
 #[repr(C)]
-struct ProgramHeader {
-    kind: u32,
+pub struct ProgramHeader {
+    /// What it describes.
+    pub kind: u32,
     flags: u32,
     offset: u64,
-    address: u64,
+    /// Where that lies, without the bias.
+    pub address: u64,
     physical: u64,
     file_size: u64,
     memory_size: u64,
     alignment: u64,
 }
 
+impl ProgramHeader {
+    /// Whether this is a part that is loaded, `bias` bytes behind where the file has it, and
+    /// contains the address.
+    pub fn loads(&self, bias: u64, address: u64) -> bool {
+        let part = bias.wrapping_add(self.address);
+        self.kind == LOAD && address.wrapping_sub(part) < self.memory_size
+    }
+}
+
+/// The kind of a header whose part is loaded.
+const LOAD: u32 = 1;
+
 /// Whether a module's loaded parts contain the address.
 ///
 /// # Safety
 /// `header` is the ELF header of a loaded module; its program headers follow it.
 unsafe fn contains(header: *const ElfHeader, address: u64) -> bool {
-    const LOAD: u32 = 1;
     // SAFETY: as promised by the caller.
     unsafe {
         let start = header as u64;
@@ -220,10 +259,7 @@ unsafe fn contains(header: *const ElfHeader, address: u64) -> bool {
             return false;
         };
         let bias = start.wrapping_sub(first);
-        loaded().any(|row| {
-            let part = bias.wrapping_add(row.address);
-            address.wrapping_sub(part) < row.memory_size
-        })
+        rows.iter().any(|row| row.loads(bias, address))
     }
 }
 

@@ -8,6 +8,7 @@ use nearmiss_abi::term::Label;
 
 use crate::events::KnownCheck;
 use crate::input::Inputs;
+use crate::kept::Kept;
 use crate::lengths::Assumed;
 use crate::modules::{MOST_MODULES, Registered};
 use crate::objects::Objects;
@@ -37,12 +38,16 @@ pub struct Runtime {
     pub uppers: *mut u64,
     /// Channels and descriptors.
     pub inputs: Inputs,
+    /// What the program writes and may read again.
+    pub kept: Kept,
     /// Open streams.
     pub streams: Streams,
     /// Tables that were copied into the trace.
     pub snapshots: KnownSnapshots,
     /// Labels that were fixed, by their lowest bits.
     pub fixed: [Label; FIXED_CACHE],
+    /// The last call of a function without instrumentation.
+    pub foreign_site: SiteId,
     /// The access that is about to be made, and the pointer that its address was made of.
     pub approached: (SiteId, u64),
     /// Bytes that were assumed not to be zero.
@@ -77,9 +82,11 @@ impl Runtime {
             table: TermTable::none(),
             uppers: ptr::null_mut(),
             inputs: Inputs::none(),
+            kept: Kept::none(),
             streams: Streams::none(),
             snapshots: KnownSnapshots::none(),
             fixed: [0; FIXED_CACHE],
+            foreign_site: SiteId::NONE,
             approached: (SiteId::NONE, 0),
             assumed: Assumed::none(),
             known_checks: [KnownCheck::NONE; FIXED_CACHE],

@@ -7,11 +7,15 @@ use core::ffi::c_void;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use nearmiss_abi::capture::CAPTURE;
+use nearmiss_abi::chance::CHANCE;
 use nearmiss_abi::environment;
 use nearmiss_abi::server::SERVER;
 use nearmiss_abi::shadow::SummaryWords;
 
 use crate::capture;
+use crate::chance;
+use crate::dispatch;
+use crate::libraries;
 use crate::models::real;
 use crate::modules::Module;
 use crate::options::Options;
@@ -29,6 +33,7 @@ struct Environment {
     options: *const u8,
     capture: *const u8,
     server: *const u8,
+    chance: *const u8,
 }
 
 /// Called by the constructor of each program and library with what it is made of.
@@ -48,12 +53,21 @@ pub unsafe extern "C" fn __nm_register(
         unsafe { start(argc, argv, envp) };
     }
     // SAFETY: as promised by the caller.
-    turn::with((), |runtime| runtime.register(unsafe { *module }));
+    let module = unsafe { *module };
+    if recording() || capture::active() {
+        dispatch::register(&module);
+    }
+    turn::with((), |runtime| runtime.register(module));
+    // All libraries that the program is linked with have registered before it.
+    if recording() && is_of_program(module.header as u64) {
+        libraries::watch();
+    }
 }
 
 /// Called by the destructor of each program and library.
 #[unsafe(no_mangle)]
 pub extern "C" fn __nm_unregister(words: *mut SummaryWords) {
+    dispatch::unregister(words);
     turn::with((), |runtime| {
         runtime.unregister(words);
         if core::ptr::eq(words, own_words()) && !is_in_program() {
@@ -73,12 +87,16 @@ unsafe fn start(argc: i32, argv: *const *mut u8, envp: *const *const u8) {
     if is_privileged() {
         return;
     }
+    if !environment.chance.is_null() {
+        chance::set_streams(environment.chance);
+    }
     if !environment.server.is_null() && is_in_program() {
         // SAFETY: values of the environment end with a zero.
         unsafe { server::open(environment.server) };
     }
     // SAFETY: as promised by the caller.
     let captures = unsafe { start_capture(&environment, argv, envp) };
+    chance::start();
     // SAFETY: as promised by the caller.
     let records = unsafe { start_recording(&environment, argc, argv, envp) };
     if (captures || records) && is_in_program() {
@@ -163,6 +181,7 @@ unsafe fn read_environment(envp: *const *const u8) -> Environment {
         options: core::ptr::null(),
         capture: core::ptr::null(),
         server: core::ptr::null(),
+        chance: core::ptr::null(),
     };
     let mut entry = envp;
     // SAFETY: as promised by the caller.
@@ -180,6 +199,8 @@ unsafe fn read_environment(envp: *const *const u8) -> Environment {
                 found.server = value;
             } else if let Some(value) = value_of(*entry, environment::REPLAY) {
                 replay::set_path(value);
+            } else if let Some(value) = value_of(*entry, CHANCE) {
+                found.chance = value;
             }
             entry = entry.add(1);
         }
@@ -205,6 +226,7 @@ extern "C" fn finish(status: i32, _: *mut c_void) {
     if recording() {
         turn::with((), |runtime| {
             runtime.note_untaken(Thread::current());
+            runtime.unmapped_kept(0, u64::MAX);
             runtime.trace.set_exited(status);
         });
     }
@@ -233,10 +255,9 @@ pub fn own_words() -> *const SummaryWords {
 /// Whether this copy of the runtime is part of the program itself: a library could be gone
 /// before the exit handlers run.
 pub fn is_in_program() -> bool {
-    const AT_PHDR: u64 = 3;
     let own: u64;
     // SAFETY: the linker defines the symbol as the ELF header, if that is loaded.
-    let headers = unsafe {
+    unsafe {
         core::arch::asm!(
             ".weak __ehdr_start",
             ".hidden __ehdr_start",
@@ -244,10 +265,16 @@ pub fn is_in_program() -> bool {
             own = out(reg) own,
             options(pure, nomem, nostack, preserves_flags),
         );
-        real::getauxval(AT_PHDR)
-    };
-    // The program headers follow the ELF header.
-    own != 0 && headers.wrapping_sub(own) < 4096
+    }
+    is_of_program(own)
+}
+
+/// Whether this is the ELF header of the program itself: its program headers follow.
+fn is_of_program(header: u64) -> bool {
+    const AT_PHDR: u64 = 3;
+    // SAFETY: reads the auxiliary vector.
+    let headers = unsafe { real::getauxval(AT_PHDR) };
+    header != 0 && headers.wrapping_sub(header) < 4096
 }
 
 #[cfg(test)]

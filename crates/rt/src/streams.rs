@@ -10,6 +10,8 @@
 //!
 //! On `unsafe`: glibc keeps the layout of `FILE` for programs that had `getc` expanded in them.
 
+use nearmiss_abi::term::{CONCRETE, Label};
+
 use crate::system;
 
 /// glibc's stream, as far as the runtime looks.
@@ -60,6 +62,8 @@ pub struct Stream {
     pub seekable: bool,
     /// A byte other than the one read was pushed back: the next byte is not input.
     pub pushed: bool,
+    /// The label of that byte.
+    pub pushed_label: Label,
     seen: Buffer,
 }
 
@@ -87,6 +91,7 @@ impl Streams {
             position: 0,
             seekable: false,
             pushed: false,
+            pushed_label: CONCRETE,
             seen: NOTHING_SEEN,
         };
         Streams { rows: [FREE; MOST] }
@@ -109,6 +114,7 @@ impl Streams {
                 position,
                 seekable,
                 pushed: false,
+                pushed_label: CONCRETE,
                 seen: look(file),
             };
         }
@@ -204,7 +210,30 @@ pub unsafe fn ahead(file: *mut File) -> Ahead {
 /// # Safety
 /// `file` is an open stream.
 pub unsafe fn descriptor(file: *mut File) -> i32 {
-    look(file).descriptor
+    /// A stream into memory, or one of functions of the program's, has no descriptor.
+    const IS_FILE: u32 = 0x2000;
+    let buffer = look(file);
+    match buffer.flags & IS_FILE {
+        0 => -1,
+        _ => buffer.descriptor,
+    }
+}
+
+/// Where the next byte that is written to a stream goes, in a file of `size` bytes.
+///
+/// # Safety
+/// `file` is an open stream.
+pub unsafe fn write_position(file: *mut File, size: u64) -> u64 {
+    const IS_APPENDING: u32 = 0x1000;
+    let buffer = look(file);
+    if buffer.flags & IS_APPENDING != 0 {
+        return size.wrapping_add(buffer.write.wrapping_sub(buffer.write_base));
+    }
+    // SAFETY: as promised by the caller.
+    match unsafe { tell(file) } {
+        Told::At(position) => position,
+        Told::Nothing => 0,
+    }
 }
 
 /// Where the stream stands: the kernel knows where its buffer ends.

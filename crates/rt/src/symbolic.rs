@@ -124,7 +124,7 @@ impl Runtime {
         }
         let checked = self.check_access(address, access, false, site);
         if self.is_length(address.label) {
-            return self.load(access.address, access.size, access.value);
+            return self.load_moving(address, access, &checked, site);
         }
         let places = self.places(address, access, &checked);
         if let Some(places) = places
@@ -151,11 +151,7 @@ impl Runtime {
         }
         let checked = self.check_access(address, access, true, site);
         if self.is_length(address.label) {
-            let ends = access.size == 1 && label == CONCRETE && access.value as u8 == 0;
-            if ends {
-                return self.open_end_stored(access.address, address.label);
-            }
-            return self.store(access.address, access.size, label);
+            return self.store_moving(address, access, (label, old), (&checked, site));
         }
         let places = self.places(address, access, &checked);
         if let Some(places) = places
@@ -291,11 +287,15 @@ impl Runtime {
         self.element(place, access.size, value)
     }
 
+    /// How many places loads may still choose from, in this run.
+    pub fn choices_left(&self) -> u64 {
+        (self.options.updates * LOADS_PER_UPDATE).saturating_sub(self.chosen_elements)
+    }
+
     /// How many places a load has to choose from; `None`: too many. Counted before any term is
     /// made: a choice that is given up has cost nothing.
     fn chosen_places(&mut self, access: Access, places: &Places, unchanged: bool) -> Option<u64> {
-        let left = (self.options.updates * LOADS_PER_UPDATE).saturating_sub(self.chosen_elements);
-        let most = self.options.elements.min(left);
+        let most = self.options.elements.min(self.choices_left());
         let mut count = 0;
         for place in places.iter() {
             count += u64::from(!self.is_read_anyway(place, access, places, unchanged));

@@ -27,6 +27,7 @@ const CLOSE: usize = 3;
 const FSTAT: usize = 5;
 const LSEEK: usize = 8;
 const MMAP: usize = 9;
+const MPROTECT: usize = 10;
 const MUNMAP: usize = 11;
 const PREAD: usize = 17;
 const PWRITE: usize = 18;
@@ -40,6 +41,7 @@ const READLINK: usize = 89;
 const EXIT_GROUP: usize = 231;
 const FALLOCATE: usize = 285;
 const PRLIMIT: usize = 302;
+const CLOCK_GETTIME: usize = 228;
 const PROCESS_VM_READV: usize = 310;
 const RENAME: usize = 82;
 const RENAMEAT2: usize = 316;
@@ -133,6 +135,38 @@ pub fn position(fd: i32) -> Option<u64> {
     // SAFETY: no memory is involved.
     let position = unsafe { call(LSEEK, [fd as usize, 0, SEEK_CUR, 0, 0, 0]) };
     position.ok().map(|offset| offset as u64)
+}
+
+/// The flags with which a descriptor was opened.
+pub fn open_flags(fd: i32) -> usize {
+    const F_GETFL: usize = 3;
+    // SAFETY: no memory is involved.
+    unsafe { call(FCNTL, [fd as usize, F_GETFL, 0, 0, 0, 0]) }.unwrap_or(0)
+}
+
+/// The time now as files have it: seconds and nanoseconds.
+pub fn file_time() -> (u64, u64) {
+    const CLOCK_REALTIME_COARSE: usize = 5;
+    let mut time = [0u64; 2];
+    let place = time.as_mut_ptr() as usize;
+    // SAFETY: the kernel writes two words.
+    let _ = unsafe { call(CLOCK_GETTIME, [CLOCK_REALTIME_COARSE, place, 0, 0, 0, 0]) };
+    (time[0], time[1])
+}
+
+/// Makes a page of the program's data writable; `false` if that cannot be.
+///
+/// # Safety
+/// Nothing relies on its being read-only.
+pub unsafe fn protect_writable(start: *mut u8, size: usize) -> bool {
+    let protection = (map::PROT_READ | map::PROT_WRITE) as usize;
+    // SAFETY: as promised by the caller.
+    unsafe { call(MPROTECT, [start as usize, size, protection, 0, 0, 0]) }.is_ok()
+}
+
+/// Addresses at which nothing lies, and nothing will.
+pub fn reserve(size: usize) -> Result<*mut u8, Errno> {
+    map(size, 0, map::PRIVATE | map::ANONYMOUS | map::NORESERVE, -1)
 }
 
 /// What `fstat` says of a file, as far as the runtime asks.

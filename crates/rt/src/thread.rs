@@ -1,7 +1,7 @@
 //! The words of the current thread.
 //!
-//! `__nm_thread` is defined in [`crate::entry`]; behind the words of the ABI lies one that
-//! only the runtime uses: whether this thread is inside it.
+//! `__nm_thread` is defined in [`crate::entry`]; behind the words of the ABI lie some that only the
+//! runtime uses: whether this thread is inside it, and how the arguments of a call are to be resized.
 //!
 //! On `unsafe`: the words belong to one thread and live as long as it does. A signal handler
 //! may come in between two accesses, never beside one; no reference to them is ever made.
@@ -10,6 +10,7 @@ use core::arch::asm;
 use core::ptr::addr_of_mut;
 
 use nearmiss_abi::shadow::{MAX_ARGUMENTS, MAX_BY_VALUE, ThreadWords};
+use nearmiss_abi::signature::Signature;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{LABEL_BITS, Label};
 
@@ -18,11 +19,21 @@ pub const fn label_of(word: u32) -> Label {
     word & ((1 << LABEL_BITS) - 1)
 }
 
+/// In place of the function that returned: whichever looks first. So `setjmp` returns what
+/// `longjmp` was given.
+pub const ANY_FUNCTION: u64 = u64::MAX;
+
 #[repr(C)]
 struct Words {
     shared: ThreadWords,
     inside: u64,
+    /// The model that is called with integers of other widths than it takes, and its signature.
+    expecting: u64,
+    expected: u64,
 }
+
+/// Bytes of the runtime's own words.
+pub const OWN_SIZE: usize = core::mem::size_of::<Words>() - core::mem::size_of::<ThreadWords>();
 
 /// The words of the current thread.
 #[derive(Clone, Copy)]
@@ -88,6 +99,44 @@ impl Thread {
     pub fn model_site(self) -> SiteId {
         // SAFETY: see the module's comment.
         SiteId(unsafe { (*self.0).shared.model_site })
+    }
+
+    /// The program is about to call a model at this site.
+    pub fn set_model_site(self, site: u64) {
+        // SAFETY: see the module's comment.
+        unsafe { (*self.0).shared.model_site = site }
+    }
+
+    /// The next call of `function` passes integers of other widths than it takes.
+    pub fn expect(self, function: u64, signature: Signature) {
+        // SAFETY: see the module's comment.
+        unsafe {
+            (*self.0).expecting = function;
+            (*self.0).expected = signature.0;
+        }
+    }
+
+    /// What `function` takes, if a call passes something else.
+    pub fn take_expected(self, function: u64) -> Option<Signature> {
+        // SAFETY: see the module's comment.
+        unsafe {
+            let is_expecting = (*self.0).expecting == function;
+            (*self.0).expecting = 0;
+            is_expecting.then_some(Signature((*self.0).expected))
+        }
+    }
+
+    /// Replaces the label of argument `index`, below [`MAX_ARGUMENTS`].
+    pub fn set_label(self, index: usize, label: Label) {
+        debug_assert!(index < MAX_ARGUMENTS);
+        let class = self.argument(index) & !((1 << LABEL_BITS) - 1);
+        // SAFETY: see the module's comment; the index is below the array's size.
+        unsafe {
+            addr_of_mut!((*self.0).shared.arguments)
+                .cast::<u32>()
+                .add(index)
+                .write(class | label);
+        }
     }
 
     /// How many argument labels were stored.
@@ -156,7 +205,7 @@ impl Thread {
                 addr_of_mut!((*words).returned_second)
             };
             let label = word.replace(0);
-            if (*words).returned_by == callee {
+            if (*words).returned_by == callee || (*words).returned_by == ANY_FUNCTION {
                 label
             } else {
                 0

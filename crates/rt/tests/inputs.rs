@@ -302,13 +302,15 @@ fn a_library_shows_the_interface_and_nothing_else() {
     assert!(symbols.lines().count() > 80);
 }
 
-/// Every row of the table of models that is the runtime's has a symbol in its archive.
+/// Every row of the table of models that is the runtime's has a symbol in its archive. Models of
+/// arc4random need real functions that not every libc has: libc/random.c.
 #[test]
 fn the_table_of_models_is_complete() {
-    use nearmiss_abi::model::{MODELS, PREFIX, Place};
+    use nearmiss_abi::model::{MODELS, Model, PREFIX, Place};
     let archive = std::fs::read(support::archive()).expect("the archive");
     let symbols: std::collections::HashSet<&[u8]> = archive.split(|&byte| byte == 0).collect();
-    for model in MODELS.iter().filter(|model| model.place != Place::C) {
+    let is_ours = |model: &&Model| model.place != Place::C && !model.name.starts_with("arc4random");
+    for model in MODELS.iter().filter(is_ours) {
         let name = format!("{PREFIX}{}", model.name);
         assert!(symbols.contains(name.as_bytes()), "no model of {name}");
     }

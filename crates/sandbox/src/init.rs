@@ -30,6 +30,9 @@ pub(crate) fn open_stdin(spec: &Spec) -> io::Result<OpenStdin> {
     })
 }
 
+/// The kernel's limit on the numbers of processes.
+const LARGEST_NUMBER: &str = "/proc/sys/kernel/pid_max";
+
 /// What init knows.
 pub(crate) struct Init<'a> {
     pub spec: &'a Spec,
@@ -51,18 +54,25 @@ impl Init<'_> {
 
     fn start(&mut self, stdin: OpenStdin) -> io::Result<libc::pid_t> {
         let has_own_proc = self.mount_proc();
-        self.limit_by_kernel();
+        // A process that feeds the program has its number before the program gets one.
+        let input: OwnedFd = match stdin {
+            OpenStdin::File(file) => file.into(),
+            OpenStdin::Pipe(content) => feed(content)?,
+        };
+        let later = self.choose_number(has_own_proc);
+        self.limit_by_kernel(later.is_none());
         if has_own_proc {
             // Root may write to much there, whatever its namespace.
             sys::make_read_only(Path::new("/proc"))?;
             self.say_if_program_has_no_namespace();
         }
         sys::block_child_signal()?;
-        let input: OwnedFd = match stdin {
-            OpenStdin::File(file) => file.into(),
-            OpenStdin::Pipe(content) => feed(content)?,
-        };
-        sys::fork_sharing_memory(|| self.become_program(&input, has_own_proc))
+        let program = sys::fork_sharing_memory(|| self.become_program(&input, has_own_proc))?;
+        if let Some(mut file) = later {
+            // Children get small numbers, of which there are few.
+            let _ = file.write_all(self.most_numbers().to_string().as_bytes());
+        }
+        Ok(program)
     }
 
     fn say_if_program_has_no_namespace(&mut self) {
@@ -85,12 +95,12 @@ impl Init<'_> {
 
     /// Limits that newer kernels keep themselves; where they do not, [`Watch`] sees it a little
     /// later.
-    fn limit_by_kernel(&self) {
+    fn limit_by_kernel(&self, limit_numbers: bool) {
         let limits = &self.spec.limits;
-        // The kernel takes no smaller number than this.
-        let numbers = limits.processes_for_kernel().max(301);
+        if limit_numbers {
+            let _ = fs::write(LARGEST_NUMBER, self.most_numbers().to_string());
+        }
         let settings = [
-            ("/proc/sys/kernel/pid_max", numbers),
             ("/proc/sys/kernel/shmall", limits.scratch / 4096),
             // If memory gets short all the same, this is what may go.
             ("/proc/self/oom_score_adj", 1000),
@@ -98,6 +108,22 @@ impl Init<'_> {
         for (file, value) in settings {
             let _ = fs::write(file, value.to_string());
         }
+    }
+
+    /// The kernel takes no smaller number than 301.
+    fn most_numbers(&self) -> u64 {
+        self.spec.limits.processes_for_kernel().max(301)
+    }
+
+    /// The next process gets the number that the program had when it ran first: what it makes of
+    /// that stays the same, and the number is good for `kill`. Gives the file that limits numbers, which
+    /// must be written when the program has its own: from below, since `/proc` will be read-only.
+    fn choose_number(&mut self, has_own_proc: bool) -> Option<File> {
+        let number = self.spec.process.filter(|_| has_own_proc)?;
+        let last = number.saturating_sub(1).to_string();
+        fs::write("/proc/sys/kernel/ns_last_pid", last).ok()?;
+        let file = File::options().write(true).open(LARGEST_NUMBER).ok()?;
+        self.mount_proc().then_some(file)
     }
 
     fn become_program(&mut self, input: &OwnedFd, has_own_proc: bool) {

@@ -62,7 +62,7 @@ fn run_there(spec: &Spec) -> Result<Outcome, SandboxError> {
         command.pre_exec(move || {
             mask.map(sys::set_umask);
             sys::fix_addresses();
-            Ok(())
+            sys::die_with_parent()
         });
     }
     command.stdin(match &spec.stdin {

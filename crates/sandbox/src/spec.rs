@@ -13,6 +13,7 @@ use crate::words;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Spec {
     /// The program's file.
+    #[serde(with = "words::path")]
     pub program: PathBuf,
     /// Its arguments, with its name first.
     #[serde(with = "words::list")]
@@ -21,18 +22,23 @@ pub struct Spec {
     #[serde(with = "words::pairs")]
     pub environment: Vec<(OsString, OsString)>,
     /// Where it runs.
+    #[serde(with = "words::path")]
     pub directory: PathBuf,
     /// Its standard input.
     pub stdin: Stdin,
     /// Its umask; ours if `None`.
     #[serde(default)]
     pub umask: Option<u32>,
+    /// The number that its process should have, where the kernel lets us choose.
+    #[serde(default)]
+    pub process: Option<u32>,
     /// What must be as it was when the program ran first, parents before children.
     #[serde(default)]
     pub world: Vec<Thing>,
     /// Files that have another content for it. They win over `world`.
     pub files: Vec<Replacement>,
     /// Directories in which it may write for good.
+    #[serde(with = "words::paths")]
     pub writable: Vec<PathBuf>,
     /// Its limits.
     pub limits: Limits,
@@ -48,6 +54,7 @@ impl Spec {
             directory: "/".into(),
             stdin: Stdin::Null,
             umask: None,
+            process: None,
             world: Vec::new(),
             files: Vec::new(),
             writable: Vec::new(),
@@ -66,15 +73,16 @@ pub enum Stdin {
     /// `/dev/null`.
     Null,
     /// A regular file.
-    File(PathBuf),
+    File(#[serde(with = "words::path")] PathBuf),
     /// A pipe through which the content of this file comes.
-    Pipe(PathBuf),
+    Pipe(#[serde(with = "words::path")] PathBuf),
 }
 
 /// Something at a path, as it was when the program ran first.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Thing {
     /// Where, absolute, as the program names it.
+    #[serde(with = "words::path")]
     pub path: PathBuf,
     /// What.
     pub nature: Nature,
@@ -95,12 +103,13 @@ pub enum Nature {
     /// A file with the content of another; without one, of zeros.
     File {
         /// The file that has the content.
+        #[serde(with = "words::optional_path")]
         content: Option<PathBuf>,
         /// Its size.
         size: u64,
     },
     /// A symbolic link to this.
-    Link(PathBuf),
+    Link(#[serde(with = "words::path")] PathBuf),
     /// A named pipe.
     Pipe,
 }
@@ -109,8 +118,10 @@ pub enum Nature {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Replacement {
     /// The file, as the program names it, absolute.
+    #[serde(with = "words::path")]
     pub path: PathBuf,
     /// A file with the content that it has for the program.
+    #[serde(with = "words::path")]
     pub content: PathBuf,
 }
 
@@ -222,7 +233,7 @@ pub(crate) enum Report {
     /// A second line of defence that this kernel does not have.
     Missing(String),
     /// Things of the world that could not be made.
-    MissingThings(Vec<PathBuf>),
+    MissingThings(#[serde(with = "words::paths")] Vec<PathBuf>),
     Ended(Ended, Duration),
     Exceeded(Exceeded, Duration),
     Unavailable(Unavailable),

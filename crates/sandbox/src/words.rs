@@ -1,9 +1,11 @@
-//! Words of a command line or an environment in JSON: text where they are text, else their bytes.
+//! Words of a command line or an environment, and names of files, in JSON: text where they are text,
+//! else their bytes.
 //! (Serde's own form is a list of numbers, five times as long; environments of test suites have
 //! hundreds of kilobytes.)
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -51,6 +53,54 @@ pub mod list {
     }
 }
 
+/// The name of a file.
+pub mod path {
+    use super::*;
+
+    /// For serde.
+    pub fn serialize<S: Serializer>(path: &Path, to: S) -> Result<S::Ok, S::Error> {
+        write(path.as_os_str()).serialize(to)
+    }
+
+    /// For serde.
+    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<PathBuf, D::Error> {
+        Read::deserialize(from).map(|word| read(word).into())
+    }
+}
+
+/// The name of a file, if there is one.
+pub mod optional_path {
+    use super::*;
+
+    /// For serde.
+    pub fn serialize<S: Serializer>(path: &Option<PathBuf>, to: S) -> Result<S::Ok, S::Error> {
+        let path = path.as_ref();
+        path.map(|path| write(path.as_os_str())).serialize(to)
+    }
+
+    /// For serde.
+    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Option<PathBuf>, D::Error> {
+        let word = Option::<Read>::deserialize(from)?;
+        Ok(word.map(|word| read(word).into()))
+    }
+}
+
+/// Names of files.
+pub mod paths {
+    use super::*;
+
+    /// For serde.
+    pub fn serialize<S: Serializer>(paths: &[PathBuf], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(paths.iter().map(|path| write(path.as_os_str())))
+    }
+
+    /// For serde.
+    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<Vec<PathBuf>, D::Error> {
+        let words = Vec::<Read>::deserialize(from)?;
+        Ok(words.into_iter().map(|word| read(word).into()).collect())
+    }
+}
+
 /// A list of pairs of words.
 pub mod pairs {
     use super::*;
@@ -83,6 +133,12 @@ mod tests {
         words: Vec<OsString>,
         #[serde(with = "pairs")]
         pairs: Vec<(OsString, OsString)>,
+        #[serde(with = "path")]
+        path: PathBuf,
+        #[serde(with = "optional_path")]
+        optional: Option<PathBuf>,
+        #[serde(with = "paths")]
+        paths: Vec<PathBuf>,
     }
 
     #[test]
@@ -90,7 +146,10 @@ mod tests {
         let odd = OsString::from_vec(vec![b'a', 0xff, b'"']);
         let sample = Sample {
             words: vec!["plain".into(), "\"\u{7f}é\n".into(), odd.clone()],
-            pairs: vec![("NAME".into(), odd), ("EMPTY".into(), "".into())],
+            pairs: vec![("NAME".into(), odd.clone()), ("EMPTY".into(), "".into())],
+            path: odd.clone().into(),
+            optional: Some(odd.clone().into()),
+            paths: vec!["/plain".into(), odd.into()],
         };
         let text = serde_json::to_string(&sample).unwrap();
         assert!(text.contains(r#"["plain","#) && text.contains("[97,255,34]"));

@@ -275,6 +275,7 @@ fn spec(settings: &Settings, directory: &Path, board: &Path) -> Spec {
         directory: settings.working_directory.clone(),
         stdin: Stdin::Null,
         umask: None,
+        process: None,
         world: Vec::new(),
         files: Vec::new(),
         writable: vec![directory.into()],

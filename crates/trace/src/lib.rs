@@ -14,16 +14,19 @@
 //!
 //! [`dump`] prints any trace, [`build`] makes one by hand for tests.
 
+mod binding;
 pub mod build;
 mod channel;
 pub mod dump;
+mod implied;
 mod import;
 pub mod path;
 pub mod raw;
 mod switch;
 mod verify;
 
+pub use binding::Bindings;
 pub use channel::{Channel, Piece, Recorded, padding};
-pub use path::{End, Event, Gathered, Gathering, Path, State};
+pub use path::{End, Event, Gathered, Gathering, LengthBound, Path, State};
 pub use raw::{RawTrace, ReadError};
 pub use switch::switch_targets;

@@ -1,14 +1,16 @@
 //! The path of a recorded run: events, each with the condition that it puts on the input.
 
 use nearmiss_abi::check::Kind;
-use nearmiss_abi::event::{Event as RawEvent, EventKind, PHASE_FUNCTION, PHASE_SETUP};
+use nearmiss_abi::event::{Event as RawEvent, EventKind, NO_LOWER, PHASE_FUNCTION, PHASE_SETUP};
 use nearmiss_abi::note::{NoteKind, NoteRow};
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::trace::{STATE_EXECUTED, STATE_EXITED};
 use nearmiss_expr::{Evaluator, InputByte, Inputs, TermId, Terms};
 use nearmiss_sites::Sites;
 
+use crate::binding::{Binder, Bindings};
 use crate::channel::{Channel, Recorded, channels, recorded};
+use crate::implied;
 use crate::import::{Imported, import};
 use crate::raw::RawTrace;
 use crate::switch;
@@ -23,8 +25,10 @@ pub struct Path {
     pub channels: Vec<Channel>,
     /// What the events are about.
     pub terms: Terms,
-    /// What happened, in order.
+    /// What happened, in order, with what that implies for lengths of inputs.
     pub events: Vec<Event>,
+    /// Which bytes the events bind, where these are not all of their conditions.
+    pub bindings: Bindings,
     /// What was lost while recording.
     pub notes: Vec<NoteRow>,
     /// How the process ended.
@@ -89,9 +93,36 @@ pub struct Event {
     /// What goes wrong if this check fails, or is feared where this probe leads, if the event
     /// says so and not its site.
     pub failure: Option<Kind>,
+    /// Whether the failing side of this check is the program's own code, which ends it: `abort`, an
+    /// assertion, a trap. Which side is taken there is a decision like that of a branch.
+    pub exits: bool,
+    /// Which bytes it binds, for [`Bindings::get`].
+    pub binding: Option<u32>,
+    /// No event of the program's: that an input is long enough, which the next other event implies
+    /// or needs.
+    pub implied: Option<LengthBound>,
+}
+
+/// That a piece of input is long enough.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LengthBound {
+    /// The channel of the length; `None`: the condition is about an address.
+    pub channel: Option<u32>,
+    /// The least length that is enough, or the lowest bits of the lowest address.
+    pub least: u32,
 }
 
 impl Event {
+    /// Whether this event tells paths apart that differ in what they decide on input data.
+    pub fn is_decision(&self) -> bool {
+        let decides = match self.kind {
+            EventKind::Branch | EventKind::Switch => true,
+            EventKind::Check => self.exits,
+            _ => false,
+        };
+        decides && self.condition.is_some()
+    }
+
     /// Whether this event says that a check failed in the recorded run.
     pub fn is_failure(&self) -> bool {
         self.kind == EventKind::CheckFailed || self.kind == EventKind::Check && !self.truth
@@ -109,6 +140,8 @@ pub struct Gathering<'a> {
     pub evaluator: &'a mut Evaluator,
     /// The number of a channel in all runs; different channels have different numbers.
     pub number: &'a mut dyn FnMut(&Channel) -> u32,
+    /// The maximum of events that are read: what lies behind is left out, as if the recording had stopped.
+    pub events: usize,
 }
 
 /// A recorded run whose terms were gathered with those of others.
@@ -138,7 +171,8 @@ impl Gathered {
         let channels = channels(raw, None);
         let numbers: Vec<u32> = channels.iter().map(&mut *gathering.number).collect();
         let verified = verify(raw, &channels);
-        let usable = usable_events(raw, &verified);
+        let recorded = usable_events(raw, &verified);
+        let usable = recorded.min(gathering.events);
         gathering.evaluator.reset();
         let mut reader = Reader {
             sites,
@@ -152,14 +186,14 @@ impl Gathered {
             evaluator: gathering.evaluator,
             inconsistent: verified.inconsistent,
         };
-        let events = reader.events(raw, &raw.events[..usable]);
+        let (events, _) = reader.events(raw, &raw.events[..usable]);
         let mut backwards = raw.events[..usable].iter().rev();
         let last_mark = backwards.find(|event| is_mark(event));
         Gathered {
             events,
             phase: last_mark.map_or(PHASE_FUNCTION, |mark| mark.aux),
             notes: raw.notes.clone(),
-            stopped: raw.header.stopped != 0,
+            stopped: raw.header.stopped != 0 || usable < recorded,
             end: end(raw, usable),
             inconsistent: reader.inconsistent,
             channels,
@@ -204,10 +238,13 @@ impl Path {
             evaluator: &mut Evaluator::new(),
             inconsistent: verified.inconsistent,
         };
-        let events = reader.events(raw, &raw.events[..usable]);
+        let (events, bindings) = reader.events(raw, &raw.events[..usable]);
+        let inconsistent = reader.inconsistent;
+        let events = implied::insert(events, &mut terms, &channels, &bindings);
         Path {
             program: raw.program().to_vec(),
-            inconsistent: reader.inconsistent,
+            inconsistent,
+            bindings,
             terms,
             events,
             notes: raw.notes.clone(),
@@ -291,7 +328,8 @@ fn is_about_this_run(kind: u8) -> bool {
 }
 
 impl Reader<'_> {
-    fn events(&mut self, raw: &RawTrace, events: &[RawEvent]) -> Vec<Event> {
+    fn events(&mut self, raw: &RawTrace, events: &[RawEvent]) -> (Vec<Event>, Bindings) {
+        let mut binder = Binder::new(raw, self.verified.usable(), self.numbers);
         let consistent = &self.verified.consistent;
         let wanted = events
             .iter()
@@ -318,16 +356,22 @@ impl Reader<'_> {
             if phase == PHASE_SETUP && is_about_this_run(event.kind) {
                 continue;
             }
-            let read = self.event(&event, phase, &imported);
+            let read = self.event(&event, phase, &imported, &mut binder);
             self.inconsistent += read.is_none() as u64;
             was_sensitive = read.is_none() && event.is_sensitive();
             read_events.extend(read);
         }
-        read_events
+        (read_events, binder.bindings)
     }
 
     /// `None` for an event that contradicts the recorded input.
-    fn event(&mut self, raw: &RawEvent, phase: u16, imported: &Imported) -> Option<Event> {
+    fn event(
+        &mut self,
+        raw: &RawEvent,
+        phase: u16,
+        imported: &Imported,
+        binder: &mut Binder<'_>,
+    ) -> Option<Event> {
         let kind = EventKind::from_code(raw.kind)?;
         let mut event = Event {
             kind,
@@ -341,11 +385,25 @@ impl Reader<'_> {
             phase,
             frame: 0,
             failure: None,
+            exits: false,
+            binding: None,
+            implied: None,
         };
         match kind {
             EventKind::Branch | EventKind::Switch => event.frame = raw.aux,
             EventKind::Fixed => event.reason = NoteKind::from_code(raw.aux as u8),
+            EventKind::Assume if raw.aux & NO_LOWER != 0 => {
+                event.implied = Some(LengthBound {
+                    channel: None,
+                    least: u32::from(raw.aux & !NO_LOWER),
+                });
+            }
             _ => event.failure = Kind::from_code(raw.aux as u8),
+        }
+        if kind == EventKind::Check {
+            let site = self.sites.get(event.site);
+            let check = site.and_then(|(_, site)| site.check());
+            event.exits = check.is_some_and(|(kind, _)| kind.is_exit());
         }
         if has_no_term(raw) {
             event.truth = false;
@@ -363,6 +421,7 @@ impl Reader<'_> {
             _ => (self.terms.holds(term, event.truth), event.choice),
         };
         event.condition = Some(condition);
+        event.binding = binder.bind(raw.label);
         event.choice = choice;
         self.holds(condition).then_some(event)
     }

@@ -1,5 +1,6 @@
 //! The arguments of a recorded link, as the twin's link needs them.
 
+use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 /// An argument of a link.
@@ -122,12 +123,12 @@ fn without_linker_outputs(arguments: Vec<Argument>) -> Vec<Argument> {
 }
 
 /// The words of these arguments.
-pub fn words(arguments: &[Argument]) -> Vec<String> {
+pub fn words(arguments: &[Argument]) -> Vec<OsString> {
     let words = |argument: &Argument| match argument {
-        Argument::Clang(word) => vec![word.clone()],
-        Argument::Linker(word) => vec!["-Xlinker".to_string(), word.clone()],
-        Argument::Library(name) => vec![format!("-l{name}")],
-        Argument::File(path) => vec![path.to_string_lossy().into_owned()],
+        Argument::Clang(word) => vec![word.into()],
+        Argument::Linker(word) => vec!["-Xlinker".into(), word.into()],
+        Argument::Library(name) => vec![format!("-l{name}").into()],
+        Argument::File(path) => vec![path.clone().into()],
     };
     arguments.iter().flat_map(words).collect()
 }
@@ -176,6 +177,7 @@ fn find_library(name: &str, directories: &[PathBuf], prefer_static: bool) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::ffi::OsStr;
 
     #[test]
     fn links_are_made_fit_for_sanitizers() {
@@ -195,7 +197,7 @@ mod tests {
         ];
         for (given, expected) in cases {
             let given: Vec<String> = given.split(' ').map(str::to_string).collect();
-            assert_eq!(words(&read(&given)).join(" "), expected);
+            assert_eq!(words(&read(&given)).join(OsStr::new(" ")), expected);
         }
     }
 }

@@ -6,10 +6,18 @@ use nearmiss_abi::model;
 use nearmiss_abi::site::{LINK_SECTION, SITES_SECTION, TWIN_SECTION};
 use nearmiss_sites::{Link, Twin, Unit, frame};
 use object::read::elf::{Dyn, ElfFile64, FileHeader};
-use object::{Endianness, Object, ObjectSection, elf};
+use object::{Endianness, Object, ObjectSection, ObjectSymbol, elf};
 use serde::de::DeserializeOwned;
 
 use crate::TwinError;
+
+/// The names of a program's dynamic symbols; `None` if it has none, or is no program at all.
+pub fn dynamic_symbols(bytes: &[u8]) -> Option<Vec<&[u8]>> {
+    let file = ElfFile64::<Endianness>::parse(bytes).ok()?;
+    let names = file.dynamic_symbols();
+    let names: Vec<&[u8]> = names.filter_map(|one| one.name_bytes().ok()).collect();
+    (!names.is_empty()).then_some(names)
+}
 
 /// A program or shared library, read.
 pub struct Image {

@@ -21,6 +21,7 @@ use nearmiss_sites::{Link, Sites};
 
 pub use error::TwinError;
 use image::Image;
+pub use image::dynamic_symbols;
 use workshop::Workshop;
 
 /// Where the tools are.

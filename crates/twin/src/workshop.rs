@@ -1,5 +1,6 @@
 //! Building one twin: compiling its units, linking them as the original was linked.
 
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
@@ -17,9 +18,11 @@ use crate::{Config, TwinError, archive, hash, tool};
 const REPLAY_ARCHIVE: &str = "libnearmiss_replay.a";
 /// What in it puts arguments and variables where AddressSanitizer sees their bounds.
 const STRINGS_APART: &str = "__nm_strings_apart";
-/// The functions through which a program reads pipes and sockets: `libc/flow.c` replaces the
-/// bytes by those of an invented input.
-const WRAPPED: [&str; 12] = [
+/// The functions through which a program reads pipes and sockets (`libc/flow.c` replaces the
+/// bytes by those of an invented input), and those whose answers differ from run to run
+/// (`libc/chance.c` gives those of the first run again). And `fread`, of which AddressSanitizer sees
+/// whole items only (`libc/flow.c`).
+const WRAPPED: &[&str] = &[
     "close",
     "dup",
     "dup2",
@@ -32,6 +35,30 @@ const WRAPPED: [&str; 12] = [
     "read",
     "recv",
     "recvfrom",
+    "time",
+    "clock_gettime",
+    "gettimeofday",
+    "timespec_get",
+    "clock",
+    "times",
+    "getrusage",
+    "sysinfo",
+    "getloadavg",
+    "getppid",
+    "getrandom",
+    "getentropy",
+    "arc4random",
+    "arc4random_buf",
+    "arc4random_uniform",
+    "syscall",
+    "fork",
+    "open",
+    "open64",
+    "fopen",
+    "fopen64",
+    "fread",
+    "getc",
+    "fgetc",
 ];
 
 /// What every compilation and link of a twin has.
@@ -53,17 +80,27 @@ impl Workshop<'_> {
         let arguments = self.link_arguments(&link)?;
         let key = self.key(image, &arguments)?;
         let key_file = output.with_added_extension("key");
-        if output.exists() && fs::read_to_string(&key_file).is_ok_and(|found| found == key) {
+        if is_whole(output, &key_file, &key) {
             return Ok(());
         }
-        let objects = self.compile(&image.twins()?)?;
-        self.link(&link, &objects, &arguments, output)?;
-        fs::write(&key_file, key).map_err(|error| TwinError::file(&key_file, error))
+        let units = image.twins()?;
+        let objects = self.compile(&units)?;
+        if self.link(&link, &objects, &arguments, output).is_err() {
+            // What is kept may be damaged: once more, from nothing.
+            for object in &objects {
+                let _ = fs::remove_file(object);
+            }
+            let objects = self.compile(&units)?;
+            self.link(&link, &objects, &arguments, output)?;
+        }
+        let size = size_of(output).unwrap_or(0);
+        let written = fs::write(&key_file, format!("{key} {size}"));
+        written.map_err(|error| TwinError::file(&key_file, error))
     }
 
     /// Names everything that the twin is made of.
     fn key(&self, image: &Image, arguments: &[Argument]) -> Result<String, TwinError> {
-        let words = arguments::words(arguments).join("\n");
+        let words = arguments::words(arguments).join(OsStr::new("\n"));
         let files = arguments.iter().filter_map(|argument| match argument {
             Argument::File(path) => Some(path.clone()),
             _ => None,
@@ -76,7 +113,7 @@ impl Workshop<'_> {
             self.config.clang.as_os_str().as_encoded_bytes(),
             image.section(TWIN_SECTION)?,
             image.section(LINK_SECTION)?,
-            words.as_bytes(),
+            words.as_encoded_bytes(),
             stamps.join("\n").as_bytes(),
         ]))
     }
@@ -154,10 +191,10 @@ impl Workshop<'_> {
         from: &Path,
         to: &Path,
     ) -> Result<(), TwinError> {
-        let mut words: Vec<String> = options.iter().map(|word| word.to_string()).collect();
-        words.extend(unit.options.iter().cloned());
-        words.extend(["-Qunused-arguments", "-Wno-everything", "-c"].map(str::to_string));
-        words.extend([text(from), "-o".to_string(), text(to)]);
+        let mut words: Vec<OsString> = options.iter().map(OsString::from).collect();
+        words.extend(unit.options.iter().map(OsString::from));
+        words.extend(["-Qunused-arguments", "-Wno-everything", "-c"].map(OsString::from));
+        words.extend([text(from), "-o".into(), text(to)]);
         tool::run(
             &self.config.clang,
             words,
@@ -202,24 +239,26 @@ impl Workshop<'_> {
         output: &Path,
     ) -> Result<(), TwinError> {
         let unfinished = output.with_added_extension(format!("{}.tmp", std::process::id()));
-        let mut words: Vec<String> = [SANITIZERS, "-Qunused-arguments", "-w"]
-            .map(str::to_string)
+        let mut words: Vec<OsString> = [SANITIZERS, "-Qunused-arguments", "-w"]
+            .map(OsString::from)
             .to_vec();
         words.extend(objects.iter().map(|object| text(object)));
         words.extend(arguments::words(arguments));
         if let Some(archive) = self.replay_archive() {
             if !link.shared {
-                words.push(format!("-Wl,-u,{STRINGS_APART}"));
-                words.extend(WRAPPED.map(|name| format!("-Wl,--wrap={name}")));
+                words.push(format!("-Wl,-u,{STRINGS_APART}").into());
+                words.extend((WRAPPED.iter()).map(|name| format!("-Wl,--wrap={name}").into()));
             }
             words.push(text(&archive));
         }
         if !self.libraries.is_empty() {
             // First in the list, so that an old-style RPATH of the program does not win.
             let directory = self.directory.join("lib");
-            words.insert(0, format!("-Wl,-rpath,{}", directory.display()));
+            let mut option = OsString::from("-Wl,-rpath,");
+            option.push(directory);
+            words.insert(0, option);
         }
-        words.extend(["-o".to_string(), text(&unfinished)]);
+        words.extend(["-o".into(), text(&unfinished)]);
         let directory = Some(Path::new(&link.directory)).filter(|path| path.is_dir());
         let directory = directory.unwrap_or(&self.directory);
         tool::run(
@@ -236,8 +275,18 @@ impl Workshop<'_> {
     }
 }
 
-fn text(path: &Path) -> String {
-    path.to_string_lossy().into_owned()
+/// Whether a twin is what its key says, all of it.
+fn is_whole(twin: &Path, key_file: &Path, key: &str) -> bool {
+    let expected = size_of(twin).map(|size| format!("{key} {size}"));
+    expected.is_some() && fs::read_to_string(key_file).ok() == expected
+}
+
+fn size_of(file: &Path) -> Option<u64> {
+    fs::metadata(file).ok().map(|found| found.len())
+}
+
+fn text(path: &Path) -> OsString {
+    path.as_os_str().to_os_string()
 }
 
 /// Changes when the file does.

@@ -319,12 +319,12 @@ fn harness_functions_are_linked() {
                   int main(void) { int x = 1; nearmiss_symbolic(&x, sizeof x, \"x\"); return x; }";
     place.object("main", source, &["main"], 1);
     // What twins are linked with by `--wrap` is taken from the archive, too.
-    let flow = concat!(env!("CARGO_MANIFEST_DIR"), "/../../libc/flow.c");
+    let libc = concat!(env!("CARGO_MANIFEST_DIR"), "/../../libc");
     place.shell(&format!(
         "mkdir home
          echo 'void nearmiss_symbolic(int *p) {{ *p = 0; }} int __nm_replay_row(void) {{ return 0; }}' > replay.c
-         clang-19 -c replay.c {flow}
-         ar rcs home/libnearmiss_replay.a replay.o flow.o",
+         clang-19 -c replay.c {libc}/flow.c {libc}/chance.c
+         ar rcs home/libnearmiss_replay.a replay.o flow.o chance.o",
     ));
     place.link("prog", "main.o replay.o", "", false);
     assert!(

@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use nearmiss_harness::Rule;
 
 use super::rules;
-use super::values::{duration, identifier, variable};
+use super::values::{duration, identifier, size, variable};
 use super::{CampaignArguments, Format};
 
 /// What is printed below the flags.
@@ -157,6 +157,9 @@ pub struct LimitArguments {
     /// Time for the exploration, without building: 90, 90s, 5m, 500ms
     #[arg(long, default_value = "60s", value_parser = duration)]
     pub time: Duration,
+    /// Memory for the exploration: 500M, 4G
+    #[arg(long, default_value = "4G", value_parser = size, value_name = "SIZE")]
+    pub memory: u64,
     /// Most paths
     #[arg(long, value_name = "N")]
     pub max_paths: Option<u64>,

@@ -61,7 +61,7 @@ fn replay_finding(id: &str, arguments: &ReplayArguments) -> Result<u8, String> {
         library_directory: compiler.library_directory,
         stop: &signals::STOP,
     };
-    let outcome = nearmiss_engine::replay(id, arguments.twin, &config);
+    let outcome = nearmiss_engine::replay(id, !arguments.program, &config);
     let outcome = outcome.map_err(|error| error.to_string())?;
     show(id, &outcome)
 }
@@ -111,8 +111,7 @@ fn is_newer(file: &Path, than: &Path) -> bool {
 
 /// Shows what a program said and how it ended; the exit status says whether it failed.
 fn show(what: &str, outcome: &Outcome) -> Result<u8, String> {
-    output::result(&outcome.stdout)?;
-    output::message(&outcome.stderr);
+    output::said_by_program(&outcome.stdout, &outcome.stderr)?;
     let end = match (outcome.exceeded, outcome.ended) {
         (Some(limit), _) => limit.to_string(),
         (None, Ended::Exited(status)) => format!("ended with status {status}"),

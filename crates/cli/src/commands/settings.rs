@@ -22,8 +22,15 @@ pub struct Defaults {
 
 /// What the engine is to do.
 pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Config, String> {
+    environment::check_address_space()?;
+    check_output(arguments)?;
     let compiler = environment::compiler_config()?;
     let solver = arguments.solver.as_ref();
+    let solver: Option<Vec<String>> =
+        solver.map(|command| command.split_whitespace().map(str::to_string).collect());
+    if let Some(command) = &solver {
+        nearmiss_engine::check_solver(command)?;
+    }
     let (budget, inputs) = (&arguments.budget, &arguments.inputs);
     let checks = arguments.checks.as_ref();
     Ok(Config {
@@ -36,7 +43,7 @@ pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Conf
         jobs: budget.jobs.map_or_else(processors, usize::from),
         checks: checks.map(|kinds| kinds.iter().copied().collect()),
         sandbox: environment::sandbox(arguments.no_sandbox)?,
-        solver: solver.map(|command| command.split_whitespace().map(str::to_string).collect()),
+        solver,
         channels: inputs.channel_letters(),
         options: Options {
             length: inputs.length,
@@ -52,6 +59,23 @@ pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Conf
         library_directory: compiler.library_directory,
         stop: &signals::STOP,
     })
+}
+
+/// Makes sure that the report can be written where it is wanted, before hours of work.
+fn check_output(arguments: &AnalysisArguments) -> Result<(), String> {
+    let Some(path) = &arguments.output else {
+        return Ok(());
+    };
+    let is_new = !path.exists();
+    let mut options = std::fs::OpenOptions::new();
+    options.append(true).create(true);
+    let opened = options.open(path);
+    opened.map_err(|error| format!("--output {}: {error}", path.display()))?;
+    if is_new {
+        // Until there is a report there is no file.
+        let _ = std::fs::remove_file(path);
+    }
+    Ok(())
 }
 
 fn processors() -> usize {

@@ -10,7 +10,7 @@ use nearmiss_results::Report;
 use crate::arguments::TestArguments;
 use crate::commands::settings::{self, Defaults};
 use crate::display::{Display, Mode, campaign};
-use crate::{FOUND, NOTHING, environment, output, signals};
+use crate::{FOUND, NOTHING, TROUBLE, environment, output, signals};
 
 /// A suite is left alone: time is the only limit, but for large inputs. What a compressor does with
 /// its first kilobytes it does with the others too, and its own paths would take all the time.
@@ -53,6 +53,11 @@ pub fn test(arguments: TestArguments) -> Result<u8, String> {
 fn status(report: &Report) -> u8 {
     let suite = report.summary.suite.as_ref();
     let passes = suite.is_none_or(|suite| suite.ended == "exit 0");
+    let looked_at: u64 = report.summary.programs.iter().map(|one| one.tests).sum();
+    if suite.is_some() && looked_at == 0 {
+        // No test could be run again: that must not look as if all were fine.
+        return TROUBLE;
+    }
     if passes && report.findings.is_empty() {
         NOTHING
     } else {
@@ -63,23 +68,29 @@ fn status(report: &Report) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nearmiss_results::{Suite, Summary};
+    use nearmiss_results::{ProgramFigures, Suite, Summary};
 
     #[test]
     fn a_suite_that_fails_is_a_failure() {
-        let report = |ended: &str| {
+        let looked = |ended: &str, looked_at: u64| {
             let suite = Suite {
                 ended: ended.into(),
                 ..Suite::default()
             };
             let summary = Summary {
                 suite: Some(suite),
+                programs: vec![ProgramFigures {
+                    tests: looked_at,
+                    ..ProgramFigures::default()
+                }],
                 ..Summary::default()
             };
             Report::new(Vec::new(), summary)
         };
+        let report = |ended: &str| looked(ended, 1);
         assert_eq!(status(&report("exit 0")), NOTHING);
         assert_eq!(status(&report("exit 2")), FOUND);
         assert_eq!(status(&report("signal 2")), FOUND);
+        assert_eq!(status(&looked("exit 0", 0)), TROUBLE);
     }
 }

@@ -42,6 +42,8 @@ impl Walk<'_> {
         }
         self.checks.met += 1;
         let Some(condition) = event.condition else {
+            // Its condition made no sense and was dropped.
+            self.checks.undecided += 1;
             return;
         };
         let known = self.places.get(&check.spot).map_or(0, Vec::len);

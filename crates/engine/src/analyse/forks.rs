@@ -34,6 +34,12 @@ pub struct Flip {
     pub changes: Model,
 }
 
+/// Whether the other ways of an event are looked for as those of a fork. Those of an assertion that
+/// holds are the business of its check; behind one that failed the program goes on for other input.
+pub fn can_flip(event: &Event) -> bool {
+    event.is_decision() && (event.kind != EventKind::Check || !event.truth)
+}
+
 /// Most other ways of one switch that are looked for.
 const MOST_WAYS: usize = 16;
 
@@ -50,9 +56,16 @@ impl Walk<'_> {
     pub(super) fn fork(&mut self, number: usize, event: &Event) {
         let mut settled = Settled {
             event: number,
-            flips: Vec::new(),
+            flips: std::mem::take(&mut self.shorter),
             known: true,
         };
+        if event.implied.is_some() {
+            self.ask_shorter(event);
+            settled.flips.append(&mut self.shorter);
+            self.feasible += u32::from(settled.is_feasible());
+            self.forks.push(settled);
+            return;
+        }
         for (choice, goal) in self.other_ways(event) {
             match self.ask_way(goal) {
                 Answer::Sat(changes) => settled.flips.push(Flip { choice, changes }),
@@ -83,7 +96,7 @@ impl Walk<'_> {
         }
     }
 
-    fn ask_way(&mut self, goal: TermId) -> Answer {
+    pub(super) fn ask_way(&mut self, goal: TermId) -> Answer {
         let related = self.related_lengths(goal);
         let limits = self.limits();
         match self.session.ask(self.terms, goal, &limits) {

@@ -8,6 +8,7 @@
 mod checks;
 mod forks;
 mod questions;
+mod shorter;
 #[cfg(test)]
 mod tests;
 
@@ -21,7 +22,7 @@ use nearmiss_expr::{Inputs, TermId, Terms};
 use nearmiss_results::Checks;
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Model, Session, Stack, Statistics};
-use nearmiss_trace::{Channel, Event, Path, Recorded};
+use nearmiss_trace::{Bindings, Channel, Event, Path, Recorded};
 
 use crate::Config;
 use crate::alphabet::Alphabet;
@@ -29,7 +30,7 @@ use crate::lengths::{self, Lengths};
 use crate::spot::{Check, Spot};
 use crate::tally::Tally;
 
-pub use forks::{Flip, Settled};
+pub use forks::{Flip, Settled, can_flip};
 
 /// What is asked on the way.
 #[derive(Clone, Debug)]
@@ -100,6 +101,11 @@ pub struct Analysis {
     pub probes: Vec<Candidate>,
     /// What became of the forks that were asked about, in the order of the path.
     pub forks: Vec<Settled>,
+    /// Events of forks at which inputs that are too short for what decided them may go the same
+    /// way: the checks behind were not asked for these.
+    pub too_short: Vec<usize>,
+    /// Accesses that move with lengths and were looked at only where they were or beyond.
+    pub unchosen: u64,
     /// How the checks were decided.
     pub checks: Checks,
     /// Where checks were met.
@@ -127,6 +133,7 @@ pub fn analyse(
         terms,
         channels,
         events,
+        bindings,
         ..
     } = path;
     let recorded = Recorded(channels);
@@ -137,6 +144,7 @@ pub fn analyse(
         lengths: Lengths::new(terms, channels, config.options.length),
         alphabet: Alphabet::new(channels),
         mentioned: Default::default(),
+        bindings,
         channels,
         recorded: &recorded,
         terms,
@@ -151,6 +159,9 @@ pub fn analyse(
         all_timeouts: 0,
         probes: BTreeMap::new(),
         forks: Vec::new(),
+        shorter: Vec::new(),
+        same_way: BTreeSet::new(),
+        unchosen: 0,
         feasible: 0,
     };
     let mut told = Told::default();
@@ -168,6 +179,9 @@ pub fn analyse(
         if stopped {
             walk.pass_by(number, event, task);
         } else {
+            if event.implied.is_some() {
+                walk.long_enough(number, events, task);
+            }
             walk.step(number, event, task);
         }
     }
@@ -211,6 +225,8 @@ struct Walk<'a> {
     /// Sets of bytes that lengths and alphabet were told of: those that do not bind lengths, and
     /// those that do.
     mentioned: [HashSet<Part>; 2],
+    /// Which bytes events bind, where these are not all of their conditions.
+    bindings: &'a Bindings,
     channels: &'a [Channel],
     recorded: &'a Recorded<'a>,
     terms: &'a mut Terms,
@@ -228,6 +244,12 @@ struct Walk<'a> {
     /// By site.
     probes: BTreeMap<SiteId, Option<Candidate>>,
     forks: Vec<Settled>,
+    /// Inputs that are too short for the next fork.
+    shorter: Vec<Flip>,
+    /// Forks before which an input that is too short may go the same way.
+    same_way: BTreeSet<usize>,
+    /// Accesses at addresses that move with lengths where no place could be chosen.
+    unchosen: u64,
     /// How many of them can go another way.
     feasible: u32,
 }
@@ -236,16 +258,25 @@ impl Walk<'_> {
     fn step(&mut self, number: usize, event: &Event, task: &Task) {
         if let Some(condition) = event.condition {
             // What the harness or a model assumes says nothing of how long the input is.
-            self.mention(condition, event.kind != EventKind::Assume);
+            let binds = event.kind != EventKind::Assume;
+            match self.bindings.get(event.binding) {
+                Some(bytes) if binds => {
+                    self.mention(condition, false);
+                    for byte in bytes {
+                        self.lengths.mention(*byte, true);
+                    }
+                }
+                _ => self.mention(condition, binds),
+            }
         }
         let asks_checks = task.checks_from.is_some_and(|first| number >= first);
         match event.kind {
             EventKind::Check | EventKind::CheckFailed if asks_checks => self.check(number, event),
             EventKind::Probe if asks_checks => self.probe(number, event),
-            EventKind::Branch | EventKind::Switch if self.is_wanted_fork(number, task) => {
-                self.fork(number, event);
-            }
             _ => {}
+        }
+        if can_flip(event) && self.is_wanted_fork(number, task) {
+            self.fork(number, event);
         }
         let Some(condition) = event.condition else {
             return;
@@ -309,6 +340,8 @@ impl Walk<'_> {
             places,
             probes,
             forks: self.forks,
+            too_short: self.same_way.into_iter().collect(),
+            unchosen: self.unchosen,
             checks: self.checks,
             sites: self.checked,
             statistics,

@@ -1,6 +1,8 @@
 //! Sentences of sanitizers, and what is read out of them.
 
+use super::read::place_of_frame;
 use super::*;
+use nearmiss_sandbox::Ended;
 
 fn one(text: &str) -> Complaint {
     let mut found = complaints(text.as_bytes(), Ended::Exited(1));
@@ -196,4 +198,61 @@ fn garbage_is_no_complaint() {
         complaints(line.as_bytes(), Ended::Exited(0));
     }
     assert_eq!(place_of_frame("#0 0x1 in f a.c:x"), None);
+}
+
+#[test]
+fn an_assertion_and_its_abort_are_one() {
+    let text = "p: x.c:5: main: Assertion `n < 4' failed.\nAddressSanitizer:DEADLYSIGNAL\n\
+        ==2==ERROR: AddressSanitizer: ABRT on unknown address 0x000000000002 (pc 0x7f bp 0x2 sp 0x7f T0)\n    \
+        #0 0x7f in pthread_kill (/lib/libc.so.6+0x8a)\n    #1 0x7e in abort (/lib/libc.so.6+0x2)\n    \
+        #2 0x55 in check /src/x.c:5:9\n    #3 0x56 in main /src/x.c:20:3\n";
+    let found = one(text);
+    assert_eq!(found.kinds[0], Kind::Assertion);
+    assert_eq!(found.places[0].column, 9);
+    let functions: Vec<&str> = found
+        .stack
+        .iter()
+        .map(|frame| frame.function.as_str())
+        .collect();
+    assert_eq!(functions, ["check", "main"]);
+}
+
+#[test]
+fn two_sanitizers_on_one_access_are_one() {
+    let text = |line: u32| {
+        format!(
+            "x.c:5:9: runtime error: index 8 out of bounds for type 'int[8]'\n    \
+             #0 0x51 in f /src/x.c:5:9\n    #1 0x52 in main /src/x.c:20:3\n\n\
+             ==2==ERROR: AddressSanitizer: global-buffer-overflow on address 0x5 at pc 0x5 bp 0x7 sp 0x7\n\
+             WRITE of size 4 at 0x5 thread T0\n    #0 0x53 in f /src/x.c:{line}:13\n    \
+             #1 0x52 in main /src/x.c:20:3\n\n\
+             0x5 is located 0 bytes after global variable 't' defined in '/src/x.c:2' (0x4) of size 32\n"
+        )
+    };
+    let found = one(&text(5));
+    assert_eq!(
+        (found.kinds[0], found.places[0].column),
+        (Kind::OutOfBoundsWrite, 9)
+    );
+    assert_eq!((found.object.as_str(), found.stack.len()), ("t", 2));
+    let two = complaints(text(6).as_bytes(), Ended::Exited(1));
+    assert_eq!(two.len(), 2);
+}
+
+#[test]
+fn a_signal_that_was_sent_is_no_bad_pointer() {
+    let segv = |frames: &str| {
+        one(&format!(
+            "==2==ERROR: AddressSanitizer: SEGV on unknown address 0x000000000002 (pc 0x7f T0)\n{frames}    \
+             #2 0x55 in main /src/x.c:5:9\n"
+        ))
+    };
+    let sent = segv(
+        "    #0 0x7f in pthread_kill@@GLIBC_2.34 (/lib/libc.so.6+0x8a)\n    #1 0x7e in raise (/lib/libc.so.6+0x2)\n",
+    );
+    assert_eq!(sent.kinds, [Kind::Crash]);
+    let null = segv(
+        "    #0 0x7f in strlen (/lib/libc.so.6+0x8a)\n    #1 0x7e in fputs (/lib/libc.so.6+0x2)\n",
+    );
+    assert_eq!(null.kinds[0], Kind::NullDereference);
 }

@@ -119,7 +119,11 @@ impl<'a> Explorer<'a> {
                 break;
             }
             if slots.iter().all(|slot| locked(slot).is_exhausted(distance)) {
-                ended = "explored";
+                let is_stuck = |slot: &Mutex<Slot>| locked(slot).stuck.is_some();
+                ended = match slots.iter().any(is_stuck) {
+                    true => "another path",
+                    false => "explored",
+                };
                 break;
             }
         }
@@ -338,18 +342,21 @@ impl Unit<'_, '_> {
     }
 }
 
-/// Whether an event is a fork: a branch or switch on input data.
+/// Whether an event is a fork: a decision on input data.
 fn is_fork(event: &Event) -> bool {
-    use nearmiss_abi::event::EventKind;
-    matches!(event.kind, EventKind::Branch | EventKind::Switch) && event.condition.is_some()
+    event.is_decision()
 }
 
-/// The nodes of the execution tree along a path: the root, then one for each fork.
+/// The nodes of the execution tree along a path: the root, then one for each fork. That an input
+/// is long enough is no part of a path's name.
 fn nodes(path: &Path, program: &std::path::Path) -> Vec<Node> {
     let mut trail = Trail::root(shape(path, program));
     let mut nodes = vec![trail.node()];
     for event in path.events.iter().filter(|event| is_fork(event)) {
-        nodes.push(trail.go(event.site.0, event.choice));
+        nodes.push(match event.implied.is_some() {
+            true => trail.node(),
+            false => trail.go(event.site.0, event.choice),
+        });
     }
     nodes
 }

@@ -12,10 +12,11 @@ use nearmiss_trace::{Channel, Event};
 use super::offshoot::{Ground, Stem, count_forks, event_of_fork};
 use super::state::{Fork, Progress, Slot};
 use super::{Unit, is_fork, locked, nodes};
-use crate::analyse::{Forks, Task, analyse};
+use crate::analyse::{Forks, Task, analyse, can_flip};
 use crate::capsule::{Capsule, Origin};
 use crate::error::EngineError;
 use crate::lab::{Traced, limits, tight_limits};
+use crate::spot;
 use crate::subject::Subject;
 
 /// Forks that are asked about beyond those that can be needed.
@@ -42,8 +43,9 @@ impl Unit<'_, '_> {
         let Some(mut territory) = self.territory(slot, &subject) else {
             return Ok(());
         };
-        if slot.anyway.is_none() && !self.is_over() {
-            self.judge_own(slot, &subject, &territory.traced, None)?;
+        if territory.traced.reads_input && slot.anyway.is_none() && !self.is_over() {
+            let judged = self.judge_own(slot, &subject, &territory.traced, None)?;
+            slot.trouble = slot.trouble.take().or(judged.trouble);
         }
         let first = slot.state.progress.finished.map_or(1, |done| done + 1);
         for distance in first..=self.distance {
@@ -84,7 +86,7 @@ impl Unit<'_, '_> {
         };
         let nodes = nodes(&traced.path, &subject.file);
         if nodes.last().map(|node| node.0) != Some(slot.state.end) {
-            slot.stuck = Some("run again, it took another path".into());
+            slot.stuck = Some(self.where_left(slot, &nodes, &traced, subject));
             return None;
         }
         let mut course = Course::new(traced.path.events.iter().map(step));
@@ -98,6 +100,33 @@ impl Unit<'_, '_> {
             nodes,
             course,
         })
+    }
+
+    /// Says where a test that took another path left the one it was recorded on.
+    fn where_left(
+        &self,
+        slot: &Slot,
+        nodes: &[Node],
+        traced: &Traced,
+        subject: &Subject,
+    ) -> String {
+        let known = slot.memory.nodes.iter();
+        let same = known.zip(nodes).take_while(|(one, other)| one == other);
+        // The root is no fork.
+        let fork = same.count().saturating_sub(1);
+        let forks = traced.path.events.iter().filter(|event| is_fork(event));
+        let place = forks.skip(fork).map(|event| event.site).next();
+        let place = match place {
+            Some(site) => {
+                let (file, line, _) = spot::place(&subject.program.sites, site);
+                format!("first at the branch at {file}:{line}")
+            }
+            None => "which ended earlier".to_string(),
+        };
+        format!(
+            "run again, it took another path, {place}: what it depends on is neither an input nor a clock, \
+             random number or process number that is given again"
+        )
     }
 
     /// Explores from all divergence points at a distance. Says whether that came to its end.
@@ -277,7 +306,7 @@ impl Unit<'_, '_> {
 fn step(event: &Event) -> Step {
     let is_check = matches!(event.kind, EventKind::Check | EventKind::CheckFailed);
     Step {
-        fork: is_fork(event),
+        fork: can_flip(event),
         sensitive_before: event.sensitive,
         sensitive: is_check,
     }

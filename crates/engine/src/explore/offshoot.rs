@@ -29,10 +29,10 @@ pub struct Sprout {
     pub channels: Arc<Vec<Channel>>,
     /// The bytes that must change.
     pub changes: Model,
-    /// The number of the fork among the forks of its path.
-    pub fork: usize,
     /// Where in the execution tree it is predicted to go.
     pub node: Node,
+    /// The node of the fork itself, if no more is predicted than that the run comes there.
+    pub reaches: Option<Node>,
     /// How many forks it is from the divergence point, itself included.
     pub depth: u32,
 }
@@ -40,8 +40,8 @@ pub struct Sprout {
 /// Where a path is new.
 #[derive(Clone, Copy, Debug)]
 struct Branching {
-    /// Behind this fork, by its number among the forks of the path.
-    fork: usize,
+    /// Behind so many of its forks.
+    forks: usize,
     /// How many forks that is from the divergence point, itself included.
     depth: u32,
 }
@@ -90,8 +90,8 @@ impl Stem<'_> {
                 capsule: self.capsule.clone(),
                 channels: channels.clone(),
                 changes: flip.changes.clone(),
-                fork,
                 node: trail.way(site, flip.choice),
+                reaches: flip.is_shorter().then_some(self.nodes[fork]),
                 depth,
             })
             .collect()
@@ -156,11 +156,11 @@ impl Unit<'_, '_> {
             return Ok(None);
         };
         let nodes = nodes(&traced.path, &ground.subject.file);
-        let as_predicted = nodes.get(sprout.fork + 1) == Some(&sprout.node);
-        let fork = match as_predicted {
-            true => sprout.fork,
-            false => self.first_new_fork(&nodes),
-        };
+        // Forks that say that an input is long enough are not the same in all runs.
+        let expected = sprout.reaches.unwrap_or(sprout.node);
+        let reached = nodes.iter().rposition(|node| *node == expected);
+        let as_predicted = reached.is_some();
+        let forks = reached.unwrap_or_else(|| self.first_new_fork(&nodes) + 1);
         let is_new = self.explorer.known.add_all(nodes.iter().copied());
         // What does not end is not looked at: where it was killed says nothing.
         let is_looked_at = (is_new || as_predicted) && traced.exceeded.is_none();
@@ -178,7 +178,7 @@ impl Unit<'_, '_> {
         bench.tally.paths.add(1);
         slot.state.paths += 1;
         let branching = Branching {
-            fork,
+            forks,
             depth: sprout.depth,
         };
         let settled = self.look_at(slot, ground, &capsule, &mut traced, branching)?;
@@ -225,11 +225,14 @@ impl Unit<'_, '_> {
         branching: Branching,
     ) -> Result<Vec<Settled>, EngineError> {
         let bench = self.explorer.bench;
-        let first = event_of_fork(&traced.path, branching.fork);
+        let from = match branching.forks.checked_sub(1) {
+            Some(last) => event_of_fork(&traced.path, last).saturating_add(1),
+            None => 0,
+        };
         let task = Task {
-            checks_from: Some(first.saturating_add(1)),
+            checks_from: Some(from),
             forks: Forks::First {
-                from: first.saturating_add(1),
+                from,
                 feasible: ground.bound.saturating_sub(branching.depth),
             },
         };
@@ -273,7 +276,7 @@ fn branch_out(
     let mut offshoot = Offshoot {
         directory,
         depth: branching.depth,
-        asked: branching.fork + 1,
+        asked: branching.forks,
         feasible: 0,
     };
     let sprouts = offshoot.take_in(stem, settled);
@@ -285,7 +288,10 @@ impl Offshoot {
     /// ways there.
     pub(super) fn take_in(&mut self, stem: &Stem, settled: Vec<Settled>) -> Vec<Sprout> {
         let mut sprouts = Vec::new();
-        self.asked += settled.len();
+        if let Some(last) = settled.last() {
+            let passed = stem.path.events[..=last.event].iter();
+            self.asked = passed.filter(|event| is_fork(event)).count();
+        }
         for fork in settled.iter().filter(|fork| fork.is_feasible()) {
             self.feasible += 1;
             sprouts.extend(stem.sprouts(fork, self.depth + self.feasible));

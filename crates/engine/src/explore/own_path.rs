@@ -1,8 +1,12 @@
 //! A test at distance 0: its own path, every check asked for all inputs that take it.
 
 use std::collections::BTreeSet;
+use std::io;
 use std::time::{Duration, Instant};
 
+use nearmiss_abi::note::{NoteKind, NoteRow};
+use nearmiss_results::Status;
+use nearmiss_sandbox::Exceeded;
 use nearmiss_search::Node;
 use nearmiss_trace::RawTrace;
 
@@ -10,14 +14,30 @@ use super::state::{Progress, Slot, Standing, State};
 use super::{Unit, locked, nodes, sameness};
 use crate::analyse::{Analysis, Task, analyse};
 use crate::capsule::Origin;
-use crate::defects::{Found, is_shown};
+use crate::defects::Found;
 use crate::error::EngineError;
-use crate::hunt::{Case, Hunt};
-use crate::lab::{Traced, digest, limits, tight_limits};
+use crate::hunt::{Case, Hunt, describe};
+use crate::identity;
+use crate::kept;
+use crate::lab::{Traced, digest, limits, reads_input};
 use crate::spot;
 use crate::subject::Subject;
 use crate::summary::summarise;
 use crate::test_case::TestCase;
+
+/// Nodes of a path that are remembered, to say where it is left when it is run again.
+const MOST_NODES: usize = 1 << 14;
+
+/// What became of what was predicted on a test's own path.
+#[derive(Default)]
+pub(super) struct Judged {
+    /// Runs that left the predicted path.
+    divergences: u64,
+    /// Guesses that came true.
+    confirmed_guesses: u64,
+    /// Why the twin could not be asked about the test's own input.
+    pub trouble: Option<String>,
+}
 
 impl Unit<'_, '_> {
     pub(super) fn own_path(&self, number: usize, slot: &mut Slot) -> Result<(), EngineError> {
@@ -32,7 +52,11 @@ impl Unit<'_, '_> {
             Err(why) => return skip(slot, why),
         };
         if let Some(limit) = traced.exceeded {
-            return skip(slot, format!("run again, it {limit}"));
+            let advice = match limit {
+                Exceeded::Time => " (--run-time gives it more)",
+                _ => "",
+            };
+            return skip(slot, format!("run again, it {limit}{advice}"));
         }
         let nodes = nodes(&traced.path, &subject.file);
         let end = *nodes.last().expect("there is a root");
@@ -43,16 +67,25 @@ impl Unit<'_, '_> {
             slot.standing = Standing::SamePath(first);
             return Ok(());
         }
+        let first = nodes.iter().take(MOST_NODES);
+        slot.memory.nodes = first.copied().collect();
         self.explorer.known.add_all(nodes);
         slot.standing = Standing::Active;
+        self.settle(slot, traced.digest)?;
         let units = self.explorer.bench.work.units();
         let kept = State::load(&units, traced.digest);
-        if let Some(state) = kept.filter(|state| !state.summary.stopped) {
-            return self.take_up(slot, state);
+        // Without a judge little was found out.
+        let is_worth_it =
+            |state: &State| !state.summary.stopped && state.summary.unconfirmable.is_none();
+        if let Some(state) = kept.filter(is_worth_it)
+            && self.take_up(slot, state, &subject)?
+        {
+            return Ok(());
         }
         slot.state = State {
             end: end.0,
             digest: traced.digest,
+            program: subject.fingerprint(),
             ended: traced.ended.clone(),
             recorded_seconds: traced.time.as_secs_f64(),
             progress: Progress {
@@ -84,6 +117,7 @@ impl Unit<'_, '_> {
         let stdin = stdin.map_err(|error| bench.campaign.failed(error))?;
         Ok(Ok(Traced {
             digest: digest(bench.config, &raw, stdin.as_deref()),
+            reads_input: reads_input(&raw),
             path: nearmiss_trace::Path::read(&raw, sites, stdin.as_deref()),
             ended: test.ended.clone(),
             exceeded: None,
@@ -91,32 +125,57 @@ impl Unit<'_, '_> {
         }))
     }
 
-    /// Goes on where an earlier call stopped.
-    fn take_up(&self, slot: &mut Slot, state: State) -> Result<(), EngineError> {
-        let sent = state.progress.sent.iter().map(|node| Node(*node));
-        self.explorer.known.add_all(sent);
-        // What was found stays found only if it still fails: the program may be another one, even
-        // if this path of it is not.
-        slot.state = state;
-        let found = std::mem::take(&mut slot.state.found);
-        for one in found {
-            if self.still_fails(&one) {
-                slot.state.found.push(one);
-            }
-        }
-        self.explorer.add(&slot.state.found)
+    /// Keeps the test's own files beside what is known of its paths: the run that it was recorded in is
+    /// removed by the next command.
+    fn settle(&self, slot: &mut Slot, digest: u64) -> Result<(), EngineError> {
+        let bench = self.explorer.bench;
+        let own = bench.work.paths(digest).join(kept::OWN);
+        let settled = kept::settle(&slot.test.capsule, &own, bench.campaign.root());
+        slot.test.capsule = settled.map_err(|error| bench.campaign.failed(error))?;
+        Ok(())
     }
 
-    /// Whether the twin fails on a kept input as it did before.
-    fn still_fails(&self, found: &Found) -> bool {
-        let capsule = &found.capsule;
-        let subjects = &self.explorer.subjects;
-        let Ok(subject) = subjects.get(&capsule.program, &capsule.environment) else {
-            return false;
-        };
-        let limits = tight_limits(self.explorer.bench.config, Duration::from_secs(1));
-        let complaints = self.lab.try_twin(&subject, capsule, &limits);
-        is_shown(&found.finding, &complaints.unwrap_or_default())
+    /// Goes on where an earlier call stopped. Says whether it can: what no longer fails, because the program
+    /// is another one even if this path of it is not, leaves nothing that is known for certain.
+    fn take_up(
+        &self,
+        slot: &mut Slot,
+        mut state: State,
+        subject: &Subject,
+    ) -> Result<bool, EngineError> {
+        let is_same_program = state.program == subject.fingerprint();
+        state.program = subject.fingerprint();
+        let mut told = Vec::new();
+        for one in &mut state.found {
+            one.finding.test = describe(&slot.test);
+            let shown = one.clone();
+            told.push(match self.still_fails(one, subject) {
+                Ok(true) => shown,
+                Ok(false) if !is_same_program => return Ok(false),
+                Ok(false) => shown.doubted("run again, this input did not fail"),
+                Err(why) => {
+                    let shown = shown.doubted(&why);
+                    slot.trouble = Some(why);
+                    shown
+                }
+            });
+        }
+        let sent = state.progress.sent.iter().map(|node| Node(*node));
+        self.explorer.known.add_all(sent);
+        slot.state = state;
+        self.explorer.add(&told)?;
+        Ok(true)
+    }
+
+    /// Whether the twin fails on a kept input as it did before; or why that is not known.
+    fn still_fails(&self, found: &Found, subject: &Subject) -> Result<bool, String> {
+        if found.finding.status == Status::Unconfirmed {
+            // It was never seen to fail; the prediction stands as long as the program does.
+            return Ok(true);
+        }
+        let limits = limits(self.explorer.bench.config, Duration::from_secs(1));
+        let complaints = self.lab.try_twin(subject, &found.capsule, &limits)?;
+        Ok(identity::shown(&found.finding, &complaints).is_some())
     }
 
     fn check_own(
@@ -126,6 +185,11 @@ impl Unit<'_, '_> {
         traced: &mut Traced,
     ) -> Result<(), EngineError> {
         let bench = self.explorer.bench;
+        let is_cut = |row: &NoteRow| row.kind == NoteKind::Disk as u8;
+        if traced.path.notes.iter().any(is_cut) {
+            // What was recorded says nothing about the program.
+            return Err(bench.campaign.failed(io::ErrorKind::StorageFull.into()));
+        }
         // The rest is for replays: what was found and not confirmed is worth little.
         let left = self.deadline.saturating_duration_since(Instant::now());
         let end = self.deadline - left / 4;
@@ -141,40 +205,48 @@ impl Unit<'_, '_> {
             tally,
         );
         let can_fail = !analysis.places.is_empty() || !analysis.probes.is_empty();
-        let (mut divergences, mut confirmed_guesses) = (0, 0);
         if can_fail {
             self.need_sandbox(&analysis)?;
-            (divergences, confirmed_guesses) =
-                self.judge_own(slot, subject, traced, Some(&analysis))?;
         }
-        let mut summary = summarise(&traced.path, subject, &analysis, divergences);
-        summary.checks.undecided -= confirmed_guesses;
-        summary.checks.failing += confirmed_guesses;
+        // A program that reads no input has nothing for a twin to judge.
+        let judged = if traced.reads_input || can_fail {
+            self.judge_own(slot, subject, traced, Some(&analysis))?
+        } else {
+            Judged::default()
+        };
+        let mut summary = summarise(&traced.path, subject, &analysis, judged.divergences);
+        summary.no_input = !traced.reads_input;
+        summary.checks.undecided -= judged.confirmed_guesses;
+        summary.checks.failing += judged.confirmed_guesses;
+        if let Some(why) = &judged.trouble {
+            summary.withdraw(why);
+        }
         slot.state.summary = summary;
         slot.state.places = places(subject, &analysis);
+        slot.state.too_short = analysis.too_short;
         slot.state.progress.finished = (!analysis.stopped).then_some(0);
         let mut figures = locked(&self.explorer.figures);
         figures.statistics.merge(&analysis.statistics);
         Ok(())
     }
 
-    /// Replays what can fail on the test's own path, and asks the twin about the test's own input:
-    /// memory errors on data that is not input are seen by nobody else. Gives the runs that left
-    /// the predicted path, and the guesses that came true.
-    ///
-    /// Without an analysis this is for later: at distance 0 the twin is asked only where something
-    /// can fail, because building the twins of a hundred programs takes its time.
+    /// Replays what can fail on the test's own path, if there is an analysis of it, and asks the twin about
+    /// the test's own input: memory errors on data that is not input show nowhere else.
     pub(super) fn judge_own(
         &self,
         slot: &mut Slot,
         subject: &Subject,
         traced: &Traced,
         analysis: Option<&Analysis>,
-    ) -> Result<(u64, u64), EngineError> {
+    ) -> Result<Judged, EngineError> {
         let limits = limits(self.explorer.bench.config, traced.time);
+        let mut trouble = None;
         if slot.anyway.is_none() {
             let complaints = self.lab.try_twin(subject, &slot.test.capsule, &limits);
-            slot.anyway = Some(complaints.unwrap_or_default());
+            slot.anyway = Some(complaints.unwrap_or_else(|why| {
+                trouble = Some(why);
+                Vec::new()
+            }));
         }
         let case = Case {
             test: &slot.test,
@@ -190,11 +262,15 @@ impl Unit<'_, '_> {
             hunt.confirm(analysis)?;
         }
         hunt.tell_own(anyway)?;
-        let counts = (hunt.divergences, hunt.confirmed_guesses);
+        let judged = Judged {
+            divergences: hunt.divergences,
+            confirmed_guesses: hunt.confirmed_guesses,
+            trouble,
+        };
         let found = std::mem::take(&mut hunt.found);
         self.explorer.add(&found)?;
         slot.state.found.extend(found);
-        Ok(counts)
+        Ok(judged)
     }
 
     /// Makes sure that invented inputs can be run, before the first one is.

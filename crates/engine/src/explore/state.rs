@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use nearmiss_results::Summary;
-use nearmiss_search::Feasibility;
+use nearmiss_search::{Feasibility, Node};
 use serde::{Deserialize, Serialize};
 
 use super::offshoot::Sprout;
@@ -28,6 +28,8 @@ pub struct Slot {
     pub state: State,
     /// Why its neighbours cannot be explored, if so.
     pub stuck: Option<String>,
+    /// Why its twin could not be asked this time about what was found before.
+    pub trouble: Option<String>,
     /// What the twin says about its own input, once that was asked.
     pub anyway: Option<Vec<Complaint>>,
     /// What is known of it for now.
@@ -54,12 +56,18 @@ pub struct State {
     pub(super) end: u64,
     /// A name for all that it recorded.
     pub(super) digest: u64,
+    /// See [`crate::subject::Subject::fingerprint`].
+    #[serde(default)]
+    pub(super) program: u64,
     /// How far it is explored.
     pub(super) progress: Progress,
     /// What was looked at on its own path, and what was lost.
     pub summary: Summary,
     /// Places (file and line) where checks were met on its own path.
     pub places: Vec<(String, u32)>,
+    /// Events of forks on its own path at which shorter inputs may go the same way.
+    #[serde(default)]
+    pub(super) too_short: Vec<usize>,
     /// How it ended when it was recorded.
     pub ended: String,
     /// How long the recorded run took.
@@ -123,6 +131,7 @@ pub struct Subtree {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Offshoot {
     /// Where its capsule lies.
+    #[serde(with = "nearmiss_sandbox::words::path")]
     pub(super) directory: PathBuf,
     /// How many forks it is from the divergence point, itself included.
     pub(super) depth: u32,
@@ -135,6 +144,8 @@ pub struct Offshoot {
 /// What is known for now.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
+    /// The first nodes of the path that it took when it was recorded.
+    pub nodes: Vec<Node>,
     /// Inputs that go another way, by event.
     pub flips: HashMap<usize, Vec<Flip>>,
     /// Runs that are still to be made, by the event of the divergence point.
@@ -149,6 +160,7 @@ impl Slot {
             standing: Standing::Waiting,
             state: State::default(),
             stuck: None,
+            trouble: None,
             anyway: None,
             memory: Memory::default(),
         }
@@ -157,6 +169,21 @@ impl Slot {
     /// Whether it is looked at for itself.
     pub fn is_active(&self) -> bool {
         self.standing == Standing::Active
+    }
+
+    /// What was looked at on its own path, with what exploration has not made up for.
+    pub fn summary(&self) -> Summary {
+        let subtrees = &self.state.progress.subtrees;
+        let is_explored = |fork: &&usize| subtrees.get(fork).is_some_and(|it| it.bound > 0);
+        let left = self.state.too_short.iter();
+        let too_short = left.filter(|fork| !is_explored(fork)).count() as u64;
+        let mut summary = self.state.summary.clone();
+        summary.complete &= too_short == 0;
+        summary.too_short += too_short;
+        if let Some(why) = &self.trouble {
+            summary.withdraw(why);
+        }
+        summary
     }
 
     /// Whether it could not be looked at.

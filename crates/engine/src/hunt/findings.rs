@@ -2,6 +2,7 @@
 
 use std::os::unix::ffi::OsStrExt;
 
+use nearmiss_abi::check::Kind;
 use nearmiss_results::{Finding, Status, Test};
 use nearmiss_sandbox::Stdin;
 
@@ -9,8 +10,9 @@ use super::Hunt;
 use crate::analyse::Candidate;
 use crate::capsule::Capsule;
 use crate::complaint::Complaint;
-use crate::confirm::{Replayer, Seen, Verdict};
-use crate::defects::{self, Found};
+use crate::confirm::{Replayer, Verdict};
+use crate::defects::Found;
+use crate::identity;
 use crate::inputs;
 use crate::invent::Invented;
 use crate::minimise;
@@ -43,10 +45,10 @@ impl Hunt<'_> {
             column: place.column,
             function: place.function,
             distance,
-            message: format!("{}{why}", complaint.text),
             ..self.blank()
         };
-        let found = self.finish(replayer, finding, invented);
+        let words = |complaint: &Complaint| format!("{}{why}", complaint.text);
+        let found = self.finish(replayer, finding, Some(complaint), &words, invented);
         self.add(found);
     }
 
@@ -59,31 +61,42 @@ impl Hunt<'_> {
         verdict: &Verdict,
     ) -> Found {
         let check = &candidate.check;
-        let (status, kind, message) = match &verdict.confirmed {
-            Some(seen) => (Status::Confirmed, seen.kind, words(check, seen)),
-            None => (
-                Status::Unconfirmed,
-                check.spot.kind,
-                format!("{} (not confirmed: {})", check.message, verdict.doubt),
-            ),
-        };
-        let finding = Finding {
-            kind,
-            status,
+        let confirmed = verdict.confirmed.as_ref();
+        let mut finding = Finding {
+            kind: check.spot.kind,
             file: check.spot.file.clone(),
             line: check.spot.line,
             column: check.spot.column,
             function: check.function.clone(),
             distance: self.case.distance,
-            message,
+            message: format!("{} (not confirmed: {})", check.message, verdict.doubt),
             ..self.blank()
         };
-        self.finish(replayer, finding, invented)
+        if let Some(seen) = confirmed {
+            finding.status = Status::Confirmed;
+            finding.kind = seen.kind;
+            // Several checks may foresee what shows as one failure: that has one place.
+            let mut places = seen.complaint.places.iter();
+            let place = places.find(|place| place.is_at(&check.spot.file, check.spot.line));
+            let column = place.map_or(0, |place| place.column);
+            finding.column = if column == 0 { finding.column } else { column };
+        }
+        let kind = finding.kind;
+        let words = |complaint: &Complaint| words(check, kind, complaint);
+        let complaint = confirmed.map(|seen| &seen.complaint);
+        self.finish(replayer, finding, complaint, &words, invented)
     }
 
     /// Brings the input of a failure that was seen as near to the test's own as replays allow, and
     /// says how the two differ.
-    fn finish(&self, replayer: &Replayer, mut finding: Finding, invented: Invented) -> Found {
+    fn finish(
+        &self,
+        replayer: &Replayer,
+        mut finding: Finding,
+        complaint: Option<&Complaint>,
+        words: &dyn Fn(&Complaint) -> String,
+        invented: Invented,
+    ) -> Found {
         let Invented {
             mut capsule,
             mut contents,
@@ -94,11 +107,16 @@ impl Hunt<'_> {
         } = invented;
         let channels = &self.case.path.channels;
         let mut is_nearer = false;
+        let mut complaint = complaint.cloned();
         if finding.status == Status::Confirmed {
             let mut still_fails = |contents: &[Vec<u8>]| {
                 let written = inputs::write(self.case.capsule, channels, contents, &directory);
-                !self.is_over()
-                    && written.is_ok_and(|capsule| self.fails(replayer, &finding, &capsule))
+                let again = written.ok().filter(|_| !self.is_over());
+                let again = again.and_then(|capsule| self.fails(replayer, &finding, &capsule));
+                let fails = again.is_some();
+                // What is told belongs to the input that is shown.
+                complaint = again.or(complaint.take());
+                fails
             };
             is_nearer =
                 minimise::minimise(self.case.own, channels, &mut contents, &mut still_fails);
@@ -106,6 +124,12 @@ impl Hunt<'_> {
             if let Ok(best) = inputs::write(self.case.capsule, channels, &contents, &directory) {
                 capsule = best;
             }
+        }
+        if let Some(complaint) = &complaint {
+            let sites = &self.subject.program.sites;
+            finding.message = words(complaint);
+            finding.stack = spot::stack(sites, complaint);
+            finding.object = complaint.object.clone();
         }
         (finding.changes, finding.lengths) = match self.case.is_own() && !is_nearer {
             true => (changes, lengths),
@@ -119,17 +143,22 @@ impl Hunt<'_> {
         }
     }
 
-    /// Whether the twin fails as a finding says.
-    fn fails(&self, replayer: &Replayer, finding: &Finding, capsule: &Capsule) -> bool {
-        let complaints = replayer.try_twin(capsule).unwrap_or_default();
-        defects::is_shown(finding, &complaints)
+    /// What the twin says, if it fails as a finding says. Without an answer the input stays as it is.
+    fn fails(
+        &self,
+        replayer: &Replayer,
+        finding: &Finding,
+        capsule: &Capsule,
+    ) -> Option<Complaint> {
+        let complaints = replayer.try_twin(capsule).ok()?;
+        identity::shown(finding, &complaints).cloned()
     }
 
     /// A finding about which nothing is said yet but the test.
     fn blank(&self) -> Finding {
         Finding {
             id: String::new(),
-            kind: nearmiss_abi::check::Kind::Crash,
+            kind: Kind::Crash,
             status: Status::Unconfirmed,
             file: String::new(),
             line: 0,
@@ -137,6 +166,9 @@ impl Hunt<'_> {
             function: String::new(),
             distance: 0,
             tests: 1,
+            leads: Vec::new(),
+            stack: Vec::new(),
+            object: String::new(),
             test: describe(self.case.test),
             input: Default::default(),
             changes: Vec::new(),
@@ -148,11 +180,12 @@ impl Hunt<'_> {
 }
 
 /// What happened, for a person: what was predicted and what was seen, where they agree.
-fn words(check: &Check, seen: &Seen) -> String {
-    let agree = check.spot.kind == seen.kind && seen.text.starts_with("AddressSanitizer");
+fn words(check: &Check, kind: Kind, complaint: &Complaint) -> String {
+    let text = &complaint.text;
+    let agree = check.spot.kind == kind && text.starts_with("AddressSanitizer");
     match agree {
-        true => format!("{} ({})", check.message, seen.text),
-        false => seen.text.clone(),
+        true => format!("{} ({text})", check.message),
+        false => text.clone(),
     }
 }
 

@@ -14,9 +14,10 @@ use super::contents::Contents;
 use super::programs::Programs;
 use super::shelf::{Place, Shelf};
 use super::skipped::Reason;
-use super::world;
+use super::{variables, world};
 use crate::Config;
 use crate::capsule::Capsule;
+use crate::chance::Chance;
 use crate::environment::Environment;
 use crate::test_case::TestCase;
 
@@ -63,8 +64,16 @@ impl Workshop<'_> {
             .map(|argument| argument.display().to_string())
             .collect();
         let place = shelf.place(&candidate.digest, &command)?;
-        let environment = self.environment(&captured, shelf)?;
-        let capsule = self.capsule(&captured, &program, &place, environment)?;
+        let kept = variables::kept(
+            variables_of(&captured),
+            Some(&candidate.program.facts),
+            Some(&captured),
+            &self.config.channels,
+        );
+        // Shared with the tests that have the same.
+        let environment = shelf.share(kept.variables.into())?;
+        let mut capsule = self.capsule(&captured, &program, &place, environment)?;
+        capsule.variables = kept.why;
         capsule.write(&place.directory)?;
         Ok(TestCase {
             id: place.id,
@@ -132,17 +141,14 @@ impl Workshop<'_> {
             stdin,
             terminal: is_terminal,
             umask: Some(captured.umask),
+            chance: Chance::of(captured),
+            variables: String::new(),
             world,
             files: Vec::new(),
             named: None,
             channels,
             options: self.config.options.clone(),
         })
-    }
-
-    /// The environment, shared with the tests that have the same.
-    fn environment(&self, captured: &Captured, shelf: &mut Shelf) -> io::Result<Environment> {
-        shelf.share(variables(captured).into())
     }
 
     fn stdin(&self, captured: &Captured, place: &Place) -> io::Result<Stdin> {
@@ -161,7 +167,7 @@ impl Workshop<'_> {
 }
 
 /// The environment, by names.
-fn variables(captured: &Captured) -> Vec<(OsString, OsString)> {
+fn variables_of(captured: &Captured) -> Vec<(OsString, OsString)> {
     let split = |variable: &OsString| {
         let bytes = variable.as_bytes();
         // A name is not empty, whatever it starts with.

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
 use std::io::{self, Read, Seek, SeekFrom};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
@@ -296,8 +297,9 @@ fn is_running(record: &Path) -> bool {
 }
 
 fn is_program(now: &Path, program: &Path) -> bool {
-    let now = now.to_string_lossy();
-    Path::new(now.trim_end_matches(" (deleted)")) == program
+    let now = now.as_os_str().as_bytes();
+    let now = now.strip_suffix(b" (deleted)").unwrap_or(now);
+    now == program.as_os_str().as_bytes()
 }
 
 #[cfg(test)]

@@ -52,6 +52,7 @@ pub fn start(target: &SuiteTarget, output: Option<&Path>) -> io::Result<Running>
         command.stdout(File::create(output)?);
     }
     keep_signals(&mut command, target.broken_pipes_ignored);
+    nearmiss_sandbox::end_with_us(&mut command);
     let subreaper = Subreaper::new();
     let start = Instant::now();
     let child = command.spawn()?;

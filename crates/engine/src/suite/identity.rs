@@ -93,17 +93,32 @@ pub fn digest(
     digest.name()
 }
 
+/// Why all variables of a program's environment must be kept, if so.
+pub fn needs_all_variables(program: &ProgramFacts, executes: bool) -> Option<&'static str> {
+    if program.has_libraries {
+        Some("it has shared libraries of its own, which may read any variable")
+    } else if executes || program.reads_all_variables {
+        Some("it starts other programs or goes through its environment")
+    } else {
+        None
+    }
+}
+
+/// Whether the program or its C library may ask for a variable of this name.
+pub fn may_ask_for(name: &[u8], program: &ProgramFacts) -> bool {
+    let mut prefixes = OF_LIBC_PREFIXES.iter();
+    OF_LIBC.iter().any(|known| name == known.as_bytes())
+        || prefixes.any(|prefix| name.starts_with(prefix.as_bytes()))
+        || program.mentions(name)
+}
+
 /// The variables that may mean something, in order.
 fn variables<'a>(captured: &'a Captured, program: &ProgramFacts) -> Vec<&'a [u8]> {
     let matters = |variable: &&[u8]| {
         let name = variable.split(|byte| *byte == b'=').next().unwrap_or(b"");
         let is_one_of = |list: &[&str]| list.iter().any(|known| name == known.as_bytes());
-        let mut prefixes = OF_LIBC_PREFIXES.iter();
         !is_one_of(&MEANINGLESS)
-            && (is_one_of(&OF_LIBC)
-                || prefixes.any(|prefix| name.starts_with(prefix.as_bytes()))
-                || program.mentions(name)
-                || program.has_libraries && !is_one_of(&OF_MAKE))
+            && (may_ask_for(name, program) || program.has_libraries && !is_one_of(&OF_MAKE))
     };
     let all = captured.environment.iter();
     let mut variables: Vec<&[u8]> = all

@@ -24,7 +24,8 @@ mod sample;
 mod shelf;
 mod skipped;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
+mod variables;
 mod world;
 
 use std::fs;
@@ -35,9 +36,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use nearmiss_abi::capture::{DEFAULT_FILE, DEFAULT_FILES, FILES};
 use nearmiss_capture::Meeting;
 use nearmiss_results::{Sample, Suite};
-use nearmiss_sandbox::Thing;
 
 use crate::campaign::Campaign;
+use crate::capsule::Capsule;
+use crate::chance::Chance;
 use crate::error::EngineError;
 use crate::record::describe;
 use crate::tally::{Phase, Tally};
@@ -46,7 +48,7 @@ use crate::{Config, Output, SuiteTarget};
 use case::{NoCase, Workshop};
 use collector::{Collector, command_line};
 use command::Finished;
-use programs::Programs;
+use programs::{ProgramFacts, Programs};
 use shelf::Shelf;
 use skipped::Reason;
 
@@ -95,18 +97,34 @@ pub fn collect(
     Ok(collected)
 }
 
-/// The world of a single process, from what it captured; what it needs is moved into `files`. A
-/// process that left nothing has the disk as its world.
-pub fn world_of(captures: &Path, process: u32, files: &Path) -> io::Result<Vec<Thing>> {
-    let Ok(captured) = collector::read(&captures.join(format!("{process}.capsule"))) else {
-        return Ok(Vec::new());
+/// Gives the capsule of a single process what it captured: its world (what that needs is moved into
+/// `files`), what it got by chance, and of its environment what it may have looked at. A process that
+/// left nothing has the disk as its world.
+pub fn keep_world(
+    captures: &Path,
+    process: u32,
+    files: &Path,
+    capsule: &mut Capsule,
+) -> io::Result<()> {
+    let captured = collector::read(&captures.join(format!("{process}.capsule"))).ok();
+    let facts = fs::read(&capsule.program).map(|content| ProgramFacts::of_content(&content));
+    let kept = variables::kept(
+        capsule.environment.to_vec(),
+        facts.as_ref().ok(),
+        captured.as_ref(),
+        &capsule.channels,
+    );
+    (capsule.environment, capsule.variables) = (kept.variables.into(), kept.why);
+    let Some(captured) = captured else {
+        return Ok(());
     };
     let world = world::build(&captured, |name| files.join(name));
     fs::create_dir_all(files)?;
     for name in world::contents(&world, files) {
         fs::rename(captures.join(FILES).join(name), files.join(name))?;
     }
-    Ok(world)
+    (capsule.world, capsule.chance) = (world, Chance::of(&captured));
+    Ok(())
 }
 
 /// The directory that programs capture into, as long as the suite runs.

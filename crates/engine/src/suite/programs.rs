@@ -23,6 +23,9 @@ pub struct ProgramFacts {
     pub identity: String,
     /// Whether it has shared libraries besides those of the system.
     pub has_libraries: bool,
+    /// Whether it may go through its whole environment, or hand it on: it knows a name of that, can start
+    /// other programs, or was linked so that this cannot be seen.
+    pub reads_all_variables: bool,
     /// Hashes of the words in it that may be names of variables.
     words: HashSet<u64>,
     /// Whether it lies where things do not stay.
@@ -50,6 +53,7 @@ impl ProgramFacts {
         let mut facts = ProgramFacts {
             identity: digest.name(),
             has_libraries: false,
+            reads_all_variables: reads_all_variables(content),
             words: HashSet::new(),
             is_temporary: false,
         };
@@ -66,6 +70,28 @@ impl ProgramFacts {
     pub fn mentions(&self, name: &[u8]) -> bool {
         !is_word(name) || self.words.contains(&hash(name))
     }
+}
+
+/// Functions that start other programs, and the names of the environment as a whole. (The runtime has
+/// the other functions that execute programs in every program; calls of those are captured.)
+const READ_ALL: [&str; 9] = [
+    "environ",
+    "__environ",
+    "_environ",
+    "execl",
+    "execle",
+    "execlp",
+    "vfork",
+    "dlopen",
+    "wordexp",
+];
+
+fn reads_all_variables(content: &[u8]) -> bool {
+    if !content.starts_with(b"\x7fELF") {
+        return false;
+    }
+    let is_one = |name: &&[u8]| READ_ALL.iter().any(|one| one.as_bytes() == *name);
+    nearmiss_twin::dynamic_symbols(content).is_none_or(|names| names.iter().any(is_one))
 }
 
 /// A text that a variable may be called: the program would have it as a string.

@@ -59,5 +59,6 @@ pub fn captured(directory: &str, arguments: &[&str]) -> Captured {
         paths: Vec::new(),
         losses: Vec::new(),
         ended: Some(0),
+        chance: Vec::new(),
     }
 }

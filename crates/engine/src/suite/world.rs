@@ -18,9 +18,7 @@ pub fn build(captured: &Captured, content: impl Fn(&OsStr) -> PathBuf) -> Vec<Th
     let mut world = World {
         things: BTreeMap::new(),
     };
-    // Capsules are JSON, which has no words for names that are no text.
-    let is_text = |row: &&CapturedPath| row.path.to_str().is_some();
-    let rows = captured.paths.iter().filter(is_text);
+    let rows = captured.paths.iter();
     let rows = rows.filter(|row| !is_kernel(&row.path));
     for row in rows.clone() {
         world.add_row(row, &content);

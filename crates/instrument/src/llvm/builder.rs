@@ -57,6 +57,33 @@ impl Builder {
         unsafe { LLVMInsertIntoBuilder(self.builder, instruction.0) };
     }
 
+    /// Moves `instruction` from another function to here; its place there means nothing here.
+    pub fn adopt(&self, instruction: Value) {
+        instruction.detach();
+        self.insert(instruction);
+    }
+
+    /// Inserts an instruction that stands nowhere, without debug location.
+    pub fn insert(&self, instruction: Value) {
+        unsafe {
+            LLVMSetCurrentDebugLocation2(self.builder, std::ptr::null_mut());
+            llvm_sys::debuginfo::LLVMInstructionSetDebugLoc(instruction.0, std::ptr::null_mut());
+            LLVMInsertIntoBuilder(self.builder, instruction.0);
+        }
+    }
+
+    /// Returns nothing, one value, or several as a struct.
+    pub fn return_words(&self, words: &[Value]) {
+        let mut words: Vec<_> = words.iter().map(|word| word.0).collect();
+        unsafe {
+            match words.len() {
+                0 => LLVMBuildRetVoid(self.builder),
+                1 => LLVMBuildRet(self.builder, words[0]),
+                count => LLVMBuildAggregateRet(self.builder, words.as_mut_ptr(), count as u32),
+            }
+        };
+    }
+
     /// Makes every jump to `from` go to `to` instead. Phis that name `from` as where they come
     /// from keep doing so: LLVM would rename them too, if `from` had its terminator while its
     /// uses are replaced.
@@ -71,9 +98,32 @@ impl Builder {
         }
     }
 
+    /// Moves what stands before `end` in its block into a new block, without terminator, that
+    /// jumps go to. The old block keeps its identity, so phis of its successors stay right.
+    pub fn split_before(&self, end: Value) -> Block {
+        let tail = end.block();
+        let head = self.append_block(tail.function(), c"nm.head");
+        head.move_before(tail);
+        let mut next = tail.first();
+        self.at_end(head);
+        while let Some(instruction) = next.filter(|instruction| *instruction != end) {
+            next = instruction.next();
+            self.take(instruction);
+        }
+        self.redirect_jumps(tail, head);
+        head
+    }
+
     /// The type of integers of `width` bits.
     pub fn integer_type(&self, width: u32) -> Type {
         Type(unsafe { LLVMIntTypeInContext(self.context, width) })
+    }
+
+    /// The type of structs with these fields.
+    pub fn struct_type(&self, fields: &[Type]) -> Type {
+        let mut fields: Vec<_> = fields.iter().map(|field| field.0).collect();
+        let count = fields.len() as u32;
+        Type(unsafe { LLVMStructTypeInContext(self.context, fields.as_mut_ptr(), count, 0) })
     }
 
     /// The type of pointers.
@@ -262,6 +312,33 @@ impl Builder {
         }
     }
 
+    /// A call with the C convention.
+    pub fn call(&self, ty: Type, function: Value, arguments: &[Value]) -> Value {
+        let mut arguments: Vec<_> = arguments.iter().map(|argument| argument.0).collect();
+        let count = arguments.len() as u32;
+        let start = arguments.as_mut_ptr();
+        Value(unsafe { LLVMBuildCall2(self.builder, ty.0, function.0, start, count, UNNAMED) })
+    }
+
+    /// An integer of 64 bits as a pointer.
+    pub fn pointer(&self, address: Value) -> Value {
+        let ty = self.pointer_type().0;
+        Value(unsafe { LLVMBuildIntToPtr(self.builder, address.0, ty, UNNAMED) })
+    }
+
+    /// The end of a function.
+    pub fn return_value(&self, value: Value) {
+        unsafe { LLVMBuildRet(self.builder, value.0) };
+    }
+
+    /// A constant text with a zero at its end, in the module.
+    pub fn text(&self, module: &Module, text: &str) -> Value {
+        module.add_constant(Value(unsafe {
+            let (start, size) = (text.as_ptr().cast(), text.len());
+            LLVMConstStringInContext2(self.context, start, size, 0)
+        }))
+    }
+
     /// A field of a struct in registers.
     pub fn extract_field(&self, whole: Value, index: u32) -> Value {
         Value(unsafe { LLVMBuildExtractValue(self.builder, whole.0, index, UNNAMED) })
@@ -275,6 +352,11 @@ impl Builder {
     /// A jump.
     pub fn jump(&self, to: Block) {
         unsafe { LLVMBuildBr(self.builder, to.0) };
+    }
+
+    /// A branch.
+    pub fn branch(&self, condition: Value, when_true: Block, when_false: Block) {
+        unsafe { LLVMBuildCondBr(self.builder, condition.0, when_true.0, when_false.0) };
     }
 
     /// A branch that is hardly ever taken.

@@ -110,12 +110,89 @@ impl Module {
         })
     }
 
+    /// The type of functions with this result and these parameters.
+    pub fn function_type(&self, result: Type, parameters: &[Type], variadic: bool) -> Type {
+        let mut parameters: Vec<_> = parameters.iter().map(|ty| ty.0).collect();
+        let count = parameters.len() as u32;
+        Type(unsafe { LLVMFunctionType(result.0, parameters.as_mut_ptr(), count, variadic.into()) })
+    }
+
+    /// A function that is inlined wherever it is called; its body is still to be written.
+    pub fn define_inline(&self, name: &str, ty: Type) -> Value {
+        let function =
+            Value(unsafe { LLVMAddFunction(self.module, c_string(name).as_ptr(), ty.0) });
+        unsafe { LLVMSetLinkage(function.0, LLVMLinkage::LLVMInternalLinkage) };
+        self.add_attribute(function, "alwaysinline");
+        function
+    }
+
+    /// Allows the program to be linked without a function that is only declared.
+    pub fn set_optional(&self, function: Value) {
+        unsafe { LLVMSetLinkage(function.0, LLVMLinkage::LLVMExternalWeakLinkage) };
+    }
+
+    /// Whether the module names anything but a function so: a variable, an alias.
+    pub fn has_global(&self, name: &str) -> bool {
+        let (text, size) = (name.as_ptr().cast(), name.len());
+        unsafe {
+            !LLVMGetNamedGlobalAlias(self.module, text, size).is_null()
+                || !LLVMGetNamedGlobalIFunc(self.module, text, size).is_null()
+                || !LLVMGetNamedGlobal(self.module, c_string(name).as_ptr()).is_null()
+        }
+    }
+
+    /// The type of the letters `f`, `d` and `x`: see `abi::model`.
+    pub fn float_type(&self, letter: char) -> Type {
+        Type(unsafe {
+            match letter {
+                'f' => LLVMFloatTypeInContext(self.context),
+                'd' => LLVMDoubleTypeInContext(self.context),
+                _ => LLVMX86FP80TypeInContext(self.context),
+            }
+        })
+    }
+
+    /// Zero.
+    pub fn zero(&self, ty: Type) -> Value {
+        Value(unsafe { LLVMConstNull(ty.0) })
+    }
+
+    /// A private constant.
+    pub fn add_constant(&self, content: Value) -> Value {
+        unsafe {
+            let constant = LLVMAddGlobal(self.module, content.ty().0, c"__nm_constant".as_ptr());
+            LLVMSetInitializer(constant, content.0);
+            LLVMSetLinkage(constant, LLVMLinkage::LLVMPrivateLinkage);
+            LLVMSetGlobalConstant(constant, 1);
+            Value(constant)
+        }
+    }
+
     /// Gives a function the `preserve_most` convention. It is bound when the program is loaded: the
     /// dynamic linker's lazy binding, on the way to the first call, keeps only the registers of
     /// the C convention.
     pub fn set_preserve_most(&self, function: Value) {
         unsafe { LLVMSetFunctionCallConv(function.0, 14) };
         self.add_attribute(function, "nonlazybind");
+    }
+
+    /// Makes a function one of this unit alone that is hardly ever called, for the processor of
+    /// `host`, and that keeps the registers of its caller. Optimising it is not worth the time.
+    pub fn make_cold(&self, function: Value, host: Value) {
+        unsafe {
+            LLVMSetLinkage(function.0, LLVMLinkage::LLVMPrivateLinkage);
+            LLVMSetFunctionCallConv(function.0, 14);
+            for name in ["target-cpu", "target-features", "tune-cpu"] {
+                let (text, size) = (name.as_ptr().cast(), name.len() as u32);
+                let attribute = LLVMGetStringAttributeAtIndex(host.0, u32::MAX, text, size);
+                if !attribute.is_null() {
+                    LLVMAddAttributeAtIndex(function.0, u32::MAX, attribute);
+                }
+            }
+        }
+        for name in ["cold", "noinline", "nounwind", "uwtable", "optnone"] {
+            self.add_attribute(function, name);
+        }
     }
 
     /// Gives a function an attribute without a value.

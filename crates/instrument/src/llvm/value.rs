@@ -56,6 +56,11 @@ impl Value {
         unsafe { !LLVMIsAFunction(self.0).is_null() }
     }
 
+    /// Whether it is a variable on the stack.
+    pub fn is_alloca(self) -> bool {
+        unsafe { !LLVMIsAAllocaInst(self.0).is_null() }
+    }
+
     /// Whether it is a global variable.
     pub fn is_global_variable(self) -> bool {
         unsafe { !LLVMIsAGlobalVariable(self.0).is_null() }
@@ -85,6 +90,11 @@ impl Value {
     /// Operand `index`.
     pub fn operand(self, index: u32) -> Value {
         Value(unsafe { LLVMGetOperand(self.0, index) })
+    }
+
+    /// A copy of an instruction that stands nowhere yet.
+    pub fn copy(self) -> Value {
+        Value(unsafe { LLVMInstructionClone(self.0) })
     }
 
     /// The operands.
@@ -174,6 +184,11 @@ impl Value {
         !section.is_null() && unsafe { *section } != 0
     }
 
+    /// Whether the linker keeps one of several copies of a function.
+    pub fn has_comdat(self) -> bool {
+        unsafe { !llvm_sys::comdat::LLVMGetComdat(self.0).is_null() }
+    }
+
     /// Number of an intrinsic function; 0 for others.
     pub fn intrinsic_id(self) -> u32 {
         unsafe { LLVMGetIntrinsicID(self.0) }
@@ -260,16 +275,23 @@ impl Value {
 
     /// Whether a load or store is volatile or atomic.
     pub fn is_volatile_or_atomic(self) -> bool {
-        unsafe {
-            LLVMGetVolatile(self.0) != 0
-                || LLVMGetOrdering(self.0)
-                    != llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic
-        }
+        self.is_atomic() || unsafe { LLVMGetVolatile(self.0) != 0 }
+    }
+
+    /// Whether a load or store is atomic.
+    pub fn is_atomic(self) -> bool {
+        let plain = llvm_sys::LLVMAtomicOrdering::LLVMAtomicOrderingNotAtomic;
+        unsafe { LLVMGetOrdering(self.0) != plain }
     }
 
     /// The alignment of a load or store.
     pub fn alignment(self) -> u32 {
         unsafe { LLVMGetAlignment(self.0) }
+    }
+
+    /// Gives a load or store another alignment.
+    pub fn set_alignment(self, bytes: u32) {
+        unsafe { LLVMSetAlignment(self.0, bytes) };
     }
 
     /// The type that an `alloca` makes room for.
@@ -319,6 +341,16 @@ impl Value {
         two_ways.then(|| Value(unsafe { LLVMGetCondition(self.0) }))
     }
 
+    /// Everything that uses this value uses `other` from now on.
+    pub fn replace_by(self, other: Value) {
+        unsafe { LLVMReplaceAllUsesWith(self.0, other.0) };
+    }
+
+    /// Changes an operand.
+    pub fn set_operand(self, index: u32, value: Value) {
+        unsafe { LLVMSetOperand(self.0, index, value.0) };
+    }
+
     /// Removes an instruction for good.
     pub fn erase(self) {
         unsafe { LLVMInstructionEraseFromParent(self.0) };
@@ -353,6 +385,20 @@ impl Value {
     /// (function: `u32::MAX`; result: 0; parameters from 1).
     pub fn has_attribute(self, index: u32, kind: &str) -> bool {
         unsafe { !LLVMGetEnumAttributeAtIndex(self.0, index, attribute_kind(kind)).is_null() }
+    }
+
+    /// Whether a function has this attribute of LLVM's textual kind.
+    pub fn has_text_attribute(self, name: &str) -> bool {
+        const FUNCTION: u32 = u32::MAX;
+        let (text, size) = (name.as_ptr().cast(), name.len() as u32);
+        unsafe { !LLVMGetStringAttributeAtIndex(self.0, FUNCTION, text, size).is_null() }
+    }
+
+    /// Whether a call itself has this attribute.
+    pub fn has_call_attribute(self, kind: &str) -> bool {
+        const FUNCTION: u32 = u32::MAX;
+        let kind = attribute_kind(kind);
+        unsafe { !LLVMGetCallSiteEnumAttribute(self.0, FUNCTION, kind).is_null() }
     }
 
     /// The type of a type attribute (`byval`) of a parameter of a function or call.

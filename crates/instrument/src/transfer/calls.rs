@@ -136,6 +136,7 @@ pub fn emit_pass(rewriter: &mut Rewriter<'_>, call: Value) {
         builder.unsigned(callee, 64),
         rewriter.context.thread_word(CALLEE_OFFSET),
     );
+    foreign::emit_arguments(rewriter, call);
 }
 
 /// Says where the structs lie that the call passes by value: the callee gets copies that are

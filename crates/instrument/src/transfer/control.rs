@@ -13,6 +13,7 @@ use crate::context::Context;
 use crate::function::{Label, Rewriter};
 use crate::llvm::{Block, Opcode, Predicate, Value};
 use crate::loops;
+use crate::reports;
 
 /// The terminator at a region's end.
 pub fn emit_end(rewriter: &mut Rewriter<'_>, end: Value) {
@@ -153,7 +154,7 @@ pub fn rewrite_failures(context: &mut Context, failures: &Failures) {
         context.builder.before(call);
         let site = failed_site(context, block, failure);
         context.hook("check_failed", &[site]);
-        if call.called().name().starts_with("__ubsan_") {
+        if reports::handler(call).is_some() {
             call.erase();
         }
     }

@@ -3,10 +3,11 @@
 //!
 //! A model says in the name of whose call it fails a check; so every call of one, labels or
 //! not, leaves its site in the thread's words first. A function that is only declared may be
-//! neither instrumented nor modelled: if a pointer to labelled memory goes there, the runtime
-//! is told that labels may be swallowed. It looks at the memory's summary itself.
+//! neither instrumented nor modelled, and so may one that is called by a pointer: in a process
+//! that records, the runtime looks at what such a call is given, as far as pointers lead.
 
 use nearmiss_abi::model::{PREFIX, only_captures};
+use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::shadow::MODEL_SITE_OFFSET;
 use nearmiss_sites::SiteKind;
 
@@ -15,6 +16,7 @@ use crate::function::Rewriter;
 use crate::guard::Sources;
 use crate::llvm::{Module, Value};
 use crate::may;
+use crate::pointers;
 
 /// What every name of the runtime and of the models starts with.
 const OWN_PREFIX: &str = "__nm_";
@@ -39,50 +41,118 @@ pub fn site_kind(instruction: Value) -> SiteKind {
     SiteKind::Call(name.strip_prefix(PREFIX).unwrap_or(&name).into())
 }
 
-/// Leaves the site of a call of a model.
+/// Leaves the site of a call of a model, or of a call that may turn out to be one.
 pub fn prepare(rewriter: &mut Rewriter<'_>, call: Value) {
+    if rewriter.context.is_model_unit {
+        return;
+    }
+    if let Some(translation) = pointers::translation_of(call) {
+        let site = rewriter.site_of(call);
+        pointers::set_site(translation, site);
+    }
     let callee = call.called();
-    let is_of_model = callee.is_function() && callee.name().starts_with(PREFIX);
-    if is_of_model && !rewriter.context.is_model_unit {
+    if callee.is_function() && callee.name().starts_with(PREFIX) {
         let site = rewriter.site_of(call);
         let word = rewriter.context.thread_word(MODEL_SITE_OFFSET);
         rewriter.context.builder.store(site, word);
     }
 }
 
-/// Adds the memory that the call's pointers point to.
+/// Whatever the call's pointers lead to is looked at, so its region has work to do.
 pub fn collect(rewriter: &Rewriter<'_>, call: Value, sources: &mut Sources) {
-    for pointer in swallowed_pointers(rewriter, call) {
-        sources.add_memory(pointer, 1, 1);
-    }
+    sources.recording |= is_noticed(rewriter, call);
 }
 
 /// Tells of the pointers that are given away.
 pub fn emit(rewriter: &mut Rewriter<'_>, call: Value) {
-    let pointers = swallowed_pointers(rewriter, call);
-    if pointers.is_empty() {
+    if !is_noticed(rewriter, call) {
         return;
     }
+    let pointers = swallowed_pointers(rewriter, call);
     let site = rewriter.site_of(call);
+    let callee = foreign_address(rewriter, call);
     let builder = &rewriter.context.builder;
-    let callee = builder.unsigned(call.called(), 64);
+    if pointers.is_empty() {
+        let nothing = builder.u64(1);
+        rewriter.context.hook("swallowed", &[nothing, callee, site]);
+    }
     for pointer in pointers {
         let pointer = builder.unsigned(pointer, 64);
         rewriter.context.hook("swallowed", &[pointer, callee, site]);
     }
 }
 
+/// Whether the runtime hears of a call: it gives pointers away, or it is of a function of
+/// another unit or library, which may read an input (then that is said of this call).
+fn is_noticed(rewriter: &Rewriter<'_>, call: Value) -> bool {
+    let is_named = call.called().is_function() && !call.arguments().is_empty();
+    may_be_foreign(rewriter, call) && (is_named || !swallowed_pointers(rewriter, call).is_empty())
+}
+
+/// Tells of the labelled arguments themselves, which were left for the callee: the next call
+/// would leave its own in their place.
+pub fn emit_arguments(rewriter: &mut Rewriter<'_>, call: Value) {
+    if !may_be_foreign(rewriter, call) {
+        return;
+    }
+    let site = rewriter.site_of(call);
+    let callee = foreign_address(rewriter, call);
+    let none = rewriter.context.builder.u64(0);
+    rewriter.context.hook("swallowed", &[none, callee, site]);
+}
+
+/// The address by which the runtime finds out whether the callee is instrumented; 0: it is not.
+/// Models that only capture are part of the program, but labels get lost in them.
+fn foreign_address(rewriter: &Rewriter<'_>, call: Value) -> Value {
+    let callee = call.called();
+    let builder = &rewriter.context.builder;
+    match callee.is_function() && only_captures(&callee.name()) {
+        true => builder.u64(0),
+        false => builder.unsigned(callee, 64),
+    }
+}
+
+/// Whether the callee may be neither instrumented nor modelled.
+fn may_be_foreign(rewriter: &Rewriter<'_>, call: Value) -> bool {
+    let callee = call.called();
+    if rewriter.context.is_model_unit || !is_barrier(call) {
+        return false;
+    }
+    if !callee.is_function() {
+        return true;
+    }
+    (callee.is_declaration() || callee.is_elsewhere())
+        && (!callee.name().starts_with(OWN_PREFIX) || only_captures(&callee.name()))
+}
+
 /// The pointers that a call gives to a function unknown here, but for those to constants and
 /// structs by value, which have a way of their own.
 fn swallowed_pointers(rewriter: &Rewriter<'_>, call: Value) -> Vec<Value> {
-    let callee = call.called();
-    let is_unknown = callee.is_function()
-        && (callee.is_declaration() || callee.is_elsewhere())
-        && (!callee.name().starts_with(OWN_PREFIX) || only_captures(&callee.name()))
-        && !rewriter.context.is_model_unit;
-    if !is_unknown {
+    if !may_be_foreign(rewriter, call) {
         return Vec::new();
     }
+    pointers_of(call)
+}
+
+/// Tells of memory that assembly is given, as an operand or by its address.
+pub fn emit_assembly(rewriter: &mut Rewriter<'_>, assembly: Value) {
+    let pointers = pointers_of(assembly);
+    if pointers.is_empty() {
+        return;
+    }
+    let site = rewriter.context.site(SiteKind::Other, assembly);
+    let builder = &rewriter.context.builder;
+    let kind = builder.u32(NoteKind::Assembly as u32);
+    for pointer in pointers {
+        let pointer = builder.unsigned(pointer, 64);
+        rewriter
+            .context
+            .hook("opaque", &[pointer, builder.u64(0), kind, site]);
+    }
+}
+
+/// The pointers that a call is given, but for those to constants and structs by value.
+pub fn pointers_of(call: Value) -> Vec<Value> {
     let arguments = call.arguments().into_iter().enumerate();
     let pointers = arguments.filter(|(position, argument)| {
         argument.ty().is_pointer()

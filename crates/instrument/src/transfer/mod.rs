@@ -18,6 +18,7 @@ use nearmiss_sites::SiteKind;
 use crate::function::{Label, Rewriter};
 use crate::guard::Sources;
 use crate::llvm::{Opcode, Value};
+use crate::pointers;
 use crate::regions::Region;
 
 /// Whether an instruction ends a region: a call of a function that may move labels itself.
@@ -25,6 +26,7 @@ pub fn is_barrier(instruction: Value) -> bool {
     instruction.opcode() == Opcode::LLVMCall
         && !is_intrinsic(instruction)
         && !is_inline_assembly(instruction)
+        && !pointers::is_translation(instruction)
 }
 
 /// Whether the processor may end the program here, for want of a divisor.
@@ -37,9 +39,10 @@ pub fn may_divide_by_zero(instruction: Value) -> bool {
     divides && instruction.operand(1).constant_integer().is_none()
 }
 
-/// Whether a call is of an intrinsic whose result is a function of its operands' labels.
+/// Whether a call is of an intrinsic, or of what stands before a call through a pointer, whose result is a function of its operands' labels.
 pub fn is_pure_intrinsic(instruction: Value) -> bool {
-    is_intrinsic(instruction) && intrinsics::has_rule(&instruction.called().name())
+    pointers::is_translation(instruction)
+        || is_intrinsic(instruction) && intrinsics::has_rule(&instruction.called().name())
 }
 
 /// Whether a call is of an LLVM intrinsic.
@@ -68,6 +71,10 @@ pub fn collect(rewriter: &Rewriter<'_>, region: &Region, sources: &mut Sources) 
             Opcode::LLVMAlloca => stack::collect_alloca(rewriter, instruction, sources),
             Opcode::LLVMCall if is_barrier(instruction) => {
                 calls::collect_returned(instruction, sources)
+            }
+            Opcode::LLVMCall if is_inline_assembly(instruction) => {
+                collect_operands(rewriter, instruction, sources);
+                sources.recording |= !foreign::pointers_of(instruction).is_empty();
             }
             Opcode::LLVMCall => intrinsics::collect(rewriter, instruction, sources),
             _ => collect_operands(rewriter, instruction, sources),
@@ -132,7 +139,12 @@ fn transfer(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
         LLVMAlloca => stack::alloca(rewriter, instruction),
         LLVMCall if is_barrier(instruction) => calls::emit_returned(rewriter, instruction),
         LLVMCall if is_inline_assembly(instruction) => {
+            foreign::emit_assembly(rewriter, instruction);
             lose_operands(rewriter, instruction, NoteKind::Assembly)
+        }
+        // The pointer that the program calls, whatever is called in its place.
+        LLVMCall if pointers::is_translation(instruction) => {
+            rewriter.labels_of(instruction.operand(0))
         }
         LLVMCall => intrinsics::transfer(rewriter, instruction),
         LLVMBr => control::check(rewriter, instruction),

@@ -30,6 +30,14 @@ pub fn request(text: &str) -> Option<Request> {
     })
 }
 
+/// What is to be said about the length of a target's inputs.
+pub fn bound() -> String {
+    format!(
+        "inputs have at most {BYTES} bytes: `--function {TARGET} --size data=size --range size=0..N`, with the \
+         names of its parameters, says otherwise"
+    )
+}
+
 /// The names of the two parameters where the target is defined.
 fn parameters(text: &str) -> Option<(String, String)> {
     text.match_indices(TARGET).find_map(|(at, _)| {

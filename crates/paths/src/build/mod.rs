@@ -31,6 +31,7 @@ mod words;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use fuzzer::bound as fuzzer_bound;
 use nearmiss_cc::Checks;
 use nearmiss_harness::{Plan, Request};
 use nearmiss_results::Undefined;

@@ -54,7 +54,11 @@ fn write_head(text: &mut String, report: &FunctionReport) -> fmt::Result {
         writeln!(text, "{}", helpers.join(", "))?;
     }
     writeln!(text, "{}", completeness(report))?;
-    for assumed in &report.assumed {
+    for bound in &report.bounds {
+        writeln!(text, "Bound: {}", escape::text(bound))?;
+    }
+    let is_bound = |note: &&String| report.bounds.contains(note);
+    for assumed in report.assumed.iter().filter(|note| !is_bound(note)) {
         writeln!(text, "Note: {}", escape::text(assumed))?;
     }
     Ok(())
@@ -72,11 +76,15 @@ fn completeness(report: &FunctionReport) -> String {
         Some(_) => " on admissible inputs",
         None => "",
     };
+    let within = match report.bounds.is_empty() {
+        true => ".",
+        false => ", within these bounds:",
+    };
     match report.is_complete() {
         true if what == "path" => {
-            format!("Complete: {tests}, one for every feasible path{admissible}.")
+            format!("Complete: {tests}, one for every feasible path{admissible}{within}")
         }
-        true => format!("Complete: {tests} for every feasible {what}{admissible}."),
+        true => format!("Complete: {tests} for every feasible {what}{admissible}{within}"),
         false => {
             format!("Not complete: {tests}, but perhaps not for every feasible {what}, see below.")
         }

@@ -225,9 +225,19 @@ pub fn is_terminal(fd: i32) -> bool {
 
 /// Nanoseconds since 1970.
 pub fn now() -> i128 {
+    clock(0)
+}
+
+/// Nanoseconds that a clock shows.
+pub fn clock(number: usize) -> i128 {
     let mut time = [0i64; 2];
     // SAFETY: `struct timespec` is two words.
-    let _ = unsafe { call(CLOCK_GETTIME, [0, time.as_mut_ptr() as usize, 0, 0, 0, 0]) };
+    let _ = unsafe {
+        call(
+            CLOCK_GETTIME,
+            [number, time.as_mut_ptr() as usize, 0, 0, 0, 0],
+        )
+    };
     nanoseconds((time[0], time[1] as u32))
 }
 

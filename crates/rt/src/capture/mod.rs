@@ -19,6 +19,7 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::{AtomicU32, Ordering};
 
 use nearmiss_abi::capture::{DEFAULT_FILE, DEFAULT_FILES, RecordKind};
+use nearmiss_abi::chance::MOST_BYTES;
 
 use crate::system;
 use crate::text::Text;
@@ -56,6 +57,8 @@ pub struct Capture {
     paths: paths::Table,
     store: store::Store,
     stdin: stdin::Watched,
+    /// Bytes kept of what came by chance.
+    chance: usize,
     /// The path that is being looked at, absolute.
     path: Text<8192>,
     /// A second path: where a link leads, where content is put.
@@ -75,6 +78,7 @@ static CAPTURE: Global = Global(UnsafeCell::new(Capture {
     paths: paths::Table::none(),
     store: store::Store::none(),
     stdin: stdin::Watched::none(),
+    chance: 0,
     path: Text::EMPTY,
     other: Text::EMPTY,
     scratch: [0; SCRATCH],
@@ -153,6 +157,43 @@ pub unsafe fn made(path: *const u8) {
         // SAFETY: as promised by the caller.
         with(|capture| unsafe { capture.made_path(path) });
     }
+}
+
+/// The process got these bytes by chance, as the next of this stream.
+#[inline(always)]
+pub fn chance(process: u32, name: &[u8], bytes: &[u8]) {
+    if active() {
+        with(|capture| capture.keep_chance(process, name, bytes));
+    }
+}
+
+impl Capture {
+    fn keep_chance(&mut self, process: u32, name: &[u8], bytes: &[u8]) {
+        // What later runs are not given need not be kept.
+        if self.chance + bytes.len() > MOST_BYTES {
+            return;
+        }
+        self.chance += bytes.len();
+        let (process, size) = (process.to_le_bytes(), (name.len() as u32).to_le_bytes());
+        self.log
+            .record(RecordKind::Chance, &[&process, &size, name, bytes]);
+    }
+}
+
+/// What a clock of the kernel's shows, in nanoseconds.
+pub fn clock_now(clock: usize) -> i64 {
+    kernel::clock(clock) as i64
+}
+
+/// The number of the parent process.
+pub fn parent() -> u32 {
+    kernel::parent()
+}
+
+/// The numbers of the device that a descriptor leads to.
+pub fn device_of(fd: i32) -> Option<(u64, u64)> {
+    let device = kernel::details(fd).ok()?.is_device();
+    Some((device >> 8, device & 255))
 }
 
 /// The process ends by itself.

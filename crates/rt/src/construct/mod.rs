@@ -204,7 +204,7 @@ impl Runtime {
     }
 
     /// match: `x & 0`, `x * 0`; both operands constant → result: concrete
-    /// match: `x + 0`, `x - 0`, `x | 0`, `x ^ 0`, shifts by 0 → result: `x`
+    /// match: `x + 0`, `x - 0`, `x | 0`, `x ^ 0`, `x * 1`, shifts by 0 → result: `x`
     #[inline(always)]
     fn simplify(&self, op: Op, a: Operand, b: Operand) -> Option<Label> {
         let constant =
@@ -217,6 +217,8 @@ impl Runtime {
         let zero_b = b_constant && b.value == 0;
         match op {
             Op::And | Op::Mul if zero_a || zero_b => Some(CONCRETE),
+            Op::Mul if a_constant && a.value == 1 => Some(b.label),
+            Op::Mul if b_constant && b.value == 1 => Some(a.label),
             Op::Add | Op::Or | Op::Xor if zero_a => Some(b.label),
             Op::Add | Op::Sub | Op::Or | Op::Xor | Op::Shl | Op::LShr | Op::AShr if zero_b => {
                 Some(a.label)

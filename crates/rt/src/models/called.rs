@@ -4,12 +4,15 @@
 //! On `unsafe`: each function here asks what the real one asks.
 #![allow(missing_docs, non_snake_case, clippy::missing_safety_doc)]
 
+use nearmiss_abi::chance::EXECUTES;
+
 use super::real;
 pub use super::real::*;
 use super::real::{IoVector, Message};
 use super::stdio::flags_of;
 use crate::capture::stdin::{self, Given};
 use crate::capture::{self, Use};
+use crate::chance;
 use crate::files::{AT_FDCWD, flags};
 use crate::streams::File;
 
@@ -50,6 +53,24 @@ unsafe fn use_of_mode(mode: *const u8) -> Use {
     }
 }
 
+/// What a function of a path gives back. Only where it has succeeded the path is known to be
+/// readable.
+trait PathResult {
+    fn has_succeeded(&self) -> bool;
+}
+
+impl PathResult for i32 {
+    fn has_succeeded(&self) -> bool {
+        *self >= 0
+    }
+}
+
+impl<T> PathResult for *mut T {
+    fn has_succeeded(&self) -> bool {
+        !self.is_null()
+    }
+}
+
 /// Functions of paths: how the path is used, then the real function.
 macro_rules! path_functions {
     ($(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty: $use:expr, $directory:expr, $path:ident;)*) => { $(
@@ -59,7 +80,11 @@ macro_rules! path_functions {
                 capture::uses($use, $directory, $path);
             }
             // SAFETY: see the module's comment.
-            unsafe { real::$name($($argument),*) }
+            let result = unsafe { real::$name($($argument),*) };
+            if result.has_succeeded() {
+                chance::opened($path);
+            }
+            result
         }
     )* };
 }
@@ -84,8 +109,27 @@ path_functions! {
     fn freopen(path: *const u8, mode: *const u8, old: *mut File) -> *mut File: unsafe { use_of_mode(mode) }, AT_FDCWD, path;
     // SAFETY: what was given as a mode.
     fn freopen64(path: *const u8, mode: *const u8, old: *mut File) -> *mut File: unsafe { use_of_mode(mode) }, AT_FDCWD, path;
-    fn execve(path: *const u8, arguments: *const *mut u8, environment: *const *mut u8) -> i32: Use::Status, AT_FDCWD, path;
-    fn execv(path: *const u8, arguments: *const *mut u8) -> i32: Use::Status, AT_FDCWD, path;
+}
+
+/// Functions that execute another program, which may read any variable.
+macro_rules! executes {
+    ($(fn $name:ident($($argument:ident: $type:ty),*) $(: $path:ident)?;)*) => { $(
+        #[inline(always)]
+        pub unsafe fn $name($($argument: $type),*) -> i32 {
+            $(capture::uses(Use::Status, AT_FDCWD, $path);)?
+            capture::chance(0, EXECUTES.as_bytes(), &[1]);
+            // SAFETY: see the module's comment.
+            unsafe { real::$name($($argument),*) }
+        }
+    )* };
+}
+
+executes! {
+    fn execve(path: *const u8, arguments: *const *mut u8, environment: *const *mut u8): path;
+    fn execv(path: *const u8, arguments: *const *mut u8): path;
+    fn execvp(name: *const u8, arguments: *const *mut u8);
+    fn execvpe(name: *const u8, arguments: *const *mut u8, environment: *const *mut u8);
+    fn fexecve(fd: i32, arguments: *const *mut u8, environment: *const *mut u8);
 }
 
 /// Functions that end the process at once.
@@ -102,6 +146,17 @@ macro_rules! ends {
 
 ends! { _exit _Exit quick_exit }
 
+#[inline(always)]
+pub unsafe fn fork() -> i32 {
+    let number = chance::before_fork();
+    // SAFETY: see the module's comment.
+    let child = unsafe { real::fork() };
+    if child == 0 {
+        chance::in_child(number);
+    }
+    child
+}
+
 /// Functions that read from a descriptor into a buffer.
 macro_rules! reads {
     ($(fn $name:ident($fd:ident, $buffer:ident, $size:ident $(, $argument:ident: $type:ty)*);)*) => { $(
@@ -111,6 +166,7 @@ macro_rules! reads {
             unsafe {
                 let got = real::$name($fd, $buffer, $size $(, $argument)*);
                 stdin::received($fd, $buffer, got);
+                chance::read_from($fd, $buffer, got);
                 got
             }
         }
@@ -124,12 +180,12 @@ reads! {
 
 /// Functions that read from a socket; bytes that are only looked at come again.
 macro_rules! receives {
-    ($(fn $name:ident($fd:ident, $buffer:ident, $size:ident, $how:ident $(, $argument:ident: $type:ty)*);)*) => { $(
+    ($(fn $name:ident($fd:ident, $buffer:ident, $size:ident $(, $room:ident)?; $how:ident $(, $argument:ident: $type:ty)*);)*) => { $(
         #[inline(always)]
-        pub unsafe fn $name($fd: i32, $buffer: *mut u8, $size: usize, $how: i32 $(, $argument: $type)*) -> isize {
+        pub unsafe fn $name($fd: i32, $buffer: *mut u8, $size: usize $(, $room: usize)?, $how: i32 $(, $argument: $type)*) -> isize {
             // SAFETY: see the module's comment.
             unsafe {
-                let got = real::$name($fd, $buffer, $size, $how $(, $argument)*);
+                let got = real::$name($fd, $buffer, $size $(, $room)?, $how $(, $argument)*);
                 if $how & MSG_PEEK == 0 {
                     stdin::received($fd, $buffer, got.min($size as isize));
                 }
@@ -142,8 +198,10 @@ macro_rules! receives {
 const MSG_PEEK: i32 = 2;
 
 receives! {
-    fn recv(fd, buffer, size, how);
-    fn recvfrom(fd, buffer, size, how, address: *mut u8, room: *mut u32);
+    fn recv(fd, buffer, size; how);
+    fn __recv_chk(fd, buffer, size, known; how);
+    fn recvfrom(fd, buffer, size; how, address: *mut u8, room: *mut u32);
+    fn __recvfrom_chk(fd, buffer, size, known; how, address: *mut u8, room: *mut u32);
 }
 
 #[inline(always)]
@@ -206,11 +264,7 @@ stream_functions! {
     fn fgets(buffer: *mut u8, size: i32, file: *mut File) -> *mut u8: file, |line| Given::Line(line);
     fn fgets_unlocked(buffer: *mut u8, size: i32, file: *mut File) -> *mut u8: file, |line| Given::Line(line);
     fn __fgets_chk(buffer: *mut u8, room: usize, size: i32, file: *mut File) -> *mut u8: file, |line| Given::Line(line);
-    fn getc(file: *mut File) -> i32: file, |byte| Given::Byte(byte);
-    fn fgetc(file: *mut File) -> i32: file, |byte| Given::Byte(byte);
-    fn _IO_getc(file: *mut File) -> i32: file, |byte| Given::Byte(byte);
-    fn getc_unlocked(file: *mut File) -> i32: file, |byte| Given::Byte(byte);
-    fn fgetc_unlocked(file: *mut File) -> i32: file, |byte| Given::Byte(byte);
+    fn __fgets_unlocked_chk(buffer: *mut u8, room: usize, size: i32, file: *mut File) -> *mut u8: file, |line| Given::Line(line);
     fn getchar() -> i32: real::stdin, |byte| Given::Byte(byte);
     fn getchar_unlocked() -> i32: real::stdin, |byte| Given::Byte(byte);
     fn getline(line: *mut *mut u8, room: *mut usize, file: *mut File) -> isize: file, |got| own_line(line, got);
@@ -218,25 +272,51 @@ stream_functions! {
     fn __getdelim(line: *mut *mut u8, room: *mut usize, end: i32, file: *mut File) -> isize: file, |got| own_line(line, got);
 }
 
+/// Functions that give one byte of a stream.
+macro_rules! byte_functions {
+    ($($name:ident)*) => { $(
+        #[inline(always)]
+        pub unsafe fn $name(file: *mut File) -> i32 {
+            // SAFETY: see the module's comment.
+            unsafe {
+                let before = stdin::before(file);
+                let byte = real::$name(file);
+                stdin::after(file, before, Given::Byte(byte));
+                chance::byte_from_stream(file, byte)
+            }
+        }
+    )* };
+}
+
+byte_functions! { getc fgetc _IO_getc getc_unlocked fgetc_unlocked }
+
 /// `fread` says how many whole items came; asked for bytes it says how many of those, and is
 /// otherwise the same.
 macro_rules! item_functions {
-    ($($name:ident)*) => { $(
+    ($(fn $name:ident(buffer $(, $room:ident)?);)*) => { $(
         #[inline(always)]
-        pub unsafe fn $name(buffer: *mut u8, size: usize, count: usize, file: *mut File) -> usize {
+        pub unsafe fn $name(buffer: *mut u8, $($room: usize,)? size: usize, count: usize, file: *mut File) -> usize {
             // SAFETY: see the module's comment.
             unsafe {
                 let bytes = size.wrapping_mul(count);
                 if !stdin::is_watched() || bytes == 0 {
-                    return real::$name(buffer, size, count, file);
+                    let items = real::$name(buffer, $($room,)? size, count, file);
+                    chance::read_from_stream(file, buffer, items.wrapping_mul(size));
+                    return items;
                 }
                 let before = stdin::before(file);
-                let got = real::$name(buffer, 1, bytes, file);
+                let got = real::$name(buffer, $($room,)? 1, bytes, file);
                 stdin::after(file, before, Given::Bytes(buffer, got));
+                chance::read_from_stream(file, buffer, got);
                 if got == bytes { count } else { got.checked_div(size).unwrap_or(0) }
             }
         }
     )* };
 }
 
-item_functions! { fread fread_unlocked }
+item_functions! {
+    fn fread(buffer);
+    fn fread_unlocked(buffer);
+    fn __fread_chk(buffer, room);
+    fn __fread_unlocked_chk(buffer, room);
+}

@@ -6,8 +6,11 @@
 
 mod called;
 mod captured;
+mod chance;
+mod children;
 mod fcntl;
 mod mman;
+mod output;
 pub mod real;
 mod socket;
 mod stat;
@@ -88,3 +91,5 @@ macro_rules! model {
 }
 
 pub(crate) use model;
+pub use stdio::{flags_of, follow};
+pub use stdio_input::source_of;

@@ -28,6 +28,10 @@ pub struct Message {
 
 unsafe extern "C" {
     pub fn __errno_location() -> *mut i32;
+    pub fn dl_iterate_phdr(
+        callback: unsafe extern "C" fn(*const c_void, usize, *mut c_void) -> i32,
+        data: *mut c_void,
+    ) -> i32;
     pub fn getauxval(kind: u64) -> u64;
     pub fn on_exit(handler: extern "C" fn(i32, *mut c_void), argument: *mut c_void) -> i32;
 
@@ -54,9 +58,32 @@ unsafe extern "C" {
         address: *mut u8,
         room: *mut u32,
     ) -> isize;
+    pub fn __recv_chk(fd: i32, buffer: *mut u8, size: usize, room: usize, flags: i32) -> isize;
+    pub fn __recvfrom_chk(
+        fd: i32,
+        buffer: *mut u8,
+        size: usize,
+        known: usize,
+        flags: i32,
+        address: *mut u8,
+        room: *mut u32,
+    ) -> isize;
+    pub fn send(fd: i32, start: *const u8, size: usize, flags: i32) -> isize;
+    pub fn sendto(
+        fd: i32,
+        start: *const u8,
+        size: usize,
+        flags: i32,
+        address: *const u8,
+        room: u32,
+    ) -> isize;
+    pub fn sendmsg(fd: i32, message: *const Message, flags: i32) -> isize;
     pub fn recvmsg(fd: i32, message: *mut Message, flags: i32) -> isize;
 
     // unistd.h, sys/uio.h
+    pub fn pwrite(fd: i32, start: *const u8, size: usize, offset: i64) -> isize;
+    pub fn pwrite64(fd: i32, start: *const u8, size: usize, offset: i64) -> isize;
+    pub fn writev(fd: i32, vectors: *const IoVector, count: i32) -> isize;
     pub fn dup3(from: i32, to: i32, flags: i32) -> i32;
     pub fn pipe(ends: *mut i32) -> i32;
     pub fn pipe2(ends: *mut i32, flags: i32) -> i32;
@@ -74,6 +101,10 @@ unsafe extern "C" {
     pub fn read(fd: i32, buffer: *mut u8, size: usize) -> isize;
     pub fn pread(fd: i32, buffer: *mut u8, size: usize, offset: i64) -> isize;
     pub fn pread64(fd: i32, buffer: *mut u8, size: usize, offset: i64) -> isize;
+    pub fn __pread_chk(fd: i32, buffer: *mut u8, size: usize, offset: i64, room: usize) -> isize;
+    pub fn __pread64_chk(fd: i32, buffer: *mut u8, size: usize, offset: i64, room: usize) -> isize;
+    pub fn lseek(fd: i32, offset: i64, whence: i32) -> i64;
+    pub fn lseek64(fd: i32, offset: i64, whence: i32) -> i64;
     pub fn readv(fd: i32, vectors: *const IoVector, count: i32) -> isize;
     pub fn __read_chk(fd: i32, buffer: *mut u8, size: usize, room: usize) -> isize;
     pub fn fork() -> i32;
@@ -118,9 +149,29 @@ unsafe extern "C" {
     pub fn fclose(file: *mut File) -> i32;
     pub fn fread(buffer: *mut u8, size: usize, count: usize, file: *mut File) -> usize;
     pub fn fread_unlocked(buffer: *mut u8, size: usize, count: usize, file: *mut File) -> usize;
+    pub fn __fread_chk(
+        buffer: *mut u8,
+        room: usize,
+        size: usize,
+        count: usize,
+        file: *mut File,
+    ) -> usize;
+    pub fn __fread_unlocked_chk(
+        buffer: *mut u8,
+        room: usize,
+        size: usize,
+        count: usize,
+        file: *mut File,
+    ) -> usize;
     pub fn fgets(buffer: *mut u8, size: i32, file: *mut File) -> *mut u8;
     pub fn fgets_unlocked(buffer: *mut u8, size: i32, file: *mut File) -> *mut u8;
     pub fn __fgets_chk(buffer: *mut u8, room: usize, size: i32, file: *mut File) -> *mut u8;
+    pub fn __fgets_unlocked_chk(
+        buffer: *mut u8,
+        room: usize,
+        size: i32,
+        file: *mut File,
+    ) -> *mut u8;
     pub fn getc(file: *mut File) -> i32;
     pub fn fgetc(file: *mut File) -> i32;
     pub fn _IO_getc(file: *mut File) -> i32;
@@ -128,6 +179,11 @@ unsafe extern "C" {
     pub fn fgetc_unlocked(file: *mut File) -> i32;
     pub fn getchar() -> i32;
     pub fn getchar_unlocked() -> i32;
+    pub fn fputc(byte: i32, file: *mut File) -> i32;
+    pub fn putc(byte: i32, file: *mut File) -> i32;
+    pub fn _IO_putc(byte: i32, file: *mut File) -> i32;
+    pub fn fputc_unlocked(byte: i32, file: *mut File) -> i32;
+    pub fn putc_unlocked(byte: i32, file: *mut File) -> i32;
     pub fn ungetc(byte: i32, file: *mut File) -> i32;
     pub fn getline(line: *mut *mut u8, room: *mut usize, file: *mut File) -> isize;
     pub fn getdelim(line: *mut *mut u8, room: *mut usize, end: i32, file: *mut File) -> isize;
@@ -135,9 +191,18 @@ unsafe extern "C" {
     pub fn fseek(file: *mut File, offset: i64, whence: i32) -> i32;
     pub fn fseeko(file: *mut File, offset: i64, whence: i32) -> i32;
     pub fn fseeko64(file: *mut File, offset: i64, whence: i32) -> i32;
+    pub fn ftell(file: *mut File) -> i64;
+    pub fn ftello(file: *mut File) -> i64;
+    pub fn ftello64(file: *mut File) -> i64;
     pub fn rewind(file: *mut File);
     pub fn fsetpos(file: *mut File, position: *const c_void) -> i32;
     pub fn fsetpos64(file: *mut File, position: *const c_void) -> i32;
+
+    // setjmp.h
+    pub fn longjmp(place: *mut u8, value: i32);
+    pub fn _longjmp(place: *mut u8, value: i32);
+    pub fn siglongjmp(place: *mut u8, value: i32);
+    pub fn __longjmp_chk(place: *mut u8, value: i32);
 
     // stdlib.h
     pub fn malloc(size: usize) -> *mut u8;
@@ -158,6 +223,8 @@ unsafe extern "C" {
     pub fn mempcpy(to: *mut u8, from: *const u8, size: usize) -> *mut u8;
     pub fn bcopy(from: *const u8, to: *mut u8, size: usize);
     pub fn bzero(to: *mut u8, size: usize);
+    pub fn explicit_bzero(to: *mut u8, size: usize);
+    pub fn __explicit_bzero_chk(to: *mut u8, size: usize, room: usize);
     pub fn __mempcpy_chk(to: *mut u8, from: *const u8, size: usize, room: usize) -> *mut u8;
     pub fn __memcpy_chk(to: *mut u8, from: *const u8, size: usize, room: usize) -> *mut u8;
     pub fn __memmove_chk(to: *mut u8, from: *const u8, size: usize, room: usize) -> *mut u8;

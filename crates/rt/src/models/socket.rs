@@ -4,8 +4,10 @@ use nearmiss_abi::channel::ChannelKind;
 
 use super::model;
 use super::real::{IoVector, Message};
-use super::unistd::{received, received_parts};
+use super::unistd::{about_to_read, about_to_read_parts, is_readable, received, received_parts};
+use crate::arrivals::Reading;
 use crate::calls::Call;
+use crate::formula::Word;
 use crate::input::Source;
 use crate::runtime::Runtime;
 
@@ -49,6 +51,7 @@ model! {
             // SAFETY: the real function has just written them.
             let pair = unsafe { [pair.read(), pair.add(1).read()] };
             runtime.made_flow(&pair, ChannelKind::Socket);
+            runtime.keep_pair(pair);
         }
     }
 }
@@ -71,32 +74,72 @@ model! {
 
 model! {
     fn recv(fd: i32, buffer: *mut u8, size: usize, flags: i32) -> isize;
-    before |runtime, _| source(runtime, fd, flags);
-    after |runtime, call, source, got| {
-        call.fix(runtime, "lpll");
-        came(runtime, call, source, (buffer, size), got);
+    before |runtime, call| {
+        let source = source(runtime, fd, flags);
+        about_to_read(runtime, call, source, (buffer, size))
+    };
+    after |runtime, call, reading, got| {
+        call.fix(runtime, "l..l");
+        came(runtime, call, reading.source, (buffer, size), got);
+    }
+}
+
+model! {
+    fn __recv_chk(fd: i32, buffer: *mut u8, size: usize, room: usize, flags: i32) -> isize;
+    before |runtime, call| {
+        let source = source(runtime, fd, flags);
+        about_to_read(runtime, call, source, (buffer, size))
+    };
+    after |runtime, call, reading, got| {
+        call.fix(runtime, "l...l");
+        came(runtime, call, reading.source, (buffer, size), got);
     }
 }
 
 model! {
     fn recvfrom(fd: i32, buffer: *mut u8, size: usize, flags: i32, address: *mut u8, room: *mut u32) -> isize;
-    before |runtime, _| source(runtime, fd, flags);
-    after |runtime, call, source, got| {
-        call.fix(runtime, "lpllpp");
-        came(runtime, call, source, (buffer, size), got);
+    before |runtime, call| {
+        let source = source(runtime, fd, flags);
+        about_to_read(runtime, call, source, (buffer, size))
+    };
+    after |runtime, call, reading, got| {
+        call.fix(runtime, "l..lpp");
+        came(runtime, call, reading.source, (buffer, size), got);
+    }
+}
+
+model! {
+    fn __recvfrom_chk(fd: i32, buffer: *mut u8, size: usize, known: usize, flags: i32, address: *mut u8, room: *mut u32) -> isize;
+    before |runtime, call| {
+        let source = source(runtime, fd, flags);
+        about_to_read(runtime, call, source, (buffer, size))
+    };
+    after |runtime, call, reading, got| {
+        call.fix(runtime, "l...lp");
+        came(runtime, call, reading.source, (buffer, size), got);
     }
 }
 
 model! {
     fn recvmsg(fd: i32, message: *mut Message, flags: i32) -> isize;
-    before |runtime, _| source(runtime, fd, flags);
-    after |runtime, call, source, got| {
+    before |runtime, call| {
+        let source = source(runtime, fd, flags);
+        let bytes = size_of::<Message>() as u64;
+        if is_readable(runtime, call, message as u64, bytes) {
+            // SAFETY: it lies in an object of the program's.
+            let message = unsafe { message.read() };
+            about_to_read_parts(runtime, call, source, (message.vectors, message.count))
+        } else {
+            Reading::of(source, Word::concrete(0), false)
+        }
+    };
+    after |runtime, call, reading, got| {
         call.fix(runtime, "lpl");
         if got > 0 {
             // SAFETY: the real function took it for a message.
             let message = unsafe { message.read() };
             let vectors: (*const IoVector, usize) = (message.vectors, message.count);
-            received_parts(runtime, call, source, vectors, got);
+            received_parts(runtime, call, reading.source, vectors, got);
         }
     }
 }

@@ -1,10 +1,14 @@
 //! `<stdio.h>`: reading from streams.
 
+use nearmiss_abi::event::EventKind;
 use nearmiss_abi::note::NoteKind;
-use nearmiss_abi::term::CONCRETE;
+use nearmiss_abi::op::Op;
+use nearmiss_abi::term::{CONCRETE, Label, ShadowWord};
 
 use super::stdio::follow;
 use super::{model, real};
+use crate::arrivals::Reading;
+use crate::bounds::Span;
 use crate::calls::Call;
 use crate::extent::Line;
 use crate::input::Source;
@@ -20,6 +24,9 @@ pub fn source_of(runtime: &mut Runtime, file: *mut File) -> Option<Source> {
         if file == real::stdin && runtime.streams.find(file).is_none() {
             follow(runtime, file, 0);
         }
+    }
+    if runtime.streams.find(file).is_none() {
+        return runtime.kept_stream(file);
     }
     let stream = runtime.streams.find(file)?;
     if !stream.is_in_step() {
@@ -60,16 +67,21 @@ fn received(
     (buffer, got): (*mut u8, u64),
 ) -> bool {
     let mut skipped = 0;
+    let mut pushed = CONCRETE;
     if let Some(source) = source
         && let Some(stream) = runtime.streams.find(file)
     {
         stream.advance_to(source.offset + got);
         if got > 0 && core::mem::take(&mut stream.pushed) {
             skipped = 1;
+            pushed = stream.pushed_label;
         }
     }
     let start = buffer as u64;
     runtime.shadow.clear(start, skipped);
+    if pushed != CONCRETE {
+        runtime.shadow.set(start, ShadowWord::new(pushed, 0));
+    }
     let source = source.map(|source| Source {
         offset: source.offset + skipped,
         ..source
@@ -90,31 +102,92 @@ fn moved_since(file: *mut File, source: Option<Source>, start: u64) -> Option<u6
 }
 
 fn start_of(runtime: &mut Runtime, source: Option<Source>) -> u64 {
-    source.map_or(0, |source| runtime.inputs.channel(source.channel).start)
+    let channel = source.filter(|source| source.kept().is_none());
+    channel.map_or(0, |source| runtime.inputs.channel(source.channel).start)
 }
 
-/// `fread` read `items` of `size` bytes, and perhaps part of another one.
-fn read_items(
+/// Where the arguments of a relative of `fread` stand.
+#[derive(Clone, Copy)]
+struct Items {
+    buffer: *mut u8,
+    size: usize,
+    count: usize,
+    /// The position of `size` among the arguments; `count` follows it.
+    at: usize,
+}
+
+/// `fread` is about to read: the bytes that are asked for are a product.
+fn about_to_read_items(
+    runtime: &mut Runtime,
+    call: &Call,
+    file: *mut File,
+    items: Items,
+) -> Reading {
+    let source = source_of(runtime, file);
+    let size = runtime.word(call.label(items.at), items.size as u64);
+    let count = runtime.word(call.label(items.at + 1), items.count as u64);
+    let to = Span {
+        address: runtime.word(call.label(0), items.buffer as u64),
+        size: runtime.calculate(Op::Mul, size, count),
+        write: true,
+        site: call.site(),
+    };
+    let reading = runtime.reading(source, &to);
+    runtime.settle(size, NoteKind::Size, call.site());
+    runtime.settle(count, NoteKind::Size, call.site());
+    reading
+}
+
+/// `fread` read `whole` items, and perhaps part of another one.
+fn has_read_items(
     runtime: &mut Runtime,
     (call, function): (&Call, u64),
-    (file, source): (*mut File, Option<Source>),
-    buffer: *mut u8,
-    (size, count, items): (usize, usize, usize),
+    (file, reading): (*mut File, &Reading),
+    items: Items,
+    whole: usize,
 ) {
-    call.fix(runtime, "pllp");
-    let whole = (items * size) as u64;
+    let size = items.size as u64;
+    let source = reading.source;
+    let bytes = whole as u64 * size;
     let start = start_of(runtime, source);
     let moved = moved_since(file, source, start);
-    let most = size.saturating_mul(count) as u64;
-    let got = moved.map_or(whole, |moved| moved.max(whole).min(most));
-    let all = received(runtime, call, (file, source), (buffer, got));
-    let Some(source) = source.filter(|_| all) else {
+    let most = items.size.saturating_mul(items.count) as u64;
+    let got = moved.map_or(bytes, |moved| moved.max(bytes).min(most));
+    if !received(runtime, call, (file, source), (items.buffer, got)) {
         return;
-    };
-    let bytes = runtime.count_read(source, most, got, call.site());
-    let label = runtime.count_items(bytes, size as u64);
-    if label != CONCRETE && runtime.value(label) == items as u128 {
+    }
+    let bytes = runtime.count_read(reading, got);
+    let label = runtime.count_items(bytes, size);
+    if label != CONCRETE && runtime.value(label) == whole as u128 {
         Thread::current().set_returned(function, label);
+    }
+}
+
+/// The destination of a relative of `fgets`: where the line goes, and its size with the zero.
+#[derive(Clone, Copy)]
+struct Place {
+    buffer: *mut u8,
+    /// As the program gave it.
+    size: i32,
+    /// The position of the size among the arguments.
+    at: usize,
+}
+
+impl Place {
+    /// The destination as a span. `fgets` writes nothing for sizes that are not positive.
+    fn span(self, runtime: &mut Runtime, call: &Call) -> Span {
+        let site = call.site();
+        let label = runtime.trusted(call.label(self.at), 32, self.size as u32 as u64);
+        let values = [0, self.size as u32 as u64];
+        let positive = runtime.operate(Op::Slt, 32, [CONCRETE, label], values);
+        runtime.decided(EventKind::Branch, positive, self.size > 0, site);
+        let wide = runtime.zero_extend(label, 64);
+        Span {
+            address: runtime.word(call.label(0), self.buffer as u64),
+            size: runtime.word(wide, self.size as u32 as u64),
+            write: true,
+            site,
+        }
     }
 }
 
@@ -123,30 +196,37 @@ fn read_line(
     runtime: &mut Runtime,
     call: &Call,
     (file, source): (*mut File, Option<Source>),
-    (line, size): (*mut u8, i32),
+    place: Place,
+    line: *mut u8,
 ) {
+    let to = place.span(runtime, call);
     if line.is_null() {
+        call.fix(runtime, "pll");
         return no_line(runtime, call, (file, source));
     }
     // SAFETY: the real function ended the line with a zero.
     let until_zero = unsafe { system::length(line) } as u64;
     let start = start_of(runtime, source);
-    let most = (size.max(1) - 1) as u64;
+    let most = (place.size.max(1) - 1) as u64;
     // A line may have zeros in it; a stream that can seek knows better.
     let moved = moved_since(file, source, start);
     let got = moved.map_or(until_zero, |moved| moved.max(until_zero).min(most));
     let all = received(runtime, call, (file, source), (line, got));
     runtime.shadow.clear(line as u64 + got, 1);
-    if let Some(source) = source.filter(|_| all) {
-        let line = Line {
-            address: line as u64,
-            size: got,
-            ending: b'\n',
-            room: Some(size.max(0) as u64),
-        };
-        // SAFETY: the real function has just written it.
-        unsafe { runtime.line_read(source, line, call.site()) };
+    match source.filter(|_| all) {
+        Some(source) => {
+            let line = Line {
+                address: line as u64,
+                size: got,
+                ending: b'\n',
+                room: Some(to),
+            };
+            // SAFETY: the real function has just written it.
+            unsafe { runtime.line_read(source, line, call.site()) };
+        }
+        None => runtime.probe_room(source, &to),
     }
+    call.fix(runtime, "pll");
 }
 
 /// There was no line any more.
@@ -160,6 +240,12 @@ fn no_line(runtime: &mut Runtime, call: &Call, (file, source): (*mut File, Optio
     runtime.no_line(source, call.site());
 }
 
+fn returns(function: u64, label: Label) {
+    if label != CONCRETE {
+        Thread::current().set_returned(function, label);
+    }
+}
+
 /// `getc` read a byte: the label of what it returns.
 fn read_byte(
     runtime: &mut Runtime,
@@ -170,8 +256,18 @@ fn read_byte(
 ) {
     call.fix(runtime, "p");
     let Some(source) = source else {
+        if byte >= 0 {
+            runtime.came_from_outside(call.site());
+        }
         return;
     };
+    if let Some(index) = source.kept() {
+        if byte >= 0 {
+            let label = runtime.byte_came_back(source, index, byte as u8, call.site());
+            return returns(function, label);
+        }
+        return;
+    }
     let Some(stream) = runtime.streams.find(file) else {
         return;
     };
@@ -185,12 +281,17 @@ fn read_byte(
     }
     stream.advance_to(source.offset + 1);
     let pushed = core::mem::take(&mut stream.pushed);
+    let pushed_label = stream.pushed_label;
     if !source.seekable {
         runtime.inputs.channel(source.channel).position = source.offset + 1;
     }
     if pushed || source.offset >= runtime.options.input {
         if !pushed {
             runtime.trace.note(NoteKind::InputLimit, call.site(), 1);
+        } else if pushed_label != CONCRETE {
+            let low = runtime.resize(pushed_label, 8);
+            let label = runtime.zero_extend(low, 32);
+            returns(function, label);
         }
         return;
     }
@@ -234,50 +335,67 @@ fn read_own_line(
     }
 }
 
-model! {
-    fn fread(buffer: *mut u8, size: usize, count: usize, file: *mut File) -> usize;
-    before |runtime, _| source_of(runtime, file);
-    after |runtime, call, source, items| {
-        let function = fread as *const () as u64;
-        read_items(runtime, (call, function), (file, source), buffer, (size,count,items));
-    }
+/// The relatives of `fread`, with the room that the compiler knew or without.
+macro_rules! read_items_models {
+    ($($name:ident $checked:ident)*) => { $(
+        model! {
+            fn $name(buffer: *mut u8, size: usize, count: usize, file: *mut File) -> usize;
+            before |runtime, call| {
+                let items = Items { buffer, size, count, at: 1 };
+                about_to_read_items(runtime, call, file, items)
+            };
+            after |runtime, call, reading, whole| {
+                call.fix(runtime, "...p");
+                let function = $name as *const () as u64;
+                let items = Items { buffer, size, count, at: 1 };
+                has_read_items(runtime, (call, function), (file, &reading), items, whole);
+            }
+        }
+
+        model! {
+            fn $checked(buffer: *mut u8, room: usize, size: usize, count: usize, file: *mut File) -> usize;
+            before |runtime, call| {
+                let items = Items { buffer, size, count, at: 2 };
+                about_to_read_items(runtime, call, file, items)
+            };
+            after |runtime, call, reading, whole| {
+                call.fix(runtime, "....p");
+                let function = $checked as *const () as u64;
+                let items = Items { buffer, size, count, at: 2 };
+                has_read_items(runtime, (call, function), (file, &reading), items, whole);
+            }
+        }
+    )* };
 }
 
-model! {
-    fn fread_unlocked(buffer: *mut u8, size: usize, count: usize, file: *mut File) -> usize;
-    before |runtime, _| source_of(runtime, file);
-    after |runtime, call, source, items| {
-        let function = fread_unlocked as *const () as u64;
-        read_items(runtime, (call, function), (file, source), buffer, (size,count,items));
-    }
+read_items_models! { fread __fread_chk fread_unlocked __fread_unlocked_chk }
+
+/// The relatives of `fgets`, likewise.
+macro_rules! read_line_models {
+    ($($name:ident $checked:ident)*) => { $(
+        model! {
+            fn $name(buffer: *mut u8, size: i32, file: *mut File) -> *mut u8;
+            before |runtime, _| source_of(runtime, file);
+            after |runtime, call, source, line| {
+                call.fix(runtime, "..p");
+                let place = Place { buffer, size, at: 1 };
+                read_line(runtime, call, (file, source), place, line);
+            }
+        }
+
+        model! {
+            fn $checked(buffer: *mut u8, room: usize, size: i32, file: *mut File) -> *mut u8;
+            before |runtime, _| source_of(runtime, file);
+            after |runtime, call, source, line| {
+                call.fix(runtime, "...p");
+                let place = Place { buffer, size, at: 2 };
+                read_line(runtime, call, (file, source), place, line);
+            }
+        }
+    )* };
 }
 
-model! {
-    fn fgets(buffer: *mut u8, size: i32, file: *mut File) -> *mut u8;
-    before |runtime, _| source_of(runtime, file);
-    after |runtime, call, source, line| {
-        call.fix(runtime, "plp");
-        read_line(runtime, call, (file, source), (line, size));
-    }
-}
-
-model! {
-    fn fgets_unlocked(buffer: *mut u8, size: i32, file: *mut File) -> *mut u8;
-    before |runtime, _| source_of(runtime, file);
-    after |runtime, call, source, line| {
-        call.fix(runtime, "plp");
-        read_line(runtime, call, (file, source), (line, size));
-    }
-}
-
-model! {
-    fn __fgets_chk(buffer: *mut u8, room: usize, size: i32, file: *mut File) -> *mut u8;
-    before |runtime, _| source_of(runtime, file);
-    after |runtime, call, source, line| {
-        call.fix(runtime, "pllp");
-        read_line(runtime, call, (file, source), (line, size));
-    }
-}
+read_line_models! { fgets __fgets_chk fgets_unlocked __fgets_unlocked_chk }
 
 /// The models that read one byte from a stream they are given.
 macro_rules! read_byte_models {

@@ -113,8 +113,14 @@ model! {
     }
 }
 
-model! {
-    fn bzero(to: *mut u8, size: usize);
-    before |runtime, call| check(runtime, call, ((to as u64, 0), (size as u64, 1)), None);
-    after |runtime, _, (), ()| runtime.shadow.clear(to as u64, size as u64)
+macro_rules! zeroes {
+    ($($name:ident($($room:ident)?))*) => { $(
+        model! {
+            fn $name(to: *mut u8, size: usize $(, $room: usize)?);
+            before |runtime, call| check(runtime, call, ((to as u64, 0), (size as u64, 1)), None);
+            after |runtime, _, (), ()| runtime.shadow.clear(to as u64, size as u64)
+        }
+    )* };
 }
+
+zeroes! { bzero() explicit_bzero() __explicit_bzero_chk(room) }

@@ -124,6 +124,13 @@ pub extern "C" fn __nm_settle_pointer(pointer: u64) -> u64 {
     pointer
 }
 
+/// Whether an address moves with the length of an input: it depends on lengths, and on nothing else.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_moves(_pointer: u64) -> bool {
+    let call = Call::take(__nm_moves as *const () as u64);
+    turn::with(false, |runtime| runtime.is_length(call.label(0)))
+}
+
 /// The value of this run, without its label; nothing is fixed.
 #[unsafe(no_mangle)]
 pub extern "C" fn __nm_recorded(value: u64) -> u64 {
@@ -173,6 +180,19 @@ pub extern "C" fn __nm_ends_line(byte: u64) -> bool {
     turn::with(false, |runtime| runtime.line_ended_by(byte).is_some())
 }
 
+/// The length of the word of `count` bytes at `word`, in this run, that was read from a stream. It
+/// ends with the input, or before a byte that does not belong to it.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_word_length(word: u64, count: u64, at_end: bool) -> u64 {
+    let function = __nm_word_length as *const () as u64;
+    let call = Call::take(function);
+    turn::with((), |runtime| {
+        let length = runtime.word_length(word, count, at_end, call.site());
+        Thread::current().set_returned(function, length);
+    });
+    count
+}
+
 /// A library allocated `size` bytes for the program, which will free them.
 #[unsafe(no_mangle)]
 pub extern "C" fn __nm_adopt(memory: u64, size: u64) {
@@ -206,7 +226,8 @@ pub unsafe extern "C" fn __nm_before_scan(file: *mut File, known: *mut Ahead) {
 /// `file` is an open stream, and `known` is of [`__nm_before_scan`].
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __nm_after_scan(file: *mut File, known: *const Ahead) {
-    Call::take(__nm_after_scan as *const () as u64);
+    let call = Call::take(__nm_after_scan as *const () as u64);
+    turn::with((), |runtime| runtime.came_from_outside(call.site()));
     // SAFETY: as promised by the caller.
     unsafe {
         let before = stdin::is_watched().then(|| known.read());

@@ -2,42 +2,71 @@
 
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::note::NoteKind;
-use nearmiss_abi::term::CONCRETE;
+use nearmiss_abi::op::Op;
+use nearmiss_abi::term::{CONCRETE, Label};
 
 use super::model;
 use super::real::IoVector;
+use crate::arrivals::Reading;
+use crate::bounds::Span;
 use crate::calls::Call;
+use crate::formula::Word;
 use crate::input::Source;
 use crate::runtime::Runtime;
 use crate::thread::Thread;
 
-/// A read of `size` bytes returned `got`: labels the bytes and, as that of `function`, the count.
-fn read_bytes(
+/// `size` bytes are about to be read to `buffer`, arguments number 2 and 1 of the call.
+pub fn about_to_read(
     runtime: &mut Runtime,
-    (call, function): (&Call, u64),
+    call: &Call,
     source: Option<Source>,
     (buffer, size): (*mut u8, usize),
-    got: isize,
-) {
-    received(runtime, call, source, buffer, got);
-    returns_count(runtime, (call, function), source, size, got);
+) -> Reading {
+    let to = Span {
+        address: runtime.word(call.label(1), buffer as u64),
+        size: runtime.word(call.label(2), size as u64),
+        write: true,
+        site: call.site(),
+    };
+    runtime.reading(source, &to)
 }
 
-/// The label of the count that `function` returns.
-fn returns_count(
+/// A read returned `got`: labels the bytes and, as that of `function`, the count.
+fn has_read(
     runtime: &mut Runtime,
     (call, function): (&Call, u64),
-    source: Option<Source>,
-    size: usize,
+    reading: &Reading,
+    buffer: *mut u8,
     got: isize,
 ) {
-    let Some(source) = source else {
-        return;
-    };
-    if got < 0 {
-        return;
+    received(runtime, call, reading.source, buffer, got);
+    if got >= 0 {
+        let label = runtime.count_read(reading, got as u64);
+        returns(function, label);
     }
-    let label = runtime.count_read(source, size as u64, got as u64, call.site());
+}
+
+/// As [`has_read`] for a read that leaves the position as it was.
+fn has_read_at(
+    runtime: &mut Runtime,
+    (call, function): (&Call, u64),
+    reading: &Reading,
+    buffer: *mut u8,
+    got: isize,
+) {
+    received(runtime, call, reading.source, buffer, got);
+    if got >= 0 {
+        returns(function, runtime.count_of(reading, got as u64));
+    }
+}
+
+/// The address of a model, by which its caller knows whose result it gets.
+fn function_of(model: *const ()) -> u64 {
+    model as u64
+}
+
+/// The label of what `function` returns.
+fn returns(function: u64, label: Label) {
     if label != CONCRETE {
         Thread::current().set_returned(function, label);
     }
@@ -57,16 +86,69 @@ pub fn received(
     }
 }
 
-/// `got` bytes came to several buffers, one after the other. How many there was room for.
+/// Whether memory that a system call is about to read can be read: the kernel gives an error where
+/// the model would end the program. If nothing is known of it, what it describes is not checked.
+pub fn is_readable(runtime: &mut Runtime, call: &Call, start: u64, bytes: u64) -> bool {
+    let object = runtime.find_object(start).filter(|object| object.live);
+    let known = object.is_some_and(|object| start + bytes <= object.start + object.size);
+    if !known && bytes != 0 {
+        runtime.trace.note(NoteKind::Bounds, call.site(), 1);
+    }
+    known
+}
+
+/// Bytes are about to be read to several buffers, one after the other: what comes for each is what
+/// the ones before it leave over.
+pub fn about_to_read_parts(
+    runtime: &mut Runtime,
+    call: &Call,
+    source: Option<Source>,
+    (vectors, count): (*const IoVector, usize),
+) -> Reading {
+    const MAX_VECTORS: usize = 1024;
+    let bytes = count.min(MAX_VECTORS) * size_of::<IoVector>();
+    if !is_readable(runtime, call, vectors as u64, bytes as u64) {
+        return Reading::of(source, Word::concrete(0), false);
+    }
+    let mut left = runtime.left(source, call.site());
+    let mut whole = Word::concrete(0);
+    for index in 0..count.min(MAX_VECTORS) {
+        let at = vectors.wrapping_add(index);
+        // SAFETY: it lies in an object of the program's.
+        let vector = unsafe { at.read() };
+        let start = runtime.load(at as u64, 8, vector.start as u64);
+        let size = runtime.load(at as u64 + 8, 8, vector.size as u64);
+        let mut to = Span {
+            address: runtime.word(start, vector.start as u64),
+            size: runtime.word(size, vector.size as u64),
+            write: true,
+            site: call.site(),
+        };
+        let asked = to.size;
+        match left {
+            Some(bytes) => {
+                to.size = runtime.smaller(asked, bytes);
+                runtime.check_span(&to);
+                left = Some(runtime.calculate(Op::Sub, bytes, to.size));
+            }
+            None => runtime.probe_room(source, &to),
+        }
+        runtime.settle(to.address, NoteKind::Address, call.site());
+        runtime.settled(asked, call.site());
+        whole = runtime.calculate(Op::Add, whole, to.size);
+    }
+    Reading::of(source, whole, left.is_some())
+}
+
+/// `got` bytes came to several buffers, one after the other.
 pub fn received_parts(
     runtime: &mut Runtime,
     call: &Call,
     mut source: Option<Source>,
     (vectors, count): (*const IoVector, usize),
     got: isize,
-) -> usize {
+) {
     let mut left = got.max(0) as usize;
-    let mut size = 0usize;
     for index in 0..count {
         // SAFETY: the real function took them for vectors.
         let vector = unsafe { vectors.add(index).read() };
@@ -76,20 +158,11 @@ pub fn received_parts(
             source.offset += part as u64;
         }
         left -= part;
-        size = size.saturating_add(vector.size);
     }
-    size
 }
 
-/// The source of a read at an offset of the program's choice.
 fn source_at(runtime: &mut Runtime, fd: i32, offset: i64) -> Option<Source> {
-    let channel = runtime.inputs.of_descriptor(fd)?;
-    let start = runtime.inputs.channel(channel).start;
-    Some(Source {
-        channel,
-        offset: (offset as u64).wrapping_sub(start),
-        seekable: true,
-    })
+    runtime.source_at(fd, offset)
 }
 
 model! {
@@ -131,6 +204,7 @@ fn made_pipe(runtime: &mut Runtime, ends: *const i32, result: i32) {
         // SAFETY: the real function has just written them.
         let ends = unsafe { [ends.read(), ends.add(1).read()] };
         runtime.made_flow(&ends, ChannelKind::Pipe);
+        runtime.keep_pair(ends);
     }
 }
 
@@ -152,60 +226,101 @@ model! {
 
 model! {
     fn read(fd: i32, buffer: *mut u8, size: usize) -> isize;
-    before |runtime, _| runtime.source(fd);
-    after |runtime, call, source, got| {
-        call.fix(runtime, "lpl");
-        let function = read as *const () as u64;
-        read_bytes(runtime, (call, function), source, (buffer, size), got);
+    before |runtime, call| {
+        let source = runtime.source(fd);
+        about_to_read(runtime, call, source, (buffer, size))
+    };
+    after |runtime, call, reading, got| {
+        call.fix(runtime, "l");
+        has_read(runtime, (call, function_of(read as *const ())), &reading, buffer, got);
     }
 }
 
 model! {
     fn __read_chk(fd: i32, buffer: *mut u8, size: usize, room: usize) -> isize;
-    before |runtime, _| runtime.source(fd);
-    after |runtime, call, source, got| {
-        call.fix(runtime, "lpll");
-        let function = __read_chk as *const () as u64;
-        read_bytes(runtime, (call, function), source, (buffer, size), got);
+    before |runtime, call| {
+        let source = runtime.source(fd);
+        about_to_read(runtime, call, source, (buffer, size))
+    };
+    after |runtime, call, reading, got| {
+        call.fix(runtime, "l");
+        has_read(runtime, (call, function_of(__read_chk as *const ())), &reading, buffer, got);
     }
 }
 
-model! {
-    fn pread(fd: i32, buffer: *mut u8, size: usize, offset: i64) -> isize;
-    after |runtime, call, got| {
-        call.fix(runtime, "lpll");
-        let source = source_at(runtime, fd, offset);
-        let function = pread as *const () as u64;
-        read_bytes(runtime, (call, function), source, (buffer, size), got);
-    }
+/// The models of functions that read at an offset.
+macro_rules! read_at_models {
+    ($($name:ident $checked:ident)*) => { $(
+        model! {
+            fn $name(fd: i32, buffer: *mut u8, size: usize, offset: i64) -> isize;
+            before |runtime, call| {
+                let source = source_at(runtime, fd, offset);
+                about_to_read(runtime, call, source, (buffer, size))
+            };
+            after |runtime, call, reading, got| {
+                call.fix(runtime, "l..l");
+                has_read_at(runtime, (call, function_of($name as *const ())), &reading, buffer, got);
+            }
+        }
+
+        model! {
+            fn $checked(fd: i32, buffer: *mut u8, size: usize, offset: i64, room: usize) -> isize;
+            before |runtime, call| {
+                let source = source_at(runtime, fd, offset);
+                about_to_read(runtime, call, source, (buffer, size))
+            };
+            after |runtime, call, reading, got| {
+                call.fix(runtime, "l..l");
+                has_read_at(runtime, (call, function_of($checked as *const ())), &reading, buffer, got);
+            }
+        }
+    )* };
 }
 
-model! {
-    fn pread64(fd: i32, buffer: *mut u8, size: usize, offset: i64) -> isize;
-    after |runtime, call, got| {
-        call.fix(runtime, "lpll");
-        let source = source_at(runtime, fd, offset);
-        let function = pread64 as *const () as u64;
-        read_bytes(runtime, (call, function), source, (buffer, size), got);
-    }
-}
+read_at_models! { pread __pread_chk pread64 __pread64_chk }
 
 model! {
     fn readv(fd: i32, vectors: *const IoVector, count: i32) -> isize;
-    before |runtime, _| runtime.source(fd);
-    after |runtime, call, source, got| {
+    before |runtime, call| {
+        let source = runtime.source(fd);
+        about_to_read_parts(runtime, call, source, (vectors, count.max(0) as usize))
+    };
+    after |runtime, call, reading, got| {
         call.fix(runtime, "lpl");
-        let size = received_parts(runtime, call, source, (vectors, count.max(0) as usize), got);
-        let function = readv as *const () as u64;
-        returns_count(runtime, (call, function), source, size, got);
+        received_parts(runtime, call, reading.source, (vectors, count.max(0) as usize), got);
+        if got >= 0 {
+            let label = runtime.count_read(&reading, got as u64);
+            returns(function_of(readv as *const ()), label);
+        }
     }
 }
+
+/// The models of functions that move the position of a descriptor.
+macro_rules! seek_models {
+    ($($name:ident)*) => { $(
+        model! {
+            fn $name(fd: i32, offset: i64, whence: i32) -> i64;
+            before |runtime, _| runtime.source(fd);
+            after |runtime, call, before, position| {
+                call.fix(runtime, "lll");
+                if position >= 0 && let Some(before) = before {
+                    let moved = (offset, whence, position as u64);
+                    let label = runtime.sought(before, moved, call.site());
+                    returns(function_of($name as *const ()), label);
+                }
+            }
+        }
+    )* };
+}
+
+seek_models! { lseek lseek64 }
 
 model! {
     fn fork() -> i32;
     after |runtime, call, _| {
         // Only the parent comes here: the child does not record.
         runtime.trace.note(NoteKind::Fork, call.site(), 1);
+        runtime.inputs.forked();
     }
 }
 
@@ -228,10 +343,13 @@ exit_models! { _exit _Exit quick_exit }
 
 /// The models of functions that execute another program.
 macro_rules! execute_models {
-    ($(fn $name:ident($($argument:ident: $type:ty),*);)*) => { $(
+    ($(fn $name:ident($file:ident: $file_type:ty, $list:ident: $list_type:ty $(, $argument:ident: $type:ty)*);)*) => { $(
         model! {
-            fn $name($($argument: $type),*) -> i32;
-            before |runtime, _| runtime.trace.set_executed(true);
+            fn $name($file: $file_type, $list: $list_type $(, $argument: $type)*) -> i32;
+            before |runtime, call| {
+                runtime.opaque($list as u64, 0, NoteKind::Call, call.site());
+                runtime.trace.set_executed(true);
+            };
             after |runtime, _, (), _| runtime.trace.set_executed(false)
         }
     )* };

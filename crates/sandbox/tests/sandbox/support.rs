@@ -206,6 +206,7 @@ pub fn spec(program: &Path, directory: &Path, arguments: &[&str]) -> Spec {
         directory: directory.into(),
         stdin: Stdin::Null,
         umask: None,
+        process: None,
         world: Vec::new(),
         files: Vec::new(),
         writable: Vec::new(),

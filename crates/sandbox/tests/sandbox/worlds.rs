@@ -23,6 +23,7 @@ pub const TESTS: &[Test] = &[
     ("made_files_are_like_others", made_files_are_like_others),
     ("permissions_and_umask", permissions_and_umask),
     ("many_places", many_places),
+    ("the_number_of_the_process", the_number_of_the_process),
     ("what_cannot_be_made", what_cannot_be_made),
     (
         "plain_runs_have_the_disks_world",
@@ -272,6 +273,28 @@ fn shell_with_umask(directory: &Path) -> Spec {
     let mut spec = shell(directory, "umask");
     spec.umask = Some(0o031);
     spec
+}
+
+/// The program has the number that it had before, and its children cannot be many because of that.
+fn the_number_of_the_process(world: &World) {
+    let script = "echo $$; kill -0 $$ && echo there; sh -c 'test $$ -lt 400 && echo small'; \
+                  cat /proc/sys/kernel/pid_max; echo 9999 2>&- > /proc/sys/kernel/pid_max; echo $?";
+    let mut spec = shell(&world.directory, script);
+    spec.process = Some(20_123);
+    let outcome = complete(&spec);
+    let said = text(&outcome.stdout);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(lines[..2], ["20123", "there"], "{said}");
+    // Older kernels have one limit for all namespaces.
+    if lines[2] == "small" {
+        assert!(
+            lines[3].parse::<u32>().is_ok_and(|most| most < 400),
+            "{said}"
+        );
+    }
+    assert_ne!(lines.last(), Some(&"0"), "{said}");
+    spec.process = None;
+    assert!(!text(&complete(&spec).stdout).starts_with("20123"));
 }
 
 fn many_places(world: &World) {

@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nearmiss_expr::{InputByte, Ranges, Terms, print};
 
@@ -62,6 +62,42 @@ impl External {
             .map_err(|_| Reason::Failed)
     }
 }
+
+/// Makes sure that a command is a solver, by a question whose answer is known; else says why not. One
+/// that never answers would leave every check undecided.
+pub fn check(command: &[String]) -> Result<(), String> {
+    const QUESTION: &str = "(set-option :produce-models true)\n(set-logic QF_BV)\n\
+        (declare-const i0_0 (_ BitVec 8))\n(assert (= i0_0 #x2a))\n(check-sat)\n\
+        (get-value (i0_0))\n(exit)\n";
+    let line = command.join(" ");
+    let Some((program, arguments)) = command.split_first() else {
+        return Err("--solver: no command given".into());
+    };
+    // Only whether it can be started: what it says is asked below.
+    let started = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut child = started.map_err(|error| format!("--solver {line}: {error}"))?;
+    let _ = child.kill();
+    let _ = child.wait();
+    let external = External::new(command.to_vec());
+    let said = external.run(QUESTION.to_string(), Instant::now() + PATIENCE);
+    let said = said.map_err(|_| format!("--solver {line}: it gives no answer"))?;
+    let (verdict, values) = said.trim_start().split_once('\n').unwrap_or((&said, ""));
+    let value = model(values).and_then(|model| model.iter().next().map(|(_, value)| value));
+    match (verdict.trim(), value) {
+        ("sat", Some(0x2a)) => Ok(()),
+        _ => Err(format!(
+            "--solver {line}: it does not answer a question in SMT-LIB 2 on its standard input"
+        )),
+    }
+}
+
+/// How long a solver may take for a question that needs no thought.
+const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Solver for External {
     fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {

@@ -7,7 +7,7 @@ mod external;
 pub use bit_blaster::BitBlaster;
 pub(crate) use bit_blaster::byte_literals;
 pub use bitwuzla::BitwuzlaSolver;
-pub use external::External;
+pub use external::{External, check as check_external};
 
 use nearmiss_expr::TermId;
 

@@ -12,6 +12,7 @@ use crate::{environment, signals};
 
 /// What is to be done, with everything that is made on the way in `directory`.
 pub fn config(arguments: &ExploreArguments, directory: &Path) -> Result<Config, String> {
+    environment::check_address_space()?;
     let limits = &arguments.limits;
     Ok(Config {
         build: sources(arguments)?,
@@ -21,6 +22,7 @@ pub fn config(arguments: &ExploreArguments, directory: &Path) -> Result<Config, 
         loops: limits.loops,
         recursion: limits.recursion,
         time: limits.time,
+        memory: limits.memory,
         paths: limits.max_paths,
         question_time: limits.query_time,
         run_time: limits.run_time,

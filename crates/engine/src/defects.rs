@@ -6,12 +6,12 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use nearmiss_judge::identity::is_same;
 use nearmiss_results::{Finding, Input, Lead, Status};
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::USUAL_DIRECTORY;
 use crate::capsule::Capsule;
-use crate::identity::is_same;
 use crate::kept;
 
 /// A failure with the input that shows it.

@@ -5,23 +5,23 @@ mod findings;
 
 use std::time::{Duration, Instant};
 
+use nearmiss_judge::Complaint;
+use nearmiss_judge::identity;
+use nearmiss_judge::spot::Check;
+use nearmiss_judge::{Expected, Verdict, judge};
 use nearmiss_results::Status;
 use nearmiss_sandbox::Limits;
 use nearmiss_solve::Model;
 use nearmiss_trace::{Channel, Path};
 
 use crate::analyse::{Analysis, Candidate};
-use crate::capsule::Capsule;
-use crate::complaint::Complaint;
-use crate::confirm::{Replayer, Verdict};
+use crate::capsule::{Capsule, Origin};
 use crate::defects::Found;
 use crate::error::EngineError;
-use crate::identity;
 use crate::invent::{Invented, invent};
 use crate::lab::Lab;
 use crate::lengths::resizes;
 use crate::resize::Growth;
-use crate::spot::Check;
 use crate::subject::Subject;
 use crate::test_case::TestCase;
 
@@ -104,7 +104,6 @@ impl<'a> Hunt<'a> {
         if places.is_empty() && probes.is_empty() {
             return Ok(());
         }
-        let replayer = self.replayer();
         if self.case.is_own() {
             // The twin is built before the clock runs.
             let bench = self.lab.bench;
@@ -117,15 +116,15 @@ impl<'a> Hunt<'a> {
             if self.is_known_place(&candidates[0].check) {
                 continue;
             }
-            if let Some(found) = self.best(&replayer, candidates)? {
+            if let Some(found) = self.best(candidates)? {
                 self.add(found);
             }
         }
         for probe in probes {
-            self.follow_probe(&replayer, probe)?;
+            self.follow_probe(probe)?;
         }
         for (candidate, growth, complaints) in std::mem::take(&mut self.strays) {
-            self.tell(&replayer, (&candidate, growth), complaints, "")?;
+            self.tell((&candidate, growth), complaints, "")?;
         }
         Ok(())
     }
@@ -133,25 +132,15 @@ impl<'a> Hunt<'a> {
     /// Makes findings of what the twin said about the path's own input. Memory errors on data
     /// that is not input are seen by nobody else.
     pub fn tell_own(&mut self, complaints: &[Complaint]) -> Result<(), EngineError> {
-        let replayer = self.replayer();
         let news = match self.case.is_own() {
             true => complaints.to_vec(),
             false => self.news(complaints.to_vec()),
         };
         for complaint in news {
             let invented = self.invent(&Model::new(), Growth::End)?;
-            self.add_unpredicted(&replayer, &complaint, "", invented, self.case.distance);
+            self.add_unpredicted(&complaint, "", invented, self.case.distance);
         }
         Ok(())
-    }
-
-    fn replayer(&self) -> Replayer<'a> {
-        Replayer {
-            lab: self.lab,
-            limits: self.limits.clone(),
-            subject: self.subject,
-            events: &self.case.path.events,
-        }
     }
 
     fn is_over(&self) -> bool {
@@ -181,18 +170,14 @@ impl<'a> Hunt<'a> {
 
     /// The nearest candidate that is confirmed; if none is, the nearest that was predicted, if it is
     /// on the test's own path.
-    fn best(
-        &mut self,
-        replayer: &Replayer,
-        candidates: &[Candidate],
-    ) -> Result<Option<Found>, EngineError> {
+    fn best(&mut self, candidates: &[Candidate]) -> Result<Option<Found>, EngineError> {
         let mut first = None;
         for (candidate, growth) in self.attempts(candidates) {
             if self.is_over() && (first.is_some() || candidate.guess) {
                 break;
             }
             let invented = self.invent(&candidate.changes, growth)?;
-            let verdict = self.judge(replayer, candidate, &invented.capsule);
+            let verdict = self.judge(candidate, &invented.capsule);
             // A guess promised nothing.
             let promised = !candidate.guess && growth == Growth::End;
             self.divergences += u64::from(verdict.diverged && promised);
@@ -203,12 +188,10 @@ impl<'a> Hunt<'a> {
             }
             if confirmed {
                 self.confirmed_guesses += u64::from(candidate.guess);
-                return Ok(Some(
-                    self.predicted(replayer, candidate, invented, &verdict),
-                ));
+                return Ok(Some(self.predicted(candidate, invented, &verdict)));
             }
             if !candidate.guess && first.is_none() {
-                first = Some(self.predicted(replayer, candidate, invented, &verdict));
+                first = Some(self.predicted(candidate, invented, &verdict));
             } else {
                 invented.forget();
             }
@@ -230,7 +213,7 @@ impl<'a> Hunt<'a> {
         attempts
     }
 
-    fn judge(&self, replayer: &Replayer, candidate: &Candidate, capsule: &Capsule) -> Verdict {
+    fn judge(&self, candidate: &Candidate, capsule: &Capsule) -> Verdict {
         if self.is_over() {
             return Verdict {
                 confirmed: None,
@@ -239,27 +222,40 @@ impl<'a> Hunt<'a> {
                 others: Vec::new(),
             };
         }
-        replayer.judge(candidate, capsule)
+        let expected = Expected {
+            before: &self.case.path.events[..candidate.event],
+            site: candidate.site,
+            check: &candidate.check,
+        };
+        let sites = &self.subject.program.sites;
+        let replayed = (self.lab).trace(capsule, Origin::Invented, sites, &self.limits);
+        let replayed = replayed.as_ref().map(|run| run.path.events.as_slice());
+        let twin = self.try_twin(capsule);
+        judge(&expected, sites, replayed.map_err(Clone::clone), twin)
+    }
+
+    /// What the twin complains about on an input.
+    fn try_twin(&self, capsule: &Capsule) -> Result<Vec<Complaint>, String> {
+        self.lab.try_twin(self.subject, capsule, &self.limits)
     }
 
     /// Runs the twin on an input that leaves the path: whatever it complains about that it does
     /// not complain about anyway is a failure.
-    fn follow_probe(&mut self, replayer: &Replayer, probe: &Candidate) -> Result<(), EngineError> {
+    fn follow_probe(&mut self, probe: &Candidate) -> Result<(), EngineError> {
         if self.is_over() {
             return Ok(());
         }
         let spot = &probe.check.spot;
         let why = format!(" when the allocation at {}:{} fails", spot.file, spot.line);
         let invented = self.invent(&probe.changes, Growth::End)?;
-        let complaints = replayer.try_twin(&invented.capsule).unwrap_or_default();
+        let complaints = self.try_twin(&invented.capsule).unwrap_or_default();
         invented.forget();
-        self.tell(replayer, (probe, Growth::End), complaints, &why)
+        self.tell((probe, Growth::End), complaints, &why)
     }
 
     /// Makes findings of complaints that nobody predicted.
     fn tell(
         &mut self,
-        replayer: &Replayer,
         (candidate, growth): (&Candidate, Growth),
         complaints: Vec<Complaint>,
         why: &str,
@@ -268,7 +264,7 @@ impl<'a> Hunt<'a> {
             // Each has its own copy of the input.
             let invented = self.invent(&candidate.changes, growth)?;
             let distance = self.case.distance.max(1);
-            self.add_unpredicted(replayer, &complaint, why, invented, distance);
+            self.add_unpredicted(&complaint, why, invented, distance);
         }
         Ok(())
     }

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::op::Op;
 use nearmiss_abi::term::Term;
+use nearmiss_judge::complaint::complaints;
+use nearmiss_judge::{Complaint, run_twin};
 use nearmiss_sandbox::{Ended, Exceeded, Limits};
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Backend, Stack};
@@ -21,8 +23,6 @@ use nearmiss_trace::RawTrace;
 use crate::Config;
 use crate::campaign::{Campaign, Kind, Work};
 use crate::capsule::{Capsule, Origin};
-use crate::complaint::{Complaint, complaints};
-use crate::confirm::run_twin;
 use crate::subject::Subject;
 use crate::tally::Tally;
 
@@ -170,8 +170,8 @@ impl<'a> Lab<'a> {
         } = self.bench;
         let twin = subject.twin(config, campaign.root(), tally)?;
         tally.runs.add(1);
-        let outcome =
-            run_twin(&config.sandbox, twin, capsule, limits).map_err(|error| error.to_string())?;
+        let spec = capsule.spec(&twin.program, &[], limits);
+        let outcome = run_twin(&config.sandbox, twin, spec).map_err(|error| error.to_string())?;
         let complaints = complaints(&outcome.stderr, outcome.ended);
         match outcome.exceeded.filter(|_| complaints.is_empty()) {
             Some(limit) => Err(format!("its sanitizer twin {limit}")),

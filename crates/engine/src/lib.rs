@@ -13,10 +13,8 @@
 //! | [`lengths`] | lengths of inputs: what the path implies, the nearest that will do |
 //! | `alphabet` | what holds of bytes because of where they come from |
 //! | [`invent`], [`resize`](mod@resize), `inputs` | a solver's answer as arguments, standard input and files |
-//! | `hunt`, [`confirm`] | the new input replayed: on the program itself, and on its twin |
-//! | `minimise`, `defects`, [`identity`] | the nearest input that fails; one finding per defect |
-//! | [`complaint`], `symbolize` | what sanitizers, `assert` and the kernel say about a failure |
-//! | [`spot`] | a site as a place in the source |
+//! | `hunt` | the new input replayed, on the program itself and on its twin; `judge` says what it is |
+//! | `defects` | one finding per defect, with the nearest input |
 //! | [`tally`], `figures`, `summary` | how far the work has come, and what it came to |
 //!
 //! Nothing here prints or reads the environment: the caller gives a [`Config`], and reads the
@@ -27,30 +25,24 @@ pub mod analyse;
 pub mod campaign;
 pub mod capsule;
 mod chance;
-pub mod complaint;
-pub mod confirm;
 mod defects;
 mod environment;
 mod error;
 mod explore;
 mod figures;
 mod hunt;
-pub mod identity;
 mod inputs;
 pub mod invent;
 mod kept;
 mod lab;
 pub mod lengths;
-mod minimise;
 mod program;
 pub mod record;
 pub mod resize;
 mod run;
-pub mod spot;
 mod subject;
 mod suite;
 mod summary;
-mod symbolize;
 pub mod tally;
 mod test;
 pub mod test_case;
@@ -67,7 +59,6 @@ use nearmiss_sandbox::Sandbox;
 
 pub use capsule::Options;
 pub use error::EngineError;
-pub use program::sites_of;
 pub use run::{replay, run};
 pub use test::test;
 

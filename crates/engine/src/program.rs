@@ -56,13 +56,6 @@ fn uninstrumented(link: &Link) -> Vec<String> {
     link.arguments.iter().filter(is_code).cloned().collect()
 }
 
-/// The site maps of a program, for tools that can do without.
-pub fn sites_of(program: &Path) -> Sites {
-    nearmiss_twin::inspect(program, &[])
-        .map(|info| info.sites)
-        .unwrap_or_default()
-}
-
 /// Directories of the system's own libraries.
 const SYSTEM_LIBRARIES: [&str; 4] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
 

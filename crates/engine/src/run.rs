@@ -2,12 +2,12 @@
 
 use std::time::{Duration, Instant};
 
+use nearmiss_judge::run_twin;
 use nearmiss_results::{Report, Summary};
 use nearmiss_sandbox::Outcome;
 
 use crate::campaign::{Campaign, Kind, read_report};
 use crate::capsule::Capsule;
-use crate::confirm::run_twin;
 use crate::error::EngineError;
 use crate::explore::{Explorer, Slot, Standing};
 use crate::lab::{Bench, limits};
@@ -23,11 +23,11 @@ pub fn run(target: Target, config: &Config, tally: &Tally) -> Result<Report, Eng
     program::inspect(&target.program, &target.environment)?;
     let campaign = Campaign::open(&config.directory)?;
     let directory = campaign.new_run()?;
-    tally.enter(Phase::Recording);
+    tally.meter.enter(Phase::Recording);
     let test = record(target, config, &campaign, &directory)?;
-    tally.enter(Phase::Exploring);
+    tally.meter.enter(Phase::Exploring);
     let deadline = Instant::now() + config.time;
-    tally.set_deadline(deadline);
+    tally.meter.set_deadline(deadline);
     let bench = Bench::new(config, &campaign, Kind::Run, tally);
     let explorer = Explorer::new(&bench, deadline);
     let save = |findings| {
@@ -39,7 +39,7 @@ pub fn run(target: Target, config: &Config, tally: &Tally) -> Result<Report, Eng
         let _ = campaign.write_report(&Report::new(findings, stopped));
     };
     let explored = explorer.explore(vec![test], &save)?;
-    tally.enter(Phase::Reporting);
+    tally.meter.enter(Phase::Reporting);
     if let Some(Slot {
         standing: Standing::Skipped(why),
         ..
@@ -77,7 +77,8 @@ pub fn replay(id: &str, twin: bool, config: &Config) -> Result<Outcome, EngineEr
         let libraries = program::inspect(&capsule.program, &capsule.environment)?.libraries;
         let twin = build_twin(config, campaign.root(), &capsule.program, &libraries)
             .map_err(EngineError::Replay)?;
-        run_twin(&config.sandbox, &twin, &capsule, &limits)
+        let spec = capsule.spec(&twin.program, &[], &limits);
+        run_twin(&config.sandbox, &twin, spec)
     } else {
         config
             .sandbox

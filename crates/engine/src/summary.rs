@@ -3,13 +3,13 @@
 use nearmiss_abi::library::{self, State};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
+use nearmiss_judge::spot;
 use nearmiss_results::{Checks, LostCall, Note, Queries, Recorded, Summary};
 use nearmiss_sites::Sites;
 use nearmiss_solve::Statistics;
 use nearmiss_trace::{End, Path};
 
 use crate::analyse::Analysis;
-use crate::spot;
 use crate::subject::Subject;
 use crate::test_case::TestCase;
 

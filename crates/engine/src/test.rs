@@ -23,9 +23,9 @@ pub fn test(target: SuiteTarget, config: &Config, tally: &Tally) -> Result<Repor
     config.sandbox.check().map_err(EngineError::NeedsSandbox)?;
     let campaign = Campaign::open(&config.directory)?;
     let Collected { tests, suite } = collect(&target, config, &campaign, tally)?;
-    tally.enter(Phase::Exploring);
+    tally.meter.enter(Phase::Exploring);
     let deadline = Instant::now() + config.time;
-    tally.set_deadline(deadline);
+    tally.meter.set_deadline(deadline);
     let bench = Bench::new(config, &campaign, Kind::Test, tally);
     let explorer = Explorer::new(&bench, deadline);
     let save = |findings| {
@@ -33,7 +33,7 @@ pub fn test(target: SuiteTarget, config: &Config, tally: &Tally) -> Result<Repor
         let _ = campaign.write_report(&unfinished(&suite, findings));
     };
     let explored = explorer.explore(tests, &save)?;
-    tally.enter(Phase::Reporting);
+    tally.meter.enter(Phase::Reporting);
     explorer.forget_others(&explored.slots)?;
     let report = report(suite, explored);
     campaign.write_report(&report)?;

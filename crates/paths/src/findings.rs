@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use nearmiss_abi::check::Kind;
-use nearmiss_engine::complaint::Complaint;
-use nearmiss_engine::spot::{self, Check};
+use nearmiss_judge::Complaint;
+use nearmiss_judge::spot::{self, Check};
 use nearmiss_results::{Finding, Input, Status, Test};
 use nearmiss_sites::Sites;
 
@@ -123,11 +123,11 @@ impl Evidence<'_> {
         &self,
         test: usize,
         complaint: &Complaint,
-    ) -> Option<(Kind, nearmiss_engine::complaint::Place)> {
+    ) -> Option<(Kind, nearmiss_judge::complaint::Place)> {
         let failed = self.failed.iter().find(|failed| failed.test == test)?;
         let check = failed.check.as_ref()?;
         let kind = complaint.as_kind(check.spot.kind)?;
-        let place = nearmiss_engine::complaint::Place {
+        let place = nearmiss_judge::complaint::Place {
             file: check.spot.file.clone(),
             line: check.spot.line,
             column: check.spot.column,

@@ -6,8 +6,8 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use nearmiss_engine::complaint::Complaint;
-use nearmiss_engine::confirm::{complaints_of, sanitizer_variables};
+use nearmiss_judge::Complaint;
+use nearmiss_judge::{complaints_of, sanitizer_variables};
 use nearmiss_sandbox::Sandbox;
 use nearmiss_server::{Ended, Request, Server, Settings};
 use nearmiss_twin::TwinProgram;

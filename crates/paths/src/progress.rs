@@ -1,15 +1,12 @@
 //! How far an exploration has come, in numbers that any thread may read at any time.
 
-use std::sync::Mutex;
-use std::time::Instant;
+use nearmiss_search::{Count, Meter};
 
-use nearmiss_engine::tally::Count;
-
-/// The numbers. The exploration changes them; whoever shows progress reads.
+/// The numbers. The exploration changes them; the display reads.
 #[derive(Debug, Default)]
 pub struct Progress {
-    phase: Mutex<String>,
-    deadline: Mutex<Option<Instant>>,
+    /// What is being done, in words for the user (`building merge.c`), and when the time is over.
+    pub meter: Meter<String>,
     /// Different paths of the function on admissible inputs.
     pub paths: Count,
     /// Partial paths that are infeasible.
@@ -24,26 +21,4 @@ pub struct Progress {
     pub questions: Count,
     /// Failures.
     pub findings: Count,
-}
-
-impl Progress {
-    /// What is being done, in words for the user: `building merge.c`, `exploring merge`.
-    pub fn phase(&self) -> String {
-        self.phase.lock().expect("no thread panics").clone()
-    }
-
-    /// Says what is being done from now on.
-    pub fn enter(&self, phase: impl Into<String>) {
-        *self.phase.lock().expect("no thread panics") = phase.into();
-    }
-
-    /// When the time is over, if that is known.
-    pub fn deadline(&self) -> Option<Instant> {
-        *self.deadline.lock().expect("no thread panics")
-    }
-
-    /// Says when the time is over.
-    pub fn set_deadline(&self, deadline: Instant) {
-        *self.deadline.lock().expect("no thread panics") = Some(deadline);
-    }
 }

@@ -4,11 +4,11 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use nearmiss_abi::environment::REPLAY;
 use nearmiss_abi::server::MODE_FUNCTION;
-use nearmiss_engine::capsule::{Capsule, Options};
-use nearmiss_engine::confirm::run_twin;
 use nearmiss_harness::VERDICT;
-use nearmiss_sandbox::{Limits, Outcome, Sandbox, Stdin};
+use nearmiss_judge::run_twin;
+use nearmiss_sandbox::{Limits, Outcome, Sandbox, Spec, Stdin};
 use nearmiss_server::{Request, Server};
 use nearmiss_twin::TwinProgram;
 
@@ -41,28 +41,26 @@ impl Explored {
         let named = self.directory.join("replay");
         fs::write(&named, rows).map_err(|error| format!("{}: {error}", named.display()))?;
         let twin = self.twin()?;
-        let capsule = Capsule {
+        let mut environment: Vec<_> = environment();
+        environment.push((REPLAY.into(), named.into()));
+        let spec = Spec {
             program: twin.program.clone(),
             arguments: vec![twin.program.clone().into()],
-            environment: environment().into(),
+            environment,
             directory: self.directory.clone(),
             stdin: Stdin::Null,
-            terminal: false,
             umask: None,
-            chance: Default::default(),
-            variables: String::new(),
+            process: None,
             world: Vec::new(),
             files: Vec::new(),
-            named: Some(named),
-            channels: String::new(),
-            options: Options::default(),
+            writable: Vec::new(),
+            limits: Limits {
+                wall: RUN_TIME,
+                cpu_seconds: RUN_TIME.as_secs() + 1,
+                ..Limits::default()
+            },
         };
-        let limits = Limits {
-            wall: RUN_TIME,
-            cpu_seconds: RUN_TIME.as_secs() + 1,
-            ..Limits::default()
-        };
-        run_twin(&self.sandbox, &twin, &capsule, &limits).map_err(|error| error.to_string())
+        run_twin(&self.sandbox, &twin, spec).map_err(|error| error.to_string())
     }
 
     /// What the oracle says on the rows of a test, if there is one and the function returns.

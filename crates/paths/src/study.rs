@@ -29,7 +29,9 @@ use crate::{Config, Cover, Mode};
 /// Explores. The error is for the user: what is wrong, and what would help.
 pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, String> {
     let name = config.build.files.first().map(|file| file.display());
-    progress.enter(name.map_or_else(String::new, |name| format!("building {name}")));
+    progress
+        .meter
+        .enter(name.map_or_else(String::new, |name| format!("building {name}")));
     let directory = config.directory.join(build::DIRECTORY);
     let programs = build::build(&config.build, config.request.as_ref(), &directory)?;
     let programs = Arc::new(programs);
@@ -45,8 +47,8 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
         memory: Limit::new(config.memory),
     };
     let finishing = lab.end.of_finishing(config.time);
-    progress.set_deadline(deadline);
-    progress.enter("exploring");
+    progress.meter.set_deadline(deadline);
+    progress.meter.enter("exploring");
     let mut study = Study {
         config,
         progress,
@@ -272,7 +274,7 @@ fn start(config: &Config, programs: &Programs) -> Result<Lab, String> {
         },
     )
     .map_err(|error| error.to_string())?;
-    let sites = nearmiss_engine::sites_of(&programs.recording);
+    let sites = nearmiss_twin::sites_of(&programs.recording);
     Ok(Lab::new(
         server,
         sites,

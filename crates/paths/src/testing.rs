@@ -136,7 +136,7 @@ fn lab(directory: &Path, program: &Path) -> Lab {
         working_directory: directory.to_path_buf(),
     };
     let server = Server::start(&Sandbox::none(), settings).expect("a server");
-    let sites = nearmiss_engine::sites_of(program);
+    let sites = nearmiss_twin::sites_of(program);
     // Far more than either takes: the machine may be busy.
     let (question_time, run_time) = (Duration::from_secs(60), Duration::from_secs(60));
     Lab::new(server, sites, question_time, run_time)

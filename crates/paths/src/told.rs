@@ -6,7 +6,7 @@ use std::fs;
 use nearmiss_abi::event::PHASE_FUNCTION;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
-use nearmiss_engine::spot;
+use nearmiss_judge::spot;
 use nearmiss_results::{
     FunctionReport, Infeasible, Note, PathFigures, PathTest, Step, VERSION, Verdict,
 };

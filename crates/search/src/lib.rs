@@ -1,13 +1,15 @@
-//! Which path is tried next. Sees neither formulas nor processes: paths are lists of steps,
-//! inputs are somebody else's.
+//! Which path is tried next. Sees neither formulas nor processes: paths are lists of steps.
 //!
 //! | module | what it does |
 //! | --- | --- |
 //! | [`course`] | a path as forks and sensitive operations: divergence points by distance |
+//! | [`progress`] | how far a search has come |
 //! | [`trail`] | the names of the nodes of the execution tree, and those that are known |
 
 pub mod course;
+pub mod progress;
 pub mod trail;
 
 pub use course::{Course, Feasibility, Step, depth_bound};
+pub use progress::{Count, Meter};
 pub use trail::{Known, Node, Trail};

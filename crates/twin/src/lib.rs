@@ -91,6 +91,13 @@ pub fn inspect(program: &Path, libraries: &[PathBuf]) -> Result<ProgramInfo, Twi
     }
 }
 
+/// The site maps of a program, for tools that can do without.
+pub fn sites_of(program: &Path) -> Sites {
+    inspect(program, &[])
+        .map(|info| info.sites)
+        .unwrap_or_default()
+}
+
 /// Builds the twin of a program in `directory`, with twins of those of its shared libraries
 /// that are instrumented. What is up to date is not built again.
 pub fn build(

@@ -5,8 +5,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use nearmiss_engine::campaign::Campaign;
-use nearmiss_engine::complaint::complaints;
 use nearmiss_engine::{Config, Options, Output};
+use nearmiss_judge::complaint::complaints;
 use nearmiss_paths::replay::Explored;
 use nearmiss_results::PathTest;
 use nearmiss_sandbox::{Ended, Outcome};

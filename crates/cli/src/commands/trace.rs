@@ -12,7 +12,7 @@ pub fn dump(file: &Path) -> Result<(), String> {
     let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", file.display());
     let raw = RawTrace::open(file).map_err(|error| failed(&error))?;
     let program = Path::new(OsStr::from_bytes(raw.program()));
-    let sites = nearmiss_engine::sites_of(program);
+    let sites = nearmiss_twin::sites_of(program);
     let mut out = BufWriter::new(io::stdout().lock());
     let written = nearmiss_trace::dump::dump(&raw, &sites, &mut out).and_then(|()| out.flush());
     match written {

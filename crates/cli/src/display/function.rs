@@ -58,7 +58,7 @@ impl Watched for Exploration {
 
     fn log(&mut self) -> Option<String> {
         let (elapsed, speed) = self.look();
-        let news = (self.progress.phase(), self.progress.findings.get());
+        let news = (self.progress.meter.phase(), self.progress.findings.get());
         if !self.pace.is_due(elapsed, news) {
             return None;
         }
@@ -72,7 +72,7 @@ impl Watched for Exploration {
 
 /// What is being done and what came of it, the most important first.
 fn found(progress: &Progress) -> Vec<String> {
-    let mut parts = vec![progress.phase()];
+    let mut parts = vec![progress.meter.phase()];
     let counts = [
         (progress.paths.get(), "path"),
         (progress.findings.get(), "finding"),
@@ -99,6 +99,7 @@ fn pace(progress: &Progress, speed: Speed, is_stopping: bool) -> Vec<String> {
     }
     let now = Instant::now();
     let left = progress
+        .meter
         .deadline()
         .map(|end| end.saturating_duration_since(now));
     match left {
@@ -131,7 +132,7 @@ mod tests {
         let progress = Arc::new(Progress::default());
         let mut watched = Exploration::new(progress.clone());
         assert_eq!(watched.live(80), Vec::<String>::new());
-        progress.enter("building merge.c");
+        progress.meter.enter("building merge.c");
         assert_eq!(watched.live(80), ["building merge.c"]);
         assert_eq!(watched.live(9), ["buildin…"]);
         assert_eq!(watched.log(), None, "short runs are silent");
@@ -140,7 +141,7 @@ mod tests {
     #[test]
     fn paths_open_ones_and_speed() {
         let progress = Progress::default();
-        progress.enter("exploring merge");
+        progress.meter.enter("exploring merge");
         progress.paths.set(320);
         progress.open.set(12);
         progress.infeasible.set(4);
@@ -156,7 +157,7 @@ mod tests {
             "2300 runs/s · 310 questions/s · 321 runs · 77 calls of the precondition"
         );
         assert_eq!(pace(&progress, SPEED, true)[0], "stopping");
-        progress.set_deadline(Instant::now());
+        progress.meter.set_deadline(Instant::now());
         assert_eq!(pace(&progress, SPEED, false)[0], "time is over, finishing");
     }
 }

@@ -44,9 +44,9 @@ impl Snapshot {
     /// The numbers as they are now.
     pub fn take(tally: &Tally, start: Instant, is_stopping: bool) -> Snapshot {
         let now = Instant::now();
-        let deadline = tally.deadline();
+        let deadline = tally.meter.deadline();
         Snapshot {
-            phase: tally.phase(),
+            phase: tally.meter.phase(),
             elapsed: now - start,
             left: deadline.map(|deadline| deadline.saturating_duration_since(now)),
             is_stopping,
@@ -72,10 +72,10 @@ mod tests {
     #[test]
     fn a_tally_is_read_whole() {
         let tally = Tally::default();
-        tally.enter(Phase::Exploring);
+        tally.meter.enter(Phase::Exploring);
         tally.tests.set(7);
         tally.distance.store(2, Ordering::Relaxed);
-        tally.set_deadline(Instant::now());
+        tally.meter.set_deadline(Instant::now());
         let snapshot = Snapshot::take(&tally, Instant::now(), true);
         assert_eq!((snapshot.tests, snapshot.distance), (7, 2));
         assert_eq!(snapshot.phase, Phase::Exploring);

@@ -11,11 +11,11 @@ use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::EventKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_expr::TermId;
+use nearmiss_judge::spot::{self, Check, Spot};
 use nearmiss_solve::{Answer, Layer, Model, Statistics};
 use nearmiss_trace::Event;
 
 use super::{Candidate, Walk};
-use crate::spot::{self, Check, Spot};
 
 /// Different conditions at one place that are tried for a nearer input, or one that can be
 /// confirmed.

@@ -19,6 +19,7 @@ use nearmiss_abi::event::EventKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_expr::support::Part;
 use nearmiss_expr::{Inputs, TermId, Terms};
+use nearmiss_judge::spot::{Check, Spot};
 use nearmiss_results::Checks;
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Model, Session, Stack, Statistics};
@@ -27,7 +28,6 @@ use nearmiss_trace::{Bindings, Channel, Event, Path, Recorded};
 use crate::Config;
 use crate::alphabet::Alphabet;
 use crate::lengths::{self, Lengths};
-use crate::spot::{Check, Spot};
 use crate::tally::Tally;
 
 pub use forks::{Flip, Settled, can_flip};

@@ -3,8 +3,6 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use super::*;
-use crate::Output;
 use nearmiss_abi::channel::{ChannelKind, PIECE_WHOLE};
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::op::Op;
@@ -13,6 +11,9 @@ use nearmiss_sandbox::Sandbox;
 use nearmiss_sites::{Site, SiteKind, Unit};
 use nearmiss_trace::RawTrace;
 use nearmiss_trace::build::TraceBuilder;
+
+use super::*;
+use crate::Output;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 const STRCPY: SiteId = SiteId::new(1, 0);

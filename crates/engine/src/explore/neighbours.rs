@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nearmiss_abi::event::EventKind;
+use nearmiss_judge::spot;
 use nearmiss_search::{Course, Node, Step, depth_bound};
 use nearmiss_trace::{Channel, Event};
 
@@ -16,7 +17,6 @@ use crate::analyse::{Forks, Task, analyse, can_flip};
 use crate::capsule::{Capsule, Origin};
 use crate::error::EngineError;
 use crate::lab::{Traced, limits, tight_limits};
-use crate::spot;
 use crate::subject::Subject;
 
 /// Forks that are asked about beyond those that can be needed.

@@ -6,6 +6,7 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use nearmiss_judge::Complaint;
 use nearmiss_results::Summary;
 use nearmiss_search::{Feasibility, Node};
 use serde::{Deserialize, Serialize};
@@ -13,7 +14,6 @@ use serde::{Deserialize, Serialize};
 use super::offshoot::Sprout;
 use crate::analyse::Flip;
 use crate::campaign::write_atomically;
-use crate::complaint::Complaint;
 use crate::defects::Found;
 use crate::test_case::TestCase;
 

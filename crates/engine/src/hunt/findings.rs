@@ -3,27 +3,26 @@
 use std::os::unix::ffi::OsStrExt;
 
 use nearmiss_abi::check::Kind;
+use nearmiss_judge::Complaint;
+use nearmiss_judge::Verdict;
+use nearmiss_judge::identity;
+use nearmiss_judge::minimise;
+use nearmiss_judge::spot::{self, Check};
 use nearmiss_results::{Finding, Status, Test};
 use nearmiss_sandbox::Stdin;
 
 use super::Hunt;
 use crate::analyse::Candidate;
 use crate::capsule::Capsule;
-use crate::complaint::Complaint;
-use crate::confirm::{Replayer, Verdict};
 use crate::defects::Found;
-use crate::identity;
 use crate::inputs;
 use crate::invent::Invented;
-use crate::minimise;
-use crate::spot::{self, Check};
 use crate::test_case::TestCase;
 
 impl Hunt<'_> {
     /// A finding at the place of a complaint that nobody predicted.
     pub(super) fn add_unpredicted(
         &mut self,
-        replayer: &Replayer,
         complaint: &Complaint,
         why: &str,
         invented: Invented,
@@ -48,14 +47,13 @@ impl Hunt<'_> {
             ..self.blank()
         };
         let words = |complaint: &Complaint| format!("{}{why}", complaint.text);
-        let found = self.finish(replayer, finding, Some(complaint), &words, invented);
+        let found = self.finish(finding, Some(complaint), &words, invented);
         self.add(found);
     }
 
     /// A finding where one was predicted, with what became of it.
     pub(super) fn predicted(
         &self,
-        replayer: &Replayer,
         candidate: &Candidate,
         invented: Invented,
         verdict: &Verdict,
@@ -84,14 +82,13 @@ impl Hunt<'_> {
         let kind = finding.kind;
         let words = |complaint: &Complaint| words(check, kind, complaint);
         let complaint = confirmed.map(|seen| &seen.complaint);
-        self.finish(replayer, finding, complaint, &words, invented)
+        self.finish(finding, complaint, &words, invented)
     }
 
     /// Brings the input of a failure that was seen as near to the test's own as replays allow, and
     /// says how the two differ.
     fn finish(
         &self,
-        replayer: &Replayer,
         mut finding: Finding,
         complaint: Option<&Complaint>,
         words: &dyn Fn(&Complaint) -> String,
@@ -112,7 +109,7 @@ impl Hunt<'_> {
             let mut still_fails = |contents: &[Vec<u8>]| {
                 let written = inputs::write(self.case.capsule, channels, contents, &directory);
                 let again = written.ok().filter(|_| !self.is_over());
-                let again = again.and_then(|capsule| self.fails(replayer, &finding, &capsule));
+                let again = again.and_then(|capsule| self.fails(&finding, &capsule));
                 let fails = again.is_some();
                 // What is told belongs to the input that is shown.
                 complaint = again.or(complaint.take());
@@ -144,13 +141,8 @@ impl Hunt<'_> {
     }
 
     /// What the twin says, if it fails as a finding says. Without an answer the input stays as it is.
-    fn fails(
-        &self,
-        replayer: &Replayer,
-        finding: &Finding,
-        capsule: &Capsule,
-    ) -> Option<Complaint> {
-        let complaints = replayer.try_twin(capsule).ok()?;
+    fn fails(&self, finding: &Finding, capsule: &Capsule) -> Option<Complaint> {
+        let complaints = self.try_twin(capsule).ok()?;
         identity::shown(finding, &complaints).cloned()
     }
 

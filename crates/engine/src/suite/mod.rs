@@ -69,7 +69,7 @@ pub fn collect(
     tally: &Tally,
 ) -> Result<Collected, EngineError> {
     let captures = Captures::new(campaign)?;
-    tally.enter(Phase::Recording);
+    tally.meter.enter(Phase::Recording);
     // With a small budget there is no room for files of the usual size either.
     let (file, files) = (
         DEFAULT_FILE.min(target.disk),
@@ -86,7 +86,7 @@ pub fn collect(
     if !target.terminate.load(Ordering::Relaxed) {
         config.stop.store(false, Ordering::Relaxed);
     }
-    tally.enter(Phase::Sorting);
+    tally.meter.enter(Phase::Sorting);
     if collector.executions == 0 {
         return Err(EngineError::NothingCaptured(command_line(&target.command)));
     }

@@ -1,0 +1,26 @@
+//! Does an input fail, where and of what: the sanitizer twin's word on it.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | [`twin_run`] | runs a twin so that its sanitizers report everything |
+//! | [`complaint`], [`symbolize`] | what sanitizers, `assert` and the kernel say about a failure |
+//! | [`spot`] | a site of the program as a place in the source |
+//! | [`verdict`] | a predicted failure against what replay and twin showed |
+//! | [`identity`] | whether two findings are of one defect |
+//! | [`minimise`] | the nearest input that still fails |
+//!
+//! Everything but `twin_run` and `symbolize` is a pure function: how inputs are run, and in which
+//! order, is up to the caller.
+
+pub mod complaint;
+pub mod identity;
+pub mod minimise;
+pub mod spot;
+pub mod symbolize;
+pub mod twin_run;
+pub mod verdict;
+
+pub use complaint::Complaint;
+pub use minimise::minimise;
+pub use twin_run::{complaints_of, run_twin, sanitizer_variables};
+pub use verdict::{Expected, Seen, Verdict, judge};

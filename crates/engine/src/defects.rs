@@ -10,9 +10,9 @@ use nearmiss_judge::identity::is_same;
 use nearmiss_results::{Finding, Input, Lead, Status};
 use serde::{Deserialize, Serialize};
 
-use crate::campaign::USUAL_DIRECTORY;
-use crate::capsule::Capsule;
-use crate::kept;
+use nearmiss_campaign::capsule::Capsule;
+use nearmiss_campaign::kept;
+use nearmiss_campaign::store::USUAL_DIRECTORY;
 
 /// A failure with the input that shows it.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -4,7 +4,9 @@ use std::fmt;
 use std::io;
 use std::path::PathBuf;
 
+use nearmiss_campaign::CampaignError;
 use nearmiss_sandbox::SandboxError;
+use nearmiss_suite::SuiteError;
 use nearmiss_trace::ReadError;
 
 /// Why there is no report.
@@ -23,13 +25,9 @@ pub enum EngineError {
     /// What it recorded cannot be read.
     Trace(PathBuf, ReadError),
     /// The campaign's directory cannot be used.
-    Campaign(PathBuf, io::Error),
-    /// Another nearmiss works there.
-    Busy(PathBuf),
-    /// There is no report yet.
-    NoReport(PathBuf),
-    /// The report cannot be read.
-    Report(PathBuf, String),
+    Campaign(CampaignError),
+    /// The suite could not be captured.
+    Suite(SuiteError),
     /// There is no such finding.
     NoFinding(String),
     /// Standard input could not be read.
@@ -43,10 +41,6 @@ pub enum EngineError {
     },
     /// Nothing can be run again without a sandbox.
     NeedsSandbox(SandboxError),
-    /// The meeting place of the programs of a suite cannot be made.
-    MeetingPlace(io::Error),
-    /// A suite ran nothing that could be looked at.
-    NothingCaptured(String),
     /// The input could not be replayed.
     Replay(String),
     /// The user stopped it before there was anything to report.
@@ -74,22 +68,6 @@ impl fmt::Display for EngineError {
                 path.display()
             ),
             EngineError::Trace(path, error) => write!(f, "{}: {error}", path.display()),
-            EngineError::Campaign(path, error) => write!(
-                f,
-                "{}: {error}: choose another directory with --dir",
-                path.display()
-            ),
-            EngineError::Busy(path) => write!(
-                f,
-                "{}: another nearmiss is at work here: wait for it, or choose another directory with --dir",
-                path.display()
-            ),
-            EngineError::NoReport(path) => write!(
-                f,
-                "{}: no report here: `nearmiss run -- PROGRAM` makes one",
-                path.display()
-            ),
-            EngineError::Report(path, why) => write!(f, "{}: {why}", path.display()),
             EngineError::NoFinding(id) => {
                 write!(f, "{id}: no such finding: `nearmiss show` lists them")
             }
@@ -99,13 +77,8 @@ impl fmt::Display for EngineError {
                 "{total} failures are predicted but cannot be tried out: {why}"
             ),
             EngineError::NeedsSandbox(why) => write!(f, "executions cannot be run again: {why}"),
-            EngineError::MeetingPlace(error) => {
-                write!(f, "programs of the suite could not find nearmiss: {error}")
-            }
-            EngineError::NothingCaptured(command) => write!(
-                f,
-                "{command}: ran no program that was built by nearmiss: rebuild with CC=\"nearmiss cc\""
-            ),
+            EngineError::Campaign(error) => write!(f, "{error}"),
+            EngineError::Suite(error) => write!(f, "{error}"),
             EngineError::Replay(why) => write!(f, "{why}"),
             EngineError::Stopped => write!(f, "stopped before anything was recorded"),
         }
@@ -113,3 +86,15 @@ impl fmt::Display for EngineError {
 }
 
 impl std::error::Error for EngineError {}
+
+impl From<CampaignError> for EngineError {
+    fn from(error: CampaignError) -> EngineError {
+        EngineError::Campaign(error)
+    }
+}
+
+impl From<SuiteError> for EngineError {
+    fn from(error: SuiteError) -> EngineError {
+        EngineError::Suite(error)
+    }
+}

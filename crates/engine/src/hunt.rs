@@ -5,6 +5,8 @@ mod findings;
 
 use std::time::{Duration, Instant};
 
+use nearmiss_campaign::capsule::{Capsule, Origin};
+use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::Complaint;
 use nearmiss_judge::identity;
 use nearmiss_judge::spot::Check;
@@ -15,7 +17,6 @@ use nearmiss_solve::Model;
 use nearmiss_trace::{Channel, Path};
 
 use crate::analyse::{Analysis, Candidate};
-use crate::capsule::{Capsule, Origin};
 use crate::defects::Found;
 use crate::error::EngineError;
 use crate::invent::{Invented, invent};
@@ -23,7 +24,6 @@ use crate::lab::Lab;
 use crate::lengths::resizes;
 use crate::resize::Growth;
 use crate::subject::Subject;
-use crate::test_case::TestCase;
 
 pub use findings::{describe, show_argument};
 
@@ -284,7 +284,7 @@ impl<'a> Hunt<'a> {
     fn invent(&self, changes: &Model, growth: Growth) -> Result<Invented, EngineError> {
         let bench = self.lab.bench;
         let (capsule, channels) = (self.case.capsule, &self.case.path.channels);
-        invent(capsule, channels, changes, growth, &bench.new_directory())
-            .map_err(|error| bench.campaign.failed(error))
+        let invented = invent(capsule, channels, changes, growth, &bench.new_directory());
+        Ok(invented.map_err(|error| bench.campaign.failed(error))?)
     }
 }

@@ -13,8 +13,8 @@ use nearmiss_results::{Change, Input, Resized};
 use nearmiss_sandbox::{Replacement, Stdin};
 use nearmiss_trace::Channel;
 
-use crate::campaign::write_atomically;
-use crate::capsule::Capsule;
+use nearmiss_campaign::capsule::Capsule;
+use nearmiss_campaign::store::write_atomically;
 
 /// The longest content that is reported itself and not by a file.
 const INLINE: usize = 256;

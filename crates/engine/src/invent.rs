@@ -5,11 +5,11 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use nearmiss_campaign::capsule::Capsule;
 use nearmiss_results::{Change, Input, Resized};
 use nearmiss_solve::Model;
 use nearmiss_trace::Channel;
 
-use crate::capsule::Capsule;
 use crate::inputs::{changed_runs, show, write};
 use crate::lengths::{Resize, resizes};
 use crate::resize::{Growth, resize, resized};

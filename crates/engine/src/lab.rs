@@ -13,18 +13,18 @@ use std::time::{Duration, Instant};
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::op::Op;
 use nearmiss_abi::term::Term;
+use nearmiss_campaign::capsule::{Capsule, Origin};
+use nearmiss_campaign::store::{Campaign, Kind, Work};
+use nearmiss_campaign::tally::Tally;
 use nearmiss_judge::complaint::complaints;
 use nearmiss_judge::{Complaint, run_twin};
-use nearmiss_sandbox::{Ended, Exceeded, Limits};
+use nearmiss_sandbox::{Exceeded, Limits};
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Backend, Stack};
 use nearmiss_trace::RawTrace;
 
 use crate::Config;
-use crate::campaign::{Campaign, Kind, Work};
-use crate::capsule::{Capsule, Origin};
 use crate::subject::Subject;
-use crate::tally::Tally;
 
 /// What every run of a campaign needs.
 #[derive(Debug)]
@@ -148,7 +148,7 @@ impl<'a> Lab<'a> {
             digest: digest(self.bench.config, &raw, stdin.as_deref()),
             reads_input: reads_input(&raw),
             path: nearmiss_trace::Path::read(&raw, sites, stdin.as_deref()),
-            ended: words(outcome.ended),
+            ended: outcome.ended.to_string(),
             exceeded: outcome.exceeded,
             time,
         })
@@ -197,14 +197,6 @@ impl Drop for Lab<'_> {
     fn drop(&mut self) {
         // Traces are of no use to anybody; the next campaign would clear them too.
         let _ = fs::remove_dir_all(&self.scratch);
-    }
-}
-
-/// `exit 0`, `signal 6`.
-pub fn words(ended: Ended) -> String {
-    match ended {
-        Ended::Exited(status) => format!("exit {status}"),
-        Ended::Signal(signal) => format!("signal {signal}"),
     }
 }
 

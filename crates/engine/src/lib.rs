@@ -3,10 +3,7 @@
 //! | module | what it does |
 //! | --- | --- |
 //! | `run`, `test` | the commands, from beginning to end |
-//! | [`campaign`] | the directory that holds recorded runs, inputs and findings |
-//! | [`capsule`], `environment`, `kept` | a program with its arguments, directory and inputs: what can be run again |
 //! | [`record`] | the user's own run, recorded |
-//! | `suite` | a whole suite: what it runs, captured |
 //! | `explore` | all tests, distance by distance: their own paths, then those beside them |
 //! | `lab`, `subject` | runs in the sandbox, counted; the programs they are of |
 //! | [`analyse`](mod@analyse) | one walk over a path: which checks can fail, which forks can go another way |
@@ -15,25 +12,20 @@
 //! | [`invent`], [`resize`](mod@resize), `inputs` | a solver's answer as arguments, standard input and files |
 //! | `hunt` | the new input replayed, on the program itself and on its twin; `judge` says what it is |
 //! | `defects` | one finding per defect, with the nearest input |
-//! | [`tally`], `figures`, `summary` | how far the work has come, and what it came to |
+//! | `figures`, `summary` | what the work came to |
 //!
 //! Nothing here prints or reads the environment: the caller gives a [`Config`], and reads the
-//! [`tally::Tally`] while the work goes on.
+//! [`Tally`](nearmiss_campaign::tally::Tally) while the work goes on.
 
 mod alphabet;
 pub mod analyse;
-pub mod campaign;
-pub mod capsule;
-mod chance;
 mod defects;
-mod environment;
 mod error;
 mod explore;
 mod figures;
 mod hunt;
 mod inputs;
 pub mod invent;
-mod kept;
 mod lab;
 pub mod lengths;
 mod program;
@@ -41,11 +33,8 @@ pub mod record;
 pub mod resize;
 mod run;
 mod subject;
-mod suite;
 mod summary;
-pub mod tally;
 mod test;
-pub mod test_case;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -57,8 +46,9 @@ use std::time::Duration;
 use nearmiss_abi::check::Kind;
 use nearmiss_sandbox::Sandbox;
 
-pub use capsule::Options;
 pub use error::EngineError;
+pub use nearmiss_campaign::Options;
+pub use nearmiss_suite::SuiteTarget;
 pub use run::{replay, run};
 pub use test::test;
 
@@ -108,6 +98,16 @@ impl Config {
     fn is_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
+
+    /// What capturing a suite needs of it.
+    fn suite(&self) -> nearmiss_suite::Config {
+        nearmiss_suite::Config {
+            channels: self.channels.clone(),
+            options: self.options.clone(),
+            keeps_output: self.output == Output::Kept,
+            stop: self.stop,
+        }
+    }
 }
 
 /// What becomes of the recorded program's standard output.
@@ -117,28 +117,6 @@ pub enum Output {
     Through,
     /// It is kept in the campaign's directory.
     Kept,
-}
-
-/// The suite to be run, as the user would run it: standard streams are ours.
-#[derive(Debug)]
-pub struct SuiteTarget {
-    /// The command, with its name first.
-    pub command: Vec<OsString>,
-    /// Its environment.
-    pub environment: Vec<(OsString, OsString)>,
-    /// Where it runs.
-    pub directory: PathBuf,
-    /// Look at a random part of its executions only: percent, and what the choice starts from.
-    pub sample: Option<(f64, u64)>,
-    /// Most bytes of captured files on the disk.
-    pub disk: u64,
-    /// Most different executions that are kept.
-    pub tests: u64,
-    /// Whether we were started with `SIGPIPE` ignored, and so the suite is to be.
-    pub broken_pipes_ignored: bool,
-    /// Set from outside when the suite is to be ended too: the signal that says so reaches us
-    /// alone.
-    pub terminate: &'static AtomicBool,
 }
 
 /// The program to be run, as the user would run it.

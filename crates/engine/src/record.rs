@@ -3,7 +3,7 @@
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
-use std::os::unix::process::{CommandExt, ExitStatusExt};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Instant;
@@ -11,13 +11,12 @@ use std::time::Instant;
 use nearmiss_abi::capture::CAPTURE;
 use nearmiss_abi::chance::CHANCE;
 use nearmiss_abi::environment;
-use nearmiss_sandbox::Stdin;
+use nearmiss_campaign::store::{Campaign, RunDirectory};
+use nearmiss_campaign::{CampaignError, Capsule, Origin, TestCase};
+use nearmiss_sandbox::{Ended, Stdin};
 
-use crate::campaign::{Campaign, RunDirectory};
-use crate::capsule::{Capsule, Origin};
 use crate::error::EngineError;
-use crate::test_case::TestCase;
-use crate::{Config, Output, Target, suite};
+use crate::{Config, Output, Target};
 
 /// Runs the program once and keeps all that is needed to run it again.
 pub fn record(
@@ -64,7 +63,7 @@ pub fn record(
     if !trace.exists() {
         return Err(EngineError::NoTrace(capsule.program));
     }
-    suite::keep_world(&run.captures(), process, &run.join("files"), &mut capsule)
+    nearmiss_suite::keep_world(&run.captures(), process, &run.join("files"), &mut capsule)
         .and_then(|()| fs::remove_dir_all(run.captures()))
         .map_err(|error| campaign.failed(error))?;
     capsule
@@ -74,7 +73,7 @@ pub fn record(
         id: String::new(),
         capsule,
         executions: 1,
-        ended: describe(status),
+        ended: Ended::from(status).to_string(),
         seconds,
         trace: Some(trace),
     })
@@ -101,7 +100,7 @@ fn spool(mut stdin: File, copy: &PathBuf, config: &Config) -> Result<Spooled, En
         return Ok(Spooled::Terminal(stdin));
     }
     let metadata = stdin.metadata().map_err(EngineError::Stdin)?;
-    let failed = |error| EngineError::Campaign(copy.clone(), error);
+    let failed = |error| CampaignError::Directory(copy.clone(), error);
     if metadata.is_file() {
         let content = rest_of(&mut stdin).map_err(EngineError::Stdin)?;
         fs::write(copy, content).map_err(failed)?;
@@ -198,12 +197,4 @@ fn finish(mut child: Child, capsule: &Capsule) -> io::Result<ExitStatus> {
         std::thread::spawn(move || io::copy(&mut content, &mut pipe));
     }
     child.wait()
-}
-
-/// How a process ended, in words.
-pub(crate) fn describe(status: ExitStatus) -> String {
-    match (status.code(), status.signal()) {
-        (Some(code), _) => format!("exit {code}"),
-        (None, signal) => format!("signal {}", signal.unwrap_or(0)),
-    }
 }

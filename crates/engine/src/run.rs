@@ -2,12 +2,13 @@
 
 use std::time::{Duration, Instant};
 
+use nearmiss_campaign::capsule::Capsule;
+use nearmiss_campaign::store::{Campaign, Kind, read_report};
+use nearmiss_campaign::tally::{Phase, Tally};
 use nearmiss_judge::run_twin;
 use nearmiss_results::{Report, Summary};
 use nearmiss_sandbox::Outcome;
 
-use crate::campaign::{Campaign, Kind, read_report};
-use crate::capsule::Capsule;
 use crate::error::EngineError;
 use crate::explore::{Explorer, Slot, Standing};
 use crate::lab::{Bench, limits};
@@ -15,7 +16,6 @@ use crate::program;
 use crate::record::record;
 use crate::subject::build_twin;
 use crate::summary::{add_recorded, merge};
-use crate::tally::{Phase, Tally};
 use crate::{Config, Target};
 
 /// Runs a program once, looks for inputs next to its own that make it fail, and reports them.

@@ -6,12 +6,12 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use nearmiss_campaign::tally::Tally;
 use nearmiss_twin::TwinProgram;
 
 use crate::Config;
 use crate::error::EngineError;
 use crate::program::{self, Program};
-use crate::tally::Tally;
 
 /// A program under test.
 #[derive(Debug)]

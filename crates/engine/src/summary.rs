@@ -3,6 +3,7 @@
 use nearmiss_abi::library::{self, State};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
+use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::spot;
 use nearmiss_results::{Checks, LostCall, Note, Queries, Recorded, Summary};
 use nearmiss_sites::Sites;
@@ -11,7 +12,6 @@ use nearmiss_trace::{End, Path};
 
 use crate::analyse::Analysis;
 use crate::subject::Subject;
-use crate::test_case::TestCase;
 
 /// The summary of one path; `divergences` are counted while failures are confirmed.
 pub fn summarise(path: &Path, subject: &Subject, analysis: &Analysis, divergences: u64) -> Summary {

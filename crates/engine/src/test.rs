@@ -3,17 +3,17 @@
 
 use std::time::Instant;
 
+use nearmiss_campaign::store::{Campaign, Kind};
+use nearmiss_campaign::tally::{Phase, Tally};
 use nearmiss_results::{Exploration, Finding, Report, Suite, Summary};
 use nearmiss_solve::Statistics;
+use nearmiss_suite::{Collected, collect};
 
-use crate::campaign::{Campaign, Kind};
 use crate::error::EngineError;
 use crate::explore::{Explored, Explorer, Slot};
 use crate::figures;
 use crate::lab::Bench;
-use crate::suite::{Collected, collect};
 use crate::summary::{add_recorded, merge};
-use crate::tally::{Phase, Tally};
 use crate::{Config, SuiteTarget};
 
 /// Runs a suite, looks for inputs next to those of its executions that make programs fail, and
@@ -22,7 +22,7 @@ pub fn test(target: SuiteTarget, config: &Config, tally: &Tally) -> Result<Repor
     // Said before the suite runs, which may take hours.
     config.sandbox.check().map_err(EngineError::NeedsSandbox)?;
     let campaign = Campaign::open(&config.directory)?;
-    let Collected { tests, suite } = collect(&target, config, &campaign, tally)?;
+    let Collected { tests, suite } = collect(&target, &config.suite(), &campaign, tally)?;
     tally.meter.enter(Phase::Exploring);
     let deadline = Instant::now() + config.time;
     tally.meter.set_deadline(deadline);

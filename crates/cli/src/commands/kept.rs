@@ -5,8 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use nearmiss_campaign::{USUAL_DIRECTORY, read_report};
 use nearmiss_engine::EngineError;
-use nearmiss_engine::campaign::{USUAL_DIRECTORY, read_report};
 use nearmiss_results::{FunctionReport, Report};
 
 use crate::output;

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-use nearmiss_engine::campaign::Campaign;
+use nearmiss_campaign::Campaign;
 use nearmiss_engine::{Config, Options, Output};
 use nearmiss_judge::complaint::complaints;
 use nearmiss_paths::replay::Explored;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use nearmiss_campaign::tally::Tally;
 use nearmiss_engine::Target;
-use nearmiss_engine::tally::Tally;
 
 use crate::arguments::RunArguments;
 use crate::commands::settings::{self, Defaults};

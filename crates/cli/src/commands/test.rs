@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nearmiss_engine::tally::Tally;
+use nearmiss_campaign::tally::Tally;
 use nearmiss_engine::{Output, SuiteTarget};
 use nearmiss_results::Report;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use nearmiss_engine::tally::Tally;
+use nearmiss_campaign::tally::Tally;
 
 use super::snapshot::Snapshot;
 use super::speed::{Speed, Speedometer};

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use nearmiss_engine::tally::{Phase, Tally};
+use nearmiss_campaign::tally::{Phase, Tally};
 
 /// The numbers at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use nearmiss_engine::tally::Phase;
+use nearmiss_campaign::tally::Phase;
 use nearmiss_report::words::{counted, shortened, time};
 
 use super::snapshot::Snapshot;

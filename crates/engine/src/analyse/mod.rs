@@ -17,6 +17,7 @@ use std::time::Instant;
 
 use nearmiss_abi::event::EventKind;
 use nearmiss_abi::site::SiteId;
+use nearmiss_campaign::tally::Tally;
 use nearmiss_expr::support::Part;
 use nearmiss_expr::{Inputs, TermId, Terms};
 use nearmiss_judge::spot::{Check, Spot};
@@ -28,7 +29,6 @@ use nearmiss_trace::{Bindings, Channel, Event, Path, Recorded};
 use crate::Config;
 use crate::alphabet::Alphabet;
 use crate::lengths::{self, Lengths};
-use crate::tally::Tally;
 
 pub use forks::{Flip, Settled, can_flip};
 

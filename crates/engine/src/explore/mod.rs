@@ -30,6 +30,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use nearmiss_abi::channel::ChannelKind;
+use nearmiss_campaign::test_case::TestCase;
 use nearmiss_results::{DistanceFigures, Exploration, Finding};
 use nearmiss_search::{Known, Node, Trail};
 use nearmiss_solve::Statistics;
@@ -39,7 +40,6 @@ use crate::defects::{Defects, Found};
 use crate::error::EngineError;
 use crate::lab::{Bench, Lab};
 use crate::subject::Subjects;
-use crate::test_case::TestCase;
 
 pub use state::{Slot, Standing};
 
@@ -162,7 +162,7 @@ impl<'a> Explorer<'a> {
         let active = slots.iter().filter(|slot| slot.is_active());
         let digests: Vec<u64> = active.map(|slot| slot.state.digest).collect();
         let cleaned = self.bench.work.keep_only(&digests);
-        cleaned.map_err(|error| campaign.failed(error))
+        Ok(cleaned.map_err(|error| campaign.failed(error))?)
     }
 
     fn why_over(&self) -> &'static str {

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nearmiss_abi::event::EventKind;
+use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_judge::spot;
 use nearmiss_search::{Course, Node, Step, depth_bound};
 use nearmiss_trace::{Channel, Event};
@@ -14,7 +15,6 @@ use super::offshoot::{Ground, Stem, count_forks, event_of_fork};
 use super::state::{Fork, Progress, Slot};
 use super::{Unit, is_fork, locked, nodes};
 use crate::analyse::{Forks, Task, analyse, can_flip};
-use crate::capsule::{Capsule, Origin};
 use crate::error::EngineError;
 use crate::lab::{Traced, limits, tight_limits};
 use crate::subject::Subject;

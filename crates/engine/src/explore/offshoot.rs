@@ -5,6 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_search::Node;
 use nearmiss_solve::Model;
 use nearmiss_trace::{Channel, Path};
@@ -12,7 +13,6 @@ use nearmiss_trace::{Channel, Path};
 use super::state::{Offshoot, Slot};
 use super::{Unit, is_fork, locked, nodes};
 use crate::analyse::{Forks, Settled, Task, analyse};
-use crate::capsule::{Capsule, Origin};
 use crate::error::EngineError;
 use crate::hunt::{Case, Hunt};
 use crate::invent::invent;

@@ -5,6 +5,9 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use nearmiss_abi::note::{NoteKind, NoteRow};
+use nearmiss_campaign::capsule::Origin;
+use nearmiss_campaign::kept;
+use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::identity;
 use nearmiss_judge::spot;
 use nearmiss_results::Status;
@@ -15,15 +18,12 @@ use nearmiss_trace::RawTrace;
 use super::state::{Progress, Slot, Standing, State};
 use super::{Unit, locked, nodes, sameness};
 use crate::analyse::{Analysis, Task, analyse};
-use crate::capsule::Origin;
 use crate::defects::Found;
 use crate::error::EngineError;
 use crate::hunt::{Case, Hunt, describe};
-use crate::kept;
 use crate::lab::{Traced, digest, limits, reads_input};
 use crate::subject::Subject;
 use crate::summary::summarise;
-use crate::test_case::TestCase;
 
 /// Nodes of a path that are remembered, to say where it is left when it is run again.
 const MOST_NODES: usize = 1 << 14;
@@ -188,7 +188,10 @@ impl Unit<'_, '_> {
         let is_cut = |row: &NoteRow| row.kind == NoteKind::Disk as u8;
         if traced.path.notes.iter().any(is_cut) {
             // What was recorded says nothing about the program.
-            return Err(bench.campaign.failed(io::ErrorKind::StorageFull.into()));
+            return Err(bench
+                .campaign
+                .failed(io::ErrorKind::StorageFull.into())
+                .into());
         }
         // The rest is for replays: what was found and not confirmed is worth little.
         let left = self.deadline.saturating_duration_since(Instant::now());
@@ -295,7 +298,7 @@ impl Unit<'_, '_> {
             }
             slot.state.save(&units)
         };
-        keep().map_err(|error| bench.campaign.failed(error))
+        Ok(keep().map_err(|error| bench.campaign.failed(error))?)
     }
 }
 

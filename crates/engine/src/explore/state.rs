@@ -6,6 +6,8 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use nearmiss_campaign::store::write_atomically;
+use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::Complaint;
 use nearmiss_results::Summary;
 use nearmiss_search::{Feasibility, Node};
@@ -13,9 +15,7 @@ use serde::{Deserialize, Serialize};
 
 use super::offshoot::Sprout;
 use crate::analyse::Flip;
-use crate::campaign::write_atomically;
 use crate::defects::Found;
-use crate::test_case::TestCase;
 
 /// A test and what is known of it.
 #[derive(Debug)]

@@ -3,6 +3,8 @@
 use std::os::unix::ffi::OsStrExt;
 
 use nearmiss_abi::check::Kind;
+use nearmiss_campaign::capsule::Capsule;
+use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::Complaint;
 use nearmiss_judge::Verdict;
 use nearmiss_judge::identity;
@@ -13,11 +15,9 @@ use nearmiss_sandbox::Stdin;
 
 use super::Hunt;
 use crate::analyse::Candidate;
-use crate::capsule::Capsule;
 use crate::defects::Found;
 use crate::inputs;
 use crate::invent::Invented;
-use crate::test_case::TestCase;
 
 impl Hunt<'_> {
     /// A finding at the place of a complaint that nobody predicted.

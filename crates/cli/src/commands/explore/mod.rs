@@ -15,7 +15,7 @@ mod writing;
 use std::path::Path;
 use std::sync::Arc;
 
-use nearmiss_engine::campaign::Campaign;
+use nearmiss_campaign::Campaign;
 use nearmiss_paths::Progress;
 use nearmiss_results::{FunctionReport, Verdict};
 

@@ -18,39 +18,73 @@ mod collector;
 mod command;
 mod contents;
 mod digest;
+mod error;
 mod identity;
 mod programs;
 mod sample;
 mod shelf;
 mod skipped;
 #[cfg(test)]
-pub(crate) mod testing;
+mod testing;
 mod variables;
 mod world;
 
+use std::ffi::OsString;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nearmiss_abi::capture::{DEFAULT_FILE, DEFAULT_FILES, FILES};
+use nearmiss_campaign::tally::{Phase, Tally};
+use nearmiss_campaign::{Campaign, CampaignError, Capsule, Chance, Options, TestCase};
 use nearmiss_capture::Meeting;
 use nearmiss_results::{Sample, Suite};
+use nearmiss_sandbox::Ended;
 
-use crate::campaign::Campaign;
-use crate::capsule::Capsule;
-use crate::chance::Chance;
-use crate::error::EngineError;
-use crate::record::describe;
-use crate::tally::{Phase, Tally};
-use crate::test_case::TestCase;
-use crate::{Config, Output, SuiteTarget};
 use case::{NoCase, Workshop};
 use collector::{Collector, command_line};
 use command::Finished;
 use programs::{ProgramFacts, Programs};
 use shelf::Shelf;
 use skipped::Reason;
+
+pub use error::SuiteError;
+
+/// How executions are to be recorded.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// Letters of the channels that are inputs: see [`nearmiss_abi::environment`].
+    pub channels: String,
+    /// How much of a run is recorded.
+    pub options: Options,
+    /// Whether the suite's output is kept instead of shown.
+    pub keeps_output: bool,
+    /// Set from outside to stop early.
+    pub stop: &'static AtomicBool,
+}
+
+/// The suite to be run, as the user would run it: standard streams are ours.
+#[derive(Debug)]
+pub struct SuiteTarget {
+    /// The command, with its name first.
+    pub command: Vec<OsString>,
+    /// Its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Where it runs.
+    pub directory: PathBuf,
+    /// Look at a random part of its executions only: percent, and what the choice starts from.
+    pub sample: Option<(f64, u64)>,
+    /// Most bytes of captured files on the disk.
+    pub disk: u64,
+    /// Most different executions that are kept.
+    pub tests: u64,
+    /// Whether we were started with `SIGPIPE` ignored, and so the suite is to be.
+    pub broken_pipes_ignored: bool,
+    /// Set from outside when the suite is to be ended too: the signal that says so reaches us
+    /// alone.
+    pub terminate: &'static AtomicBool,
+}
 
 /// What a suite ran.
 #[derive(Debug)]
@@ -67,7 +101,7 @@ pub fn collect(
     config: &Config,
     campaign: &Campaign,
     tally: &Tally,
-) -> Result<Collected, EngineError> {
+) -> Result<Collected, SuiteError> {
     let captures = Captures::new(campaign)?;
     tally.meter.enter(Phase::Recording);
     // With a small budget there is no room for files of the usual size either.
@@ -75,23 +109,23 @@ pub fn collect(
         DEFAULT_FILE.min(target.disk),
         DEFAULT_FILES.min(target.disk),
     );
-    let meeting = Meeting::open(&captures.0, file, files).map_err(EngineError::MeetingPlace)?;
+    let meeting = Meeting::open(&captures.0, file, files).map_err(SuiteError::MeetingPlace)?;
     let programs = Programs::new(campaign.root().join("programs"), &target.directory);
     let mut collector = Collector::new(&captures.0, programs, target, &meeting, tally);
     let output = campaign.root().join("suite.out");
-    let output = (config.output == Output::Kept).then_some(output.as_path());
+    let output = config.keeps_output.then_some(output.as_path());
     let finished = run(target, output, &mut collector)?;
     // Ctrl-C ended the suite; what it ran until then is looked at. SIGTERM is meant for us too.
-    let stopped = config.is_stopped();
+    let stopped = config.stop.load(Ordering::Relaxed);
     if !target.terminate.load(Ordering::Relaxed) {
         config.stop.store(false, Ordering::Relaxed);
     }
     tally.meter.enter(Phase::Sorting);
     if collector.executions == 0 {
-        return Err(EngineError::NothingCaptured(command_line(&target.command)));
+        return Err(SuiteError::NothingCaptured(command_line(&target.command)));
     }
     let mut collected = sort(target, config, campaign, collector, stopped)?;
-    collected.suite.ended = describe(finished.status);
+    collected.suite.ended = Ended::from(finished.status).to_string();
     collected.suite.seconds = finished.time.as_secs_f64();
     tally.tests.set(collected.tests.len() as u64);
     Ok(collected)
@@ -132,7 +166,7 @@ pub fn keep_world(
 struct Captures(PathBuf);
 
 impl Captures {
-    fn new(campaign: &Campaign) -> Result<Captures, EngineError> {
+    fn new(campaign: &Campaign) -> Result<Captures, SuiteError> {
         let captures = Captures(campaign.root().join("captures"));
         // What a nearmiss that was killed left.
         captures.remove();
@@ -157,9 +191,9 @@ fn run(
     target: &SuiteTarget,
     output: Option<&Path>,
     collector: &mut Collector<'_>,
-) -> Result<Finished, EngineError> {
+) -> Result<Finished, SuiteError> {
     let name = PathBuf::from(target.command.first().cloned().unwrap_or_default());
-    let failed = |error: io::Error| EngineError::Start(name.clone(), error);
+    let failed = |error: io::Error| SuiteError::Start(name.clone(), error);
     let running = command::start(target, output).map_err(failed)?;
     let (suite, captures) = (running.process(), collector.captures.clone());
     let ended = AtomicBool::new(false);
@@ -168,7 +202,7 @@ fn run(
         let finished = running.wait(target);
         ended.store(true, Ordering::Release);
         let watched = watching.join().expect("no thread panics");
-        watched.map_err(|error| EngineError::Campaign(captures, error))?;
+        watched.map_err(|error| SuiteError::from(CampaignError::Directory(captures, error)))?;
         finished.map_err(failed)
     })
 }
@@ -180,7 +214,7 @@ fn sort(
     campaign: &Campaign,
     mut collector: Collector<'_>,
     stopped: bool,
-) -> Result<Collected, EngineError> {
+) -> Result<Collected, SuiteError> {
     let failed = |error: io::Error| campaign.failed(error);
     collector
         .candidates
@@ -200,7 +234,7 @@ fn sort(
         }
         match workshop.make(candidate, &mut shelf) {
             Ok(test) => tests.push(test),
-            Err(NoCase::Failed(error)) => return Err(failed(error)),
+            Err(NoCase::Failed(error)) => return Err(failed(error).into()),
             Err(NoCase::Skipped(reason)) => {
                 let command = || match collector::read(&candidate.record) {
                     Ok(captured) => command_line(&captured.arguments),

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use nearmiss_abi::capture::{FILES, RecordKind};
+use nearmiss_campaign::tally::Tally;
 use nearmiss_capture::{Captured, Meeting, Nature, Stdin};
 
 use super::contents::Contents;
@@ -18,7 +19,6 @@ use super::identity;
 use super::programs::{Programs, Seen};
 use super::skipped::{Reason, SkipList};
 use crate::SuiteTarget;
-use crate::tally::Tally;
 
 /// Time between two looks.
 const PAUSE: Duration = Duration::from_millis(20);

@@ -39,7 +39,7 @@ use std::path::{Path, PathBuf};
 
 use nearmiss_results::Report;
 
-use crate::error::EngineError;
+use crate::error::CampaignError;
 
 /// Where campaigns are kept if nobody says otherwise.
 pub const USUAL_DIRECTORY: &str = ".nearmiss";
@@ -54,14 +54,14 @@ pub struct Campaign {
 
 impl Campaign {
     /// Opens a campaign's directory, which is made if it is not there.
-    pub fn open(directory: &Path) -> Result<Campaign, EngineError> {
-        let failed = |error| EngineError::Campaign(directory.to_path_buf(), error);
+    pub fn open(directory: &Path) -> Result<Campaign, CampaignError> {
+        let failed = |error| CampaignError::Directory(directory.to_path_buf(), error);
         make_private(directory).map_err(failed)?;
         let root = directory.canonicalize().map_err(failed)?;
         let lock = File::create(root.join("lock")).map_err(failed)?;
         match lock.try_lock() {
             Ok(()) => Ok(Campaign { root, _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(EngineError::Busy(root)),
+            Err(TryLockError::WouldBlock) => Err(CampaignError::Busy(root)),
             Err(TryLockError::Error(error)) => Err(failed(error)),
         }
     }
@@ -84,13 +84,13 @@ impl Campaign {
     }
 
     /// Turns an error of a file in here into one that names this directory.
-    pub fn failed(&self, error: io::Error) -> EngineError {
-        EngineError::Campaign(self.root.clone(), error)
+    pub fn failed(&self, error: io::Error) -> CampaignError {
+        CampaignError::Directory(self.root.clone(), error)
     }
 
     /// Makes sure that there is room for a small recording at least, so that a full disk is
     /// said before the program runs and not mistaken for a path without checks.
-    fn reserve_room(&self) -> Result<(), EngineError> {
+    fn reserve_room(&self) -> Result<(), CampaignError> {
         const LEAST_ROOM: usize = 4 << 20;
         let probe = self.root.join("room");
         let written = fs::write(&probe, vec![0; LEAST_ROOM]);
@@ -99,7 +99,7 @@ impl Campaign {
     }
 
     /// A directory for a new run.
-    pub fn new_run(&self) -> Result<RunDirectory, EngineError> {
+    pub fn new_run(&self) -> Result<RunDirectory, CampaignError> {
         self.reserve_room()?;
         let runs = self.root.join("runs");
         let make = || -> io::Result<PathBuf> {
@@ -118,7 +118,7 @@ impl Campaign {
     }
 
     /// Removes all runs but this one.
-    pub fn keep_only(&self, run: &RunDirectory) -> Result<(), EngineError> {
+    pub fn keep_only(&self, run: &RunDirectory) -> Result<(), CampaignError> {
         let runs = self.root.join("runs");
         let clean = || -> io::Result<()> {
             for number in numbers(&runs)? {
@@ -133,7 +133,7 @@ impl Campaign {
     }
 
     /// Removes inputs that are of no finding.
-    pub fn clean_inputs(&self) -> Result<(), EngineError> {
+    pub fn clean_inputs(&self) -> Result<(), CampaignError> {
         let inputs = self.inputs();
         let clean = || -> io::Result<()> {
             if !inputs.exists() {
@@ -152,23 +152,23 @@ impl Campaign {
     }
 
     /// Replaces the report.
-    pub fn write_report(&self, report: &Report) -> Result<(), EngineError> {
+    pub fn write_report(&self, report: &Report) -> Result<(), CampaignError> {
         write_atomically(&self.root.join("report.json"), report.to_json().as_bytes())
             .map_err(|error| self.failed(error))
     }
 }
 
 /// Reads the report of a campaign.
-pub fn read_report(directory: &Path) -> Result<Report, EngineError> {
+pub fn read_report(directory: &Path) -> Result<Report, CampaignError> {
     let path = directory.join("report.json");
     match fs::read_to_string(&path) {
         Ok(text) => {
-            Report::from_json(&text).map_err(|error| EngineError::Report(path, error.to_string()))
+            Report::from_json(&text).map_err(|error| CampaignError::Report(path, error.to_string()))
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            Err(EngineError::NoReport(directory.to_path_buf()))
+            Err(CampaignError::NoReport(directory.to_path_buf()))
         }
-        Err(error) => Err(EngineError::Report(path, error.to_string())),
+        Err(error) => Err(CampaignError::Report(path, error.to_string())),
     }
 }
 
@@ -357,7 +357,7 @@ mod tests {
         let campaign = Campaign::open(directory.path()).unwrap();
         assert!(matches!(
             Campaign::open(directory.path()),
-            Err(EngineError::Busy(_))
+            Err(CampaignError::Busy(_))
         ));
         drop(campaign);
         assert!(Campaign::open(directory.path()).is_ok());
@@ -368,7 +368,7 @@ mod tests {
         let directory = tempfile::tempdir().unwrap();
         assert!(matches!(
             read_report(directory.path()),
-            Err(EngineError::NoReport(_))
+            Err(CampaignError::NoReport(_))
         ));
         let report = Report::new(Vec::new(), Summary::default());
         Campaign::open(directory.path())

@@ -54,7 +54,7 @@ pub fn kept(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::testing::captured;
+    use crate::testing::captured;
     use nearmiss_capture::Chance;
 
     fn names(program: &[u8], test: &Captured, channels: &str) -> Vec<String> {

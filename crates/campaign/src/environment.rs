@@ -11,7 +11,7 @@ use std::sync::Arc;
 use nearmiss_sandbox::words;
 use serde::{Deserialize, Serialize};
 
-use crate::campaign::write_atomically;
+use crate::store::write_atomically;
 
 /// Names and values, in order. Copies share them; a capsule that is kept refers to the file that
 /// they are kept in.

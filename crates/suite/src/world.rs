@@ -211,7 +211,7 @@ fn file_of_size(path: &Path, size: u64) -> Option<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::testing::{captured, file, row_of};
+    use crate::testing::{captured, file, row_of};
     use nearmiss_capture::Entry;
 
     /// A directory in which a test took place, and its capsule.

@@ -44,8 +44,7 @@ impl Chance {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::testing::captured;
-    use nearmiss_capture::Chance as Row;
+    use nearmiss_capture::{Chance as Row, Stdin};
 
     #[test]
     fn values_of_one_function_are_one_stream() {
@@ -54,14 +53,25 @@ mod tests {
             name: name.into(),
             bytes: bytes.to_vec(),
         };
-        let mut test = captured("/", &["prog"]);
-        test.pid = 77;
-        test.chance = vec![
-            row(0, "time", &[1, 0xff]),
-            row(0, "getrandom", &[9]),
-            row(1, "time", &[3]),
-            row(0, "time", &[2]),
-        ];
+        let test = Captured {
+            pid: 77,
+            parent: 1,
+            umask: 0o22,
+            program: "/bin/prog".into(),
+            directory: "/".into(),
+            arguments: vec!["prog".into()],
+            environment: Vec::new(),
+            stdin: Stdin::Null,
+            paths: Vec::new(),
+            losses: Vec::new(),
+            ended: Some(0),
+            chance: vec![
+                row(0, "time", &[1, 0xff]),
+                row(0, "getrandom", &[9]),
+                row(1, "time", &[3]),
+                row(0, "time", &[2]),
+            ],
+        };
         let chance = Chance::of(&test);
         assert_eq!(chance.process, 77);
         assert_eq!(chance.streams, "getrandom:0=09;time:0=01ff02;time:1=03");

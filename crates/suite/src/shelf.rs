@@ -19,8 +19,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::campaign::write_atomically;
-use crate::environment::Environment;
+use nearmiss_campaign::Environment;
+use nearmiss_campaign::write_atomically;
 
 /// Where environments are kept.
 const ENVIRONMENTS: &str = "environments";

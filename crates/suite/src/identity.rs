@@ -266,7 +266,7 @@ fn extension(name: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::testing::{captured, file, row};
+    use crate::testing::{captured, file, row};
 
     fn facts(words: &[&str]) -> ProgramFacts {
         let mut content = b"\0".to_vec();

@@ -10,9 +10,9 @@ use nearmiss_abi::environment as names;
 use nearmiss_sandbox::{Limits, Replacement, Spec, Stdin, Thing, words};
 use serde::{Deserialize, Serialize};
 
-use crate::campaign::write_atomically;
 use crate::chance::Chance;
 use crate::environment::Environment;
+use crate::store::write_atomically;
 
 /// What a run is made of.
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -6,6 +6,10 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use nearmiss_campaign::Capsule;
+use nearmiss_campaign::Chance;
+use nearmiss_campaign::Environment;
+use nearmiss_campaign::TestCase;
 use nearmiss_capture::{Captured, Loss, Stdin as Fed};
 use nearmiss_sandbox::Stdin;
 
@@ -14,12 +18,7 @@ use super::contents::Contents;
 use super::programs::Programs;
 use super::shelf::{Place, Shelf};
 use super::skipped::Reason;
-use super::{variables, world};
-use crate::Config;
-use crate::capsule::Capsule;
-use crate::chance::Chance;
-use crate::environment::Environment;
-use crate::test_case::TestCase;
+use super::{Config, variables, world};
 
 /// Why there is no test case.
 #[derive(Debug)]

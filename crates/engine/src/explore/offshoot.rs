@@ -293,8 +293,8 @@ impl Offshoot {
             self.asked = passed.filter(|event| is_fork(event)).count();
         }
         for fork in settled.iter().filter(|fork| fork.is_feasible()) {
-            self.feasible += 1;
-            sprouts.extend(stem.sprouts(fork, self.depth + self.feasible));
+            sprouts.extend(stem.sprouts(fork, self.depth + self.feasible + 1));
+            self.feasible += u32::from(fork.counts);
         }
         sprouts
     }
@@ -302,7 +302,7 @@ impl Offshoot {
 
 /// Counts forks that were asked about.
 pub fn count_forks(exploration: &mut nearmiss_results::Exploration, forks: &[Settled]) {
-    for fork in forks {
+    for fork in forks.iter().filter(|fork| fork.counts) {
         match (fork.is_feasible(), fork.known) {
             (true, _) => exploration.feasible += 1,
             (false, true) => exploration.infeasible += 1,

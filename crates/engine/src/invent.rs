@@ -71,6 +71,14 @@ pub fn invent(
     })
 }
 
+/// What each channel holds with these changes.
+pub fn contents_of(channels: &[Channel], model: &Model, growth: Growth) -> Vec<Vec<u8>> {
+    let mut contents = contents(channels, model);
+    change_lengths(channels, &mut contents, &resizes(channels, model), growth);
+    overwrite_new_bytes(channels, model, &mut contents, &mut []);
+    contents
+}
+
 /// Cuts and pads pieces, from the last to the first, so that offsets stay valid; the whole of a
 /// channel after its lines.
 fn change_lengths(

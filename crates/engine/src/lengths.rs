@@ -56,19 +56,6 @@ pub fn resizes(channels: &[Channel], model: &Model) -> Vec<Resize> {
     resizes
 }
 
-/// How far an input is from the recorded one: changed bytes, where a length counts as one, then
-/// by how much lengths change.
-pub fn distance(channels: &[Channel], model: &Model) -> (usize, u64) {
-    let is_length = |byte: InputByte| {
-        let channel = channels.get(byte.channel as usize);
-        channel.is_some_and(|channel| channel.piece.is_some())
-    };
-    let bytes = model.iter().filter(|(byte, _)| !is_length(*byte)).count();
-    let resizes = resizes(channels, model);
-    let by = resizes.iter().map(|one| u64::from(one.distance())).sum();
-    (bytes + resizes.len(), by)
-}
-
 /// The value of the length in channel `number`.
 fn length_in(model: &Model, number: u32, recorded: u32) -> u32 {
     let recorded = recorded.to_le_bytes();

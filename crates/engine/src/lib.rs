@@ -14,7 +14,7 @@
 //! | `alphabet` | what holds of bytes because of where they come from |
 //! | [`invent`], [`resize`](mod@resize), `inputs` | a solver's answer as arguments, standard input and files |
 //! | `hunt`, [`confirm`] | the new input replayed: on the program itself, and on its twin |
-//! | `minimise`, `defects`, [`identity`] | the nearest input that fails; one finding per defect |
+//! | `minimise`, `nearness`, `defects`, [`identity`] | the nearest input that fails; one finding per defect |
 //! | [`complaint`], `symbolize` | what sanitizers, `assert` and the kernel say about a failure |
 //! | [`spot`] | a site as a place in the source |
 //! | [`tally`], `figures`, `summary` | how far the work has come, and what it came to |
@@ -42,6 +42,7 @@ mod kept;
 mod lab;
 pub mod lengths;
 mod minimise;
+mod nearness;
 mod program;
 pub mod record;
 pub mod resize;

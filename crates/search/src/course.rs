@@ -82,10 +82,7 @@ type Level = Vec<usize>;
 impl Fork {
     /// Whether some input goes another way, as far as is known.
     fn may_be(&self) -> bool {
-        matches!(
-            self.feasibility,
-            Feasibility::Open | Feasibility::Feasible
-        )
+        matches!(self.feasibility, Feasibility::Open | Feasibility::Feasible)
     }
 }
 

@@ -26,7 +26,8 @@ use nearmiss_trace::{Bindings, Channel, Event, Path, Recorded};
 
 use crate::Config;
 use crate::alphabet::Alphabet;
-use crate::lengths::{self, Lengths};
+use crate::lengths::Lengths;
+use crate::nearness;
 use crate::spot::{Check, Spot};
 use crate::tally::Tally;
 
@@ -326,8 +327,8 @@ impl Walk<'_> {
         places.sort_by_key(|candidates| candidates.iter().map(|one| one.event).min());
         for candidates in &mut places {
             candidates.sort_by_key(|one| {
-                let distance = lengths::distance(self.channels, &one.changes);
-                (one.guess, distance, one.event)
+                let cost = nearness::of_model(self.channels, &one.changes);
+                (one.guess, cost, one.event)
             });
         }
         let mut probes: Vec<Candidate> = self.probes.into_values().flatten().collect();

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use super::*;
 use crate::Output;
+use crate::lengths::resizes;
 use nearmiss_abi::channel::{ChannelKind, PIECE_WHOLE};
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::op::Op;
@@ -100,7 +101,7 @@ fn look_at(trace: TraceBuilder) -> (Analysis, Vec<Channel>) {
 
 /// The new length of the first candidate at the first place.
 fn new_length(analysis: &Analysis, channels: &[Channel]) -> u32 {
-    let resizes = lengths::resizes(channels, &analysis.places[0][0].changes);
+    let resizes = resizes(channels, &analysis.places[0][0].changes);
     assert_eq!(resizes.len(), 1);
     resizes[0].to
 }
@@ -167,7 +168,7 @@ fn probes_leave_the_path() {
     trace.kind_event(EventKind::Check, Kind::OutOfBoundsWrite, fits, STRCPY);
     let (analysis, channels) = look_at(trace);
     assert_eq!(analysis.probes.len(), 1);
-    let resizes = lengths::resizes(&channels, &analysis.probes[0].changes);
+    let resizes = resizes(&channels, &analysis.probes[0].changes);
     assert_eq!(resizes[0].to, 100);
     assert!(analysis.places.is_empty(), "the path stays as it was");
     assert_eq!(analysis.checks.met, 1, "a probe is no check");

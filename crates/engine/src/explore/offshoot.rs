@@ -13,6 +13,7 @@ use super::state::{Offshoot, Slot};
 use super::{Unit, is_fork, locked, nodes};
 use crate::analyse::{Forks, Settled, Task, analyse};
 use crate::capsule::{Capsule, Origin};
+use crate::defects;
 use crate::error::EngineError;
 use crate::hunt::{Case, Hunt};
 use crate::invent::invent;
@@ -257,7 +258,7 @@ impl Unit<'_, '_> {
         hunt.confirm(&analysis)?;
         let (found, divergences) = (std::mem::take(&mut hunt.found), hunt.divergences);
         self.explorer.add(&found)?;
-        slot.state.found.extend(found);
+        defects::take_in(&mut slot.state.found, found);
         let mut figures = locked(&self.explorer.figures);
         figures.statistics.merge(&analysis.statistics);
         figures.exploration.divergences += divergences;

@@ -14,7 +14,7 @@ use super::state::{Progress, Slot, Standing, State};
 use super::{Unit, locked, nodes, sameness};
 use crate::analyse::{Analysis, Task, analyse};
 use crate::capsule::Origin;
-use crate::defects::Found;
+use crate::defects::{self, Found};
 use crate::error::EngineError;
 use crate::hunt::{Case, Hunt, describe};
 use crate::identity;
@@ -269,7 +269,7 @@ impl Unit<'_, '_> {
         };
         let found = std::mem::take(&mut hunt.found);
         self.explorer.add(&found)?;
-        slot.state.found.extend(found);
+        defects::take_in(&mut slot.state.found, found);
         Ok(judged)
     }
 

@@ -15,7 +15,8 @@ use crate::defects::Found;
 use crate::identity;
 use crate::inputs;
 use crate::invent::Invented;
-use crate::minimise;
+use crate::minimise::Minimise;
+use crate::nearness;
 use crate::spot::{self, Check};
 use crate::test_case::TestCase;
 
@@ -45,8 +46,14 @@ impl Hunt<'_> {
             column: place.column,
             function: place.function,
             distance,
+            stack: spot::stack(sites, complaint),
+            object: complaint.object.clone(),
             ..self.blank()
         };
+        let known = self.known_as(&finding);
+        if known.is_some_and(|known| is_nearest(known)) {
+            return invented.forget();
+        }
         let words = |complaint: &Complaint| format!("{}{why}", complaint.text);
         let found = self.finish(replayer, finding, Some(complaint), &words, invented);
         self.add(found);
@@ -118,8 +125,8 @@ impl Hunt<'_> {
                 complaint = again.or(complaint.take());
                 fails
             };
-            is_nearer =
-                minimise::minimise(self.case.own, channels, &mut contents, &mut still_fails);
+            let minimise = Minimise::new(self.case.own, channels, &mut still_fails);
+            is_nearer = minimise.run(&mut contents);
             // The last attempt need not have been the best.
             if let Ok(best) = inputs::write(self.case.capsule, channels, &contents, &directory) {
                 capsule = best;
@@ -177,6 +184,11 @@ impl Hunt<'_> {
             replay: String::new(),
         }
     }
+}
+
+/// Whether no other input that fails can be nearer to the test's: one byte differs, or none.
+fn is_nearest(finding: &Finding) -> bool {
+    finding.status == Status::Confirmed && nearness::of_finding(finding) <= 1
 }
 
 /// What happened, for a person: what was predicted and what was seen, where they agree.

@@ -2,17 +2,16 @@
 //! smallest change.
 
 use std::collections::BTreeMap;
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
-
-use nearmiss_judge::identity::is_same;
-use nearmiss_results::{Finding, Input, Lead, Status};
-use serde::{Deserialize, Serialize};
+use std::{fs, io};
 
 use nearmiss_campaign::capsule::Capsule;
 use nearmiss_campaign::kept;
 use nearmiss_campaign::store::USUAL_DIRECTORY;
+use nearmiss_judge::identity::is_same;
+use nearmiss_judge::nearness;
+use nearmiss_results::{Finding, Input, Lead, Status};
+use serde::{Deserialize, Serialize};
 
 /// A failure with the input that shows it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -89,8 +88,12 @@ impl Defects {
                 finding,
                 tests: BTreeMap::new(),
             });
-        } else if size(&found.finding) < size(&self.all[position].finding) {
+        } else if is_better(&found.finding, &self.all[position].finding) {
+            let before = self.all[position].finding.distance;
             self.all[position].finding = self.keep(found, &id, inputs)?;
+            meet_at(&mut self.all[position].finding, before);
+        } else {
+            meet_at(&mut self.all[position].finding, found.finding.distance);
         }
         self.all[position].add(test.id, test.program);
         Ok(is_new)
@@ -128,17 +131,39 @@ impl Defects {
     }
 }
 
-/// What makes a finding better than another of the same defect: seen rather than predicted, near
-/// to the test's path, few changes, few bytes.
-fn size(finding: &Finding) -> (bool, u32, u64, u64) {
-    let bytes = |change: &nearmiss_results::Change| change.from.len().max(change.to.len()) as u64;
-    let resized = |one: &nearmiss_results::Resized| one.from.abs_diff(one.to);
-    (
-        finding.status == Status::Unconfirmed,
-        finding.distance,
-        finding.changes.iter().map(bytes).sum(),
-        finding.lengths.iter().map(resized).sum(),
-    )
+/// Whether a finding is better than another of the same defect: seen rather than predicted, with an
+/// input that is nearer to the test's, near to the test's path.
+pub fn is_better(new: &Finding, old: &Finding) -> bool {
+    let rank = |finding: &Finding| {
+        let is_predicted = finding.status == Status::Unconfirmed;
+        (
+            is_predicted,
+            nearness::of_finding(finding),
+            finding.distance,
+        )
+    };
+    rank(new) < rank(old)
+}
+
+/// A finding was also met at this distance.
+fn meet_at(finding: &mut Finding, distance: u32) {
+    finding.distance = finding.distance.min(distance);
+}
+
+/// Adds failures to those that are known; of one defect the better one stays, with the smaller
+/// distance of both.
+pub fn take_in(known: &mut Vec<Found>, new: Vec<Found>) {
+    for mut found in new {
+        let same = |one: &&mut Found| is_same(&one.finding, &found.finding);
+        match known.iter_mut().find(same) {
+            Some(old) if is_better(&found.finding, &old.finding) => {
+                meet_at(&mut found.finding, old.finding.distance);
+                *old = found;
+            }
+            Some(_) => {}
+            None => known.push(found),
+        }
+    }
 }
 
 impl Found {

@@ -7,19 +7,17 @@ use std::time::{Duration, Instant};
 
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_campaign::test_case::TestCase;
-use nearmiss_judge::Complaint;
-use nearmiss_judge::identity;
 use nearmiss_judge::spot::Check;
-use nearmiss_judge::{Expected, Verdict, judge};
-use nearmiss_results::Status;
+use nearmiss_judge::{Complaint, Expected, Verdict, identity, judge, nearness};
+use nearmiss_results::{Finding, Status};
 use nearmiss_sandbox::Limits;
 use nearmiss_solve::Model;
 use nearmiss_trace::{Channel, Path};
 
 use crate::analyse::{Analysis, Candidate};
-use crate::defects::Found;
+use crate::defects::{Found, is_better, take_in};
 use crate::error::EngineError;
-use crate::invent::{Invented, invent};
+use crate::invent::{Invented, contents_of, invent};
 use crate::lab::Lab;
 use crate::lengths::resizes;
 use crate::resize::Growth;
@@ -113,10 +111,11 @@ impl<'a> Hunt<'a> {
             self.deadline = self.deadline.max(Instant::now() + LEAST_TIME);
         }
         for candidates in places {
-            if self.is_known_place(&candidates[0].check) {
-                continue;
-            }
-            if let Some(found) = self.best(candidates)? {
+            let known = self.known_at(&candidates[0].check);
+            let is_nearer =
+                |candidate: &&Candidate| known.is_none_or(|it| self.cost(candidate) < it);
+            let nearer: Vec<&Candidate> = candidates.iter().filter(is_nearer).collect();
+            if let Some(found) = self.best(&nearer)? {
                 self.add(found);
             }
         }
@@ -147,30 +146,42 @@ impl<'a> Hunt<'a> {
         self.lab.bench.is_over(self.deadline)
     }
 
-    /// Whether this test is known to lead to a failure here.
-    fn is_known_place(&self, check: &Check) -> bool {
+    /// How near the nearest input is, if this test is known to lead to a failure here.
+    fn known_at(&self, check: &Check) -> Option<u64> {
         let spot = &check.spot;
-        self.known.iter().any(|known| {
-            let finding = &known.finding;
+        let findings = self.known.iter().map(|known| &known.finding);
+        let here = findings.filter(|finding| {
             finding.status == Status::Confirmed
                 && (finding.kind, &finding.file, finding.line, finding.column)
                     == (spot.kind, &spot.file, spot.line, spot.column)
-        })
+        });
+        here.map(nearness::of_finding).min()
+    }
+
+    /// How far the input of a candidate is from the test's own.
+    fn cost(&self, candidate: &Candidate) -> u64 {
+        let channels = &self.case.path.channels;
+        let contents = contents_of(channels, &candidate.changes, Growth::End);
+        nearness::of_contents(self.case.own, channels, &contents)
+    }
+
+    /// What is known of the defect that a finding is of.
+    fn known_as(&self, finding: &Finding) -> Option<&Finding> {
+        let known = self.found.iter().chain(self.known);
+        let mut known = known.map(|known| &known.finding);
+        known.find(|known| identity::is_same(known, finding))
     }
 
     fn add(&mut self, found: Found) {
-        let known = self.found.iter().chain(self.known);
-        if !known
-            .into_iter()
-            .any(|known| identity::is_same(&known.finding, &found.finding))
-        {
-            self.found.push(found);
+        let known = self.known_as(&found.finding);
+        if known.is_none_or(|known| is_better(&found.finding, known)) {
+            take_in(&mut self.found, vec![found]);
         }
     }
 
     /// The nearest candidate that is confirmed; if none is, the nearest that was predicted, if it is
     /// on the test's own path.
-    fn best(&mut self, candidates: &[Candidate]) -> Result<Option<Found>, EngineError> {
+    fn best(&mut self, candidates: &[&Candidate]) -> Result<Option<Found>, EngineError> {
         let mut first = None;
         for (candidate, growth) in self.attempts(candidates) {
             if self.is_over() && (first.is_some() || candidate.guess) {
@@ -201,9 +212,9 @@ impl<'a> Hunt<'a> {
     }
 
     /// How candidates are tried: those whose input grows in two ways.
-    fn attempts<'c>(&self, candidates: &'c [Candidate]) -> Vec<(&'c Candidate, Growth)> {
+    fn attempts<'c>(&self, candidates: &[&'c Candidate]) -> Vec<(&'c Candidate, Growth)> {
         let mut attempts = Vec::new();
-        for candidate in candidates {
+        for &candidate in candidates {
             attempts.push((candidate, Growth::End));
             let resizes = resizes(&self.case.path.channels, &candidate.changes);
             if resizes.iter().any(|one| one.to > one.piece.length) {

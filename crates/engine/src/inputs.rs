@@ -9,7 +9,7 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use nearmiss_abi::channel::ChannelKind;
-use nearmiss_results::{Change, Input, Resized};
+use nearmiss_results::Input;
 use nearmiss_sandbox::{Replacement, Stdin};
 use nearmiss_trace::Channel;
 
@@ -80,74 +80,6 @@ pub fn show(
         .filter(is_shown)
         .map(|(channel, content)| (channel.label(), show_one(capsule, channel, content)))
         .collect()
-}
-
-/// Where contents differ from what other channels of the same names hold: changed bytes, and
-/// channels that became longer or shorter.
-pub fn differences(
-    old: &[Channel],
-    channels: &[Channel],
-    contents: &[Vec<u8>],
-) -> (Vec<Change>, Vec<Resized>) {
-    let (mut changes, mut lengths) = (Vec::new(), Vec::new());
-    for (channel, content) in channels.iter().zip(contents) {
-        let label = channel.label();
-        let before = old.iter().find(|one| one.label() == label);
-        let Some(before) = before.filter(|one| one.kind != ChannelKind::Length) else {
-            continue;
-        };
-        let from = &before.content;
-        if from.len() == content.len() {
-            changes.extend(changed_runs(&label, from, content));
-        } else {
-            changes.push(replaced_middle(&label, from, content));
-            lengths.push(Resized {
-                channel: label,
-                offset: 0,
-                line: false,
-                from: from.len() as u64,
-                to: content.len() as u64,
-            });
-        }
-    }
-    (changes, lengths)
-}
-
-/// Runs of neighbouring bytes that differ between two contents of one length.
-pub fn changed_runs(label: &str, from: &[u8], to: &[u8]) -> Vec<Change> {
-    let mut changes: Vec<Change> = Vec::new();
-    let mut last = None;
-    let pairs = from.iter().zip(to).enumerate();
-    for (offset, (from, to)) in pairs.filter(|(_, (from, to))| from != to) {
-        if last.is_none_or(|last: usize| last + 1 != offset) {
-            changes.push(Change {
-                channel: label.to_string(),
-                offset: offset as u64,
-                from: Vec::new(),
-                to: Vec::new(),
-            });
-        }
-        let change = changes.last_mut().expect("one was just made");
-        change.from.push(*from);
-        change.to.push(*to);
-        last = Some(offset);
-    }
-    changes
-}
-
-/// What lies between the common beginning and the common end of two contents.
-fn replaced_middle(label: &str, from: &[u8], to: &[u8]) -> Change {
-    let same = |(a, b): &(&u8, &u8)| a == b;
-    let start = from.iter().zip(to).take_while(same).count();
-    let (left, right) = (&from[start..], &to[start..]);
-    let (left_end, right_end) = (left.iter().rev(), right.iter().rev());
-    let end = left_end.zip(right_end).take_while(same).count();
-    Change {
-        channel: label.to_string(),
-        offset: start as u64,
-        from: left[..left.len() - end].to_vec(),
-        to: right[..right.len() - end].to_vec(),
-    }
 }
 
 /// Names of rows for streams: see [`nearmiss_abi::environment::REPLAY`].
@@ -227,39 +159,5 @@ fn show_one(capsule: &Capsule, channel: &Channel, content: &[u8]) -> Input {
     match file {
         Some(file) if content.len() > INLINE => Input::File(file),
         _ => Input::bytes(content),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn differences_of_equal_and_of_other_lengths() {
-        let channel = |index, content: &[u8]| Channel {
-            kind: ChannelKind::Argument,
-            index,
-            name: Vec::new(),
-            content: content.to_vec(),
-            piece: None,
-        };
-        let old = [
-            channel(1, b"abcdef"),
-            channel(2, b"key=1"),
-            channel(3, b"x"),
-        ];
-        let new = [b"aBcdEF".to_vec(), b"key=221".to_vec(), b"x".to_vec()];
-        let (changes, lengths) = differences(&old, &old, &new);
-        let shown: Vec<(&str, u64, &[u8], &[u8])> = changes
-            .iter()
-            .map(|one| (one.channel.as_str(), one.offset, &one.from[..], &one.to[..]))
-            .collect();
-        let expected: [(&str, u64, &[u8], &[u8]); 3] = [
-            ("argv[1]", 1, b"b", b"B"),
-            ("argv[1]", 4, b"ef", b"EF"),
-            ("argv[2]", 4, b"", b"22"),
-        ];
-        assert_eq!(shown, expected);
-        assert_eq!((lengths.len(), lengths[0].from, lengths[0].to), (1, 5, 7));
     }
 }

@@ -6,11 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use nearmiss_campaign::capsule::Capsule;
+use nearmiss_judge::nearness::changed_runs;
 use nearmiss_results::{Change, Input, Resized};
 use nearmiss_solve::Model;
 use nearmiss_trace::Channel;
 
-use crate::inputs::{changed_runs, show, write};
+use crate::inputs::{show, write};
 use crate::lengths::{Resize, resizes};
 use crate::resize::{Growth, resize, resized};
 
@@ -69,6 +70,14 @@ pub fn invent(
         lengths: resizes.iter().filter_map(piece).collect(),
         contents,
     })
+}
+
+/// What each channel holds with these changes.
+pub fn contents_of(channels: &[Channel], model: &Model, growth: Growth) -> Vec<Vec<u8>> {
+    let mut contents = contents(channels, model);
+    change_lengths(channels, &mut contents, &resizes(channels, model), growth);
+    overwrite_new_bytes(channels, model, &mut contents, &mut []);
+    contents
 }
 
 /// Cuts and pads pieces, from the last to the first, so that offsets stay valid; the whole of a

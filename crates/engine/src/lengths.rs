@@ -12,6 +12,23 @@
 //! would otherwise say "longer than 1", "longer than 2", … at each byte.
 
 mod nearest;
+/// How far a solver's answer is from the recorded input: the measure of [`nearmiss_judge::nearness`].
+pub fn model_cost(channels: &[Channel], model: &Model) -> u64 {
+    // What stands behind the recorded end is put in, which the new length says.
+    let is_changed = |byte: InputByte| {
+        let channel = channels.get(byte.channel as usize);
+        channel.is_some_and(|it| it.piece.is_none() && (byte.offset as usize) < it.content.len())
+    };
+    let bytes = model.iter().filter(|(byte, _)| is_changed(*byte)).count();
+    let lengths = resizes(channels, model);
+    bytes as u64 + lengths.iter().map(resize_cost).sum::<u64>()
+}
+
+/// What another length costs.
+pub fn resize_cost(resize: &Resize) -> u64 {
+    1 + u64::from(resize.distance())
+}
+
 #[cfg(test)]
 mod tests;
 
@@ -54,19 +71,6 @@ pub fn resizes(channels: &[Channel], model: &Model) -> Vec<Resize> {
         }
     }
     resizes
-}
-
-/// How far an input is from the recorded one: changed bytes, where a length counts as one, then
-/// by how much lengths change.
-pub fn distance(channels: &[Channel], model: &Model) -> (usize, u64) {
-    let is_length = |byte: InputByte| {
-        let channel = channels.get(byte.channel as usize);
-        channel.is_some_and(|channel| channel.piece.is_some())
-    };
-    let bytes = model.iter().filter(|(byte, _)| !is_length(*byte)).count();
-    let resizes = resizes(channels, model);
-    let by = resizes.iter().map(|one| u64::from(one.distance())).sum();
-    (bytes + resizes.len(), by)
 }
 
 /// The value of the length in channel `number`.

@@ -7,6 +7,7 @@
 //! | [`spot`] | a site of the program as a place in the source |
 //! | [`verdict`] | a predicted failure against what replay and twin showed |
 //! | [`identity`] | whether two findings are of one defect |
+//! | [`nearness`] | how far one input is from another |
 //! | [`minimise`] | the nearest input that still fails |
 //!
 //! Everything but `twin_run` and `symbolize` is a pure function: how inputs are run, and in which
@@ -15,12 +16,13 @@
 pub mod complaint;
 pub mod identity;
 pub mod minimise;
+pub mod nearness;
 pub mod spot;
 pub mod symbolize;
 pub mod twin_run;
 pub mod verdict;
 
 pub use complaint::Complaint;
-pub use minimise::minimise;
+pub use minimise::Minimise;
 pub use twin_run::{complaints_of, run_twin, sanitizer_variables};
 pub use verdict::{Expected, Seen, Verdict, judge};

@@ -1,5 +1,5 @@
 //! An input that fails, brought as near to the test's own as replays allow: no changed byte can
-//! go back to its old value without losing the failure.
+//! go back to its old value without losing the failure, and no end that was cut off can come back.
 //!
 //! The solver's answers are minimal on the path that they were asked for. This looks beyond: a
 //! byte that had to change to stay on a path (or to get there, several forks ago) may not be needed
@@ -7,6 +7,8 @@
 
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_trace::Channel;
+
+use crate::nearness;
 
 /// Most attempts for one input.
 const MOST_ATTEMPTS: usize = 128;
@@ -19,69 +21,143 @@ struct Changed {
     old: u8,
 }
 
-/// Gives bytes of `contents` (of `channels`) back their value in `own` (channels of the same
-/// names) as long as that `still_fails`; says whether any could.
-pub fn minimise(
-    own: &[Channel],
-    channels: &[Channel],
-    contents: &mut [Vec<u8>],
-    still_fails: &mut dyn FnMut(&[Vec<u8>]) -> bool,
-) -> bool {
-    let mut attempts = MOST_ATTEMPTS;
-    let mut is_nearer = false;
-    let mut size = changed_bytes(own, channels, contents).len();
-    if size == 0 || size == 1 && !has_other_length(own, channels, contents) {
-        // All that is left is the test's own input, which is judged by itself.
-        return false;
+/// The search for a nearer input.
+pub struct Minimise<'m> {
+    own: &'m [Channel],
+    channels: &'m [Channel],
+    still_fails: &'m mut dyn FnMut(&[Vec<u8>]) -> bool,
+    attempts: usize,
+}
+
+impl<'m> Minimise<'m> {
+    /// One for contents of `channels`, near to those that channels of the same names have in `own`.
+    pub fn new(
+        own: &'m [Channel],
+        channels: &'m [Channel],
+        still_fails: &'m mut dyn FnMut(&[Vec<u8>]) -> bool,
+    ) -> Minimise<'m> {
+        Minimise {
+            own,
+            channels,
+            still_fails,
+            attempts: MOST_ATTEMPTS,
+        }
     }
-    // Halves first, then smaller parts, at last single bytes, until none of them can go back.
-    while size > 0 {
-        let part = size.div_ceil(2);
-        match restore_some(own, channels, contents, part, still_fails, &mut attempts) {
-            true => is_nearer = true,
-            false if part == 1 => break,
-            false => {
+
+    /// Brings contents as near as they can come; says whether they did.
+    pub fn run(mut self, contents: &mut [Vec<u8>]) -> bool {
+        if nearness::of_contents(self.own, self.channels, contents) <= 1 {
+            // All that is nearer is the test's own input, which is judged by itself.
+            return false;
+        }
+        let mut is_nearer = false;
+        for number in 0..contents.len() {
+            is_nearer |= self.restore_length(contents, number);
+        }
+        is_nearer | self.restore_bytes(contents)
+    }
+
+    fn changed(&self, contents: &[Vec<u8>]) -> Vec<Changed> {
+        changed_bytes(self.own, self.channels, contents)
+    }
+
+    /// Whether these contents fail too; as long as there are attempts.
+    fn fails(&mut self, contents: &[Vec<u8>]) -> bool {
+        if self.attempts == 0 {
+            return false;
+        }
+        self.attempts -= 1;
+        (self.still_fails)(contents)
+    }
+
+    /// Gives a channel that was cut off its end back, and takes what was added from one that grew,
+    /// as much as can be.
+    fn restore_length(&mut self, contents: &mut [Vec<u8>], number: usize) -> bool {
+        let Some(old) = own_content(self.own, &self.channels[number]) else {
+            return false;
+        };
+        let mut any = false;
+        // The distance of lengths that are known to be too near.
+        let mut too_near = None;
+        while self.attempts > 0 {
+            let length = contents[number].len();
+            let distance = length.abs_diff(old.len());
+            let tried = too_near.map_or(0, |near| near + (distance - near) / 2);
+            if tried >= distance || Some(tried) == too_near {
+                break;
+            }
+            let shorter = old.len().saturating_sub(tried);
+            let to = if length < old.len() {
+                shorter
+            } else {
+                old.len() + tried
+            };
+            let cost = nearness::of_contents(self.own, self.channels, contents);
+            let before = resized(&mut contents[number], old, to);
+            let now = nearness::of_contents(self.own, self.channels, contents);
+            // Without any difference it is the test's own input.
+            if (1..cost).contains(&now) && self.fails(contents) {
+                any = true;
+            } else {
+                contents[number] = before;
+                too_near = Some(tried);
+            }
+        }
+        any
+    }
+
+    /// Gives bytes back their old values: halves first, then smaller parts, at last single bytes,
+    /// until none of them can go back.
+    fn restore_bytes(&mut self, contents: &mut [Vec<u8>]) -> bool {
+        let mut is_nearer = false;
+        let mut size = self.changed(contents).len();
+        if size == 1 && nearness::of_contents(self.own, self.channels, contents) == 1 {
+            return false;
+        }
+        while size > 0 {
+            let part = size.div_ceil(2);
+            if self.restore_some(contents, part) {
+                is_nearer = true;
+            } else if part == 1 {
+                break;
+            } else {
                 size = part;
                 continue;
             }
-        }
-        size = changed_bytes(own, channels, contents).len().min(size);
-        if attempts == 0 {
-            break;
-        }
-    }
-    is_nearer
-}
-
-/// Restores runs of `part` bytes, each if the input still fails without it.
-fn restore_some(
-    own: &[Channel],
-    channels: &[Channel],
-    contents: &mut [Vec<u8>],
-    part: usize,
-    still_fails: &mut dyn FnMut(&[Vec<u8>]) -> bool,
-    attempts: &mut usize,
-) -> bool {
-    let mut any = false;
-    let changed = changed_bytes(own, channels, contents);
-    for run in changed.chunks(part) {
-        if *attempts == 0 {
-            break;
-        }
-        *attempts -= 1;
-        let before: Vec<u8> = run
-            .iter()
-            .map(|one| std::mem::replace(&mut contents[one.channel][one.offset], one.old))
-            .collect();
-        if still_fails(contents) {
-            any = true;
-        } else {
-            for (one, value) in run.iter().zip(before) {
-                contents[one.channel][one.offset] = value;
+            size = self.changed(contents).len().min(size);
+            if self.attempts == 0 {
+                break;
             }
         }
+        is_nearer
     }
-    any
+
+    /// Restores runs of `part` bytes, each if the input still fails without it.
+    fn restore_some(&mut self, contents: &mut [Vec<u8>], part: usize) -> bool {
+        let mut any = false;
+        for run in self.changed(contents).chunks(part) {
+            let before: Vec<u8> = run
+                .iter()
+                .map(|one| std::mem::replace(&mut contents[one.channel][one.offset], one.old))
+                .collect();
+            if self.fails(contents) {
+                any = true;
+            } else {
+                for (one, value) in run.iter().zip(before) {
+                    contents[one.channel][one.offset] = value;
+                }
+            }
+        }
+        any
+    }
+}
+
+/// Cuts a content, or continues it as `old` does; gives what it was.
+fn resized(content: &mut Vec<u8>, old: &[u8], to: usize) -> Vec<u8> {
+    let before = content.clone();
+    content.truncate(to);
+    content.extend(&old[content.len().min(old.len())..to.min(old.len())]);
+    before
 }
 
 fn is_content(channel: &Channel) -> bool {
@@ -115,15 +191,6 @@ fn changed_bytes(own: &[Channel], channels: &[Channel], contents: &[Vec<u8>]) ->
     changed
 }
 
-fn has_other_length(own: &[Channel], channels: &[Channel], contents: &[Vec<u8>]) -> bool {
-    let pairs = channels.iter().zip(contents);
-    let mut differ = pairs.filter_map(|(channel, content)| {
-        let old = own_content(own, channel)?;
-        Some(old.len() != content.len())
-    });
-    differ.any(|differs| differs)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,10 +210,11 @@ mod tests {
         let channels = argument(own.as_bytes());
         let mut contents = vec![first.as_bytes().to_vec()];
         let mut attempts = 0;
-        minimise(&channels, &channels, &mut contents, &mut |contents| {
+        let mut still_fails = |contents: &[Vec<u8>]| {
             attempts += 1;
             fails(&contents[0])
-        });
+        };
+        Minimise::new(&channels, &channels, &mut still_fails).run(&mut contents);
         (String::from_utf8(contents.remove(0)).unwrap(), attempts)
     }
 
@@ -168,7 +236,24 @@ mod tests {
     #[test]
     fn one_changed_byte_needs_no_attempt() {
         assert_eq!(nearest("ab", "aX", |_| true), ("aX".into(), 0));
-        // With another length it does: the byte may be unnecessary.
-        assert_eq!(nearest("ab", "aXc", |_| true), ("abc".into(), 1));
+        // With another length it does: the byte or the length may be unnecessary.
+        let is_long = |text: &[u8]| text.len() > 2;
+        assert_eq!(nearest("ab", "aXc", is_long), ("abc".into(), 2));
+    }
+
+    #[test]
+    fn a_cut_off_end_comes_back_as_far_as_it_can() {
+        let is_short = |text: &[u8]| text.len() < 6;
+        assert_eq!(nearest("abcdefgh", "aX", is_short).0, "abcde");
+        let is_long = |text: &[u8]| text.len() > 9;
+        assert_eq!(
+            nearest("abcdefgh", "abcdefgh01234567", is_long).0,
+            "abcdefgh01"
+        );
+        // That the end was cut off had nothing to do with it.
+        assert_eq!(
+            nearest("abcdefgh", "aX", |text| text[1] == b'X').0,
+            "aXcdefgh"
+        );
     }
 }

@@ -9,6 +9,13 @@
 //!   fork A   fork B   fork C (not feasible)   operation        distance of A: 2, of B: 1
 //! ```
 //!
+//! A *free* fork is a way off the path at which the program decides nothing, such as an input that
+//! ends earlier. It has a distance, as if it were the next fork, but is none that counts for others:
+//!
+//! ```text
+//!   fork A   free F   fork B   free G   operation              distance of A and F: 2, of B and G: 1
+//! ```
+//!
 //! Whether a fork is feasible costs a question to a solver, so it is asked only where the answer
 //! decides on a divergence point.
 
@@ -17,6 +24,8 @@
 pub struct Step {
     /// A fork.
     pub fork: bool,
+    /// A fork that does not count for the distances of others.
+    pub free: bool,
     /// Something sensitive happened since the step before.
     pub sensitive_before: bool,
     /// The step is a sensitive operation itself.
@@ -52,12 +61,13 @@ pub struct Course {
 struct Fork {
     /// Its number among the steps.
     step: usize,
-    /// Whether a sensitive operation follows before the next fork.
+    is_free: bool,
+    /// Whether a sensitive operation follows before the next fork that is not free.
     leads_to_sensitive: bool,
     feasibility: Feasibility,
 }
 
-/// A fork that counts for distances, or may.
+/// A fork that counts for distances, or may, or is free.
 #[derive(Clone, Copy, Debug)]
 struct Counting {
     /// Its number among the forks.
@@ -66,14 +76,27 @@ struct Counting {
     leads_to_sensitive: bool,
 }
 
+/// The steps of a fork that counts and of the free ones up to the next: all have the same distances.
+type Level = Vec<usize>;
+
+impl Fork {
+    /// Whether some input goes another way, as far as is known.
+    fn may_be(&self) -> bool {
+        matches!(self.feasibility, Feasibility::Open | Feasibility::Feasible)
+    }
+}
+
 impl Course {
     /// The forks among these steps. The end of the path is sensitive too: what happens there is
     /// what the test is about.
     pub fn new(steps: impl IntoIterator<Item = Step>) -> Course {
         let mut forks: Vec<Fork> = Vec::new();
         let mark = |forks: &mut Vec<Fork>| {
-            if let Some(last) = forks.last_mut() {
+            for last in forks.iter_mut().rev() {
                 last.leads_to_sensitive = true;
+                if !last.is_free {
+                    break;
+                }
             }
         };
         for (number, step) in steps.into_iter().enumerate() {
@@ -83,6 +106,7 @@ impl Course {
             if step.fork {
                 forks.push(Fork {
                     step: number,
+                    is_free: step.free,
                     leads_to_sensitive: false,
                     feasibility: Feasibility::Open,
                 });
@@ -145,7 +169,7 @@ impl Course {
     fn counting(&self) -> Vec<Counting> {
         let mut counting: Vec<Counting> = Vec::new();
         for (position, fork) in self.forks.iter().enumerate() {
-            if matches!(fork.feasibility, Feasibility::Open | Feasibility::Feasible) {
+            if fork.may_be() {
                 counting.push(Counting {
                     position,
                     leads_to_sensitive: fork.leads_to_sensitive,
@@ -168,12 +192,14 @@ impl Course {
     ) {
         let (mut feasible, mut seen) = (0, 0);
         for &Counting { position, .. } in back {
-            if self.forks[position].feasibility == Feasibility::Feasible {
-                feasible += 1;
+            let fork = &self.forks[position];
+            let counts = usize::from(!fork.is_free);
+            if fork.feasibility == Feasibility::Feasible {
+                feasible += counts;
             } else {
-                seen += 1;
+                seen += counts;
                 if !std::mem::replace(&mut is_listed[position], true) {
-                    open.push(self.forks[position].step);
+                    open.push(fork.step);
                 }
             }
             if feasible >= distance || feasible + seen >= distance + ahead {
@@ -187,20 +213,26 @@ impl Course {
     /// no divergence point yet.
     pub fn divergence_points(&self, distance: u32) -> Vec<usize> {
         let mut points = Vec::new();
-        // Feasible forks since the last open one: the way back ends there.
-        let mut feasible = Vec::new();
+        // From the last open fork on: the way back ends there. Before its first fork a way may have
+        // free ones.
+        let mut levels = vec![Level::new()];
         for fork in &self.forks {
             match fork.feasibility {
-                Feasibility::Open => feasible.clear(),
-                Feasibility::Feasible => feasible.push(fork.step),
+                Feasibility::Open if fork.is_free => {}
+                Feasibility::Open => levels = vec![Level::new()],
+                Feasibility::Feasible => {
+                    if !fork.is_free {
+                        levels.push(Level::new());
+                    }
+                    levels.last_mut().expect("one").push(fork.step);
+                }
                 Feasibility::Infeasible | Feasibility::Unknown => {}
             }
-            let first = feasible.len().checked_sub(distance as usize);
-            if let Some(&step) = first.and_then(|first| feasible.get(first))
+            let level = levels.len().checked_sub(distance as usize);
+            if let Some(level) = level.and_then(|level| levels.get_mut(level))
                 && fork.leads_to_sensitive
-                && points.last() != Some(&step)
             {
-                points.push(step);
+                points.append(level);
             }
         }
         points.reverse();
@@ -209,9 +241,10 @@ impl Course {
 
     /// The largest distance at which there can be divergence points.
     pub fn farthest(&self) -> u32 {
-        let may_be =
-            |fork: &&Fork| matches!(fork.feasibility, Feasibility::Open | Feasibility::Feasible);
-        self.forks.iter().filter(may_be).count() as u32
+        let mut forks = self.forks.iter().filter(|fork| fork.may_be());
+        let begins_free = forks.clone().next().is_some_and(|first| first.is_free);
+        let counting = forks.by_ref().filter(|fork| !fork.is_free).count() as u32;
+        counting + u32::from(begins_free)
     }
 }
 
@@ -219,10 +252,11 @@ impl Course {
 mod tests {
     use super::*;
 
-    /// `f` a fork, `s` a sensitive operation, `.` another step.
+    /// `f` a fork, `o` a free one, `s` a sensitive operation, `.` another step.
     fn course(text: &str) -> Course {
         Course::new(text.chars().map(|letter| Step {
-            fork: letter == 'f',
+            fork: matches!(letter, 'f' | 'o'),
+            free: letter == 'o',
             sensitive_before: false,
             sensitive: letter == 's',
         }))
@@ -282,6 +316,29 @@ mod tests {
     }
 
     #[test]
+    fn free_forks_do_not_count() {
+        let mut path = course("ofofos");
+        assert_eq!(path.open(1, 0, 100), [4, 3]);
+        settle_all(&mut path, &[]);
+        assert_eq!(path.divergence_points(1), [4, 3]);
+        assert_eq!(path.divergence_points(2), [2, 1]);
+        assert_eq!(path.divergence_points(3), [0]);
+        assert_eq!(path.divergence_points(4), []);
+        assert_eq!(path.farthest(), 3);
+    }
+
+    #[test]
+    fn a_free_fork_is_known_behind_an_open_one() {
+        let mut path = course("fofs");
+        path.settle(1, Feasibility::Feasible);
+        path.settle(2, Feasibility::Feasible);
+        assert_eq!(path.divergence_points(1), [2]);
+        assert_eq!(path.divergence_points(2), [1]);
+        path.settle(0, Feasibility::Feasible);
+        assert_eq!(path.divergence_points(2), [1, 0]);
+    }
+
+    #[test]
     fn only_what_decides_is_asked() {
         let mut path = course("ffffs");
         assert_eq!(path.open(1, 0, 100), [3]);
@@ -300,15 +357,21 @@ mod tests {
     fn by_definition(course: &Course, distance: u32) -> Vec<usize> {
         let mut points = Vec::new();
         for last in (0..course.forks.len()).rev() {
-            let back = course.forks[..=last].iter().rev();
-            let is_feasible = |fork: &&Fork| fork.feasibility == Feasibility::Feasible;
-            let is_settled = |fork: &&Fork| fork.feasibility != Feasibility::Open;
-            let mut feasible = back.take_while(is_settled).filter(is_feasible);
-            if let Some(fork) = feasible.nth(distance as usize - 1)
-                && course.forks[last].leads_to_sensitive
-                && !points.contains(&fork.step)
-            {
-                points.push(fork.step);
+            if !course.forks[last].leads_to_sensitive {
+                continue;
+            }
+            let mut passed = 0;
+            for fork in course.forks[..=last].iter().rev() {
+                if fork.feasibility == Feasibility::Open && !fork.is_free {
+                    break;
+                }
+                if fork.feasibility != Feasibility::Feasible {
+                    continue;
+                }
+                if passed + 1 == distance && !points.contains(&fork.step) {
+                    points.push(fork.step);
+                }
+                passed += u32::from(!fork.is_free);
             }
         }
         points
@@ -323,7 +386,7 @@ mod tests {
         };
         for _ in 0..200 {
             let text: String = (0..40)
-                .map(|_| ['f', 'f', 's', '.'][random(4) as usize])
+                .map(|_| ['f', 'f', 'o', 's', '.'][random(5) as usize])
                 .collect();
             let mut path = course(&text);
             let steps: Vec<usize> = path.feasibilities().map(|(step, _)| step).collect();
@@ -339,12 +402,14 @@ mod tests {
                 );
             }
             for distance in 1..6 {
-                let expected = by_definition(&path, distance);
-                assert_eq!(
+                let (mut expected, mut found) = (
+                    by_definition(&path, distance),
                     path.divergence_points(distance),
-                    expected,
-                    "{text} {distance}"
                 );
+                // Of the free forks at one distance the order is of no interest.
+                expected.sort_unstable();
+                found.sort_unstable();
+                assert_eq!(found, expected, "{text} {distance}");
                 for step in path.open(distance, 2, 100) {
                     path.settle(step, Feasibility::Feasible);
                 }

@@ -5,6 +5,9 @@
 //! buffer held before. That is another way that execution can go, so the path gets an event for it,
 //! `k < n`, before the one that byte `k` decided: an assumption, whose other way is one more of the
 //! fork that it stands before, or else a fork of its own.
+//!
+//! Of a large input only the first such ways are tried. The others are events too, so that it is
+//! said where what is known about the path does not hold for shorter inputs.
 
 use std::collections::{HashMap, HashSet};
 
@@ -17,10 +20,10 @@ use crate::binding::Bindings;
 use crate::channel::{Channel, Piece};
 use crate::path::{Event, LengthBound};
 
-/// Maximum number of such branches for one piece: a program that looks at each byte of a large
-/// file would otherwise have as many more forks as it has bytes.
+/// Maximum number of such ways that are tried for one piece: a program that looks at each byte of
+/// a large file would otherwise have as many more forks as it has bytes.
 const MAX_PER_PIECE: u32 = 32;
-/// Maximum number of such branches on a path.
+/// Maximum number of such ways that are tried on a path.
 const MAX_PER_PATH: u32 = 256;
 
 /// Bytes of a length.
@@ -33,7 +36,7 @@ struct Known {
     piece: Piece,
     /// No shorter than this.
     least: u32,
-    branches: u32,
+    tried: u32,
 }
 
 struct Walk<'a> {
@@ -46,7 +49,7 @@ struct Walk<'a> {
     by_channel: HashMap<u32, Vec<usize>>,
     /// Conditions that the path has.
     conditions: HashSet<TermId>,
-    branches: u32,
+    tried: u32,
 }
 
 /// The events with those that they imply, each right before the first event that implies it.
@@ -70,7 +73,7 @@ pub(crate) fn insert(
     let mut is_before_fork = false;
     for event in all.iter_mut().rev() {
         match event.implied {
-            Some(_) if !is_before_fork => event.kind = EventKind::Branch,
+            Some(bound) if bound.is_tried && !is_before_fork => event.kind = EventKind::Branch,
             Some(_) => {}
             None => is_before_fork = is_fork(event),
         }
@@ -92,7 +95,7 @@ impl<'a> Walk<'a> {
             pieces: Vec::new(),
             by_channel: HashMap::new(),
             conditions: HashSet::new(),
-            branches: 0,
+            tried: 0,
         };
         for (number, channel) in channels.iter().enumerate() {
             if let Some(piece) = channel.piece {
@@ -101,7 +104,7 @@ impl<'a> Walk<'a> {
                     number: number as u32,
                     piece,
                     least: 0,
-                    branches: 0,
+                    tried: 0,
                 });
                 let pieces = walk.by_channel.entry(piece.channel).or_default();
                 pieces.push(position);
@@ -158,21 +161,20 @@ impl<'a> Walk<'a> {
 
     fn branch(&mut self, position: usize, event: &Event) -> Option<Event> {
         let known = &mut self.pieces[position];
-        if known.branches >= MAX_PER_PIECE || self.branches >= MAX_PER_PATH {
-            return None;
-        }
         let length = length_term(self.terms, known.number);
         let last = self.terms.constant(32, (known.least - 1).into());
         let condition = self.terms.binary(Op::Ult, last, length);
         if !self.conditions.insert(condition) {
             return None;
         }
+        let is_tried = known.tried < MAX_PER_PIECE && self.tried < MAX_PER_PATH;
         let bound = LengthBound {
             channel: Some(known.number),
             least: known.least,
+            is_tried,
         };
-        known.branches += 1;
-        self.branches += 1;
+        known.tried += u32::from(is_tried);
+        self.tried += u32::from(is_tried);
         Some(Event {
             kind: EventKind::Assume,
             truth: true,

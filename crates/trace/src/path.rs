@@ -110,6 +110,8 @@ pub struct LengthBound {
     pub channel: Option<u32>,
     /// The least length that is enough, or the lowest bits of the lowest address.
     pub least: u32,
+    /// Whether shorter inputs are another way that is tried; there is a maximum of these.
+    pub is_tried: bool,
 }
 
 impl Event {
@@ -396,6 +398,7 @@ impl Reader<'_> {
                 event.implied = Some(LengthBound {
                     channel: None,
                     least: u32::from(raw.aux & !NO_LOWER),
+                    is_tried: true,
                 });
             }
             _ => event.failure = Kind::from_code(raw.aux as u8),

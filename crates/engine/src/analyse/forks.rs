@@ -16,6 +16,8 @@ pub struct Settled {
     pub flips: Vec<Flip>,
     /// Whether all other ways are known to be possible or not.
     pub known: bool,
+    /// Whether it counts for distances: the program decides something there.
+    pub counts: bool,
 }
 
 impl Settled {
@@ -58,11 +60,12 @@ impl Walk<'_> {
             event: number,
             flips: std::mem::take(&mut self.shorter),
             known: true,
+            counts: true,
         };
         if event.implied.is_some() {
             self.ask_shorter(event);
             settled.flips.append(&mut self.shorter);
-            self.feasible += u32::from(settled.is_feasible());
+            settled.counts = false;
             self.forks.push(settled);
             return;
         }

@@ -326,8 +326,8 @@ impl Walk<'_> {
         places.sort_by_key(|candidates| candidates.iter().map(|one| one.event).min());
         for candidates in &mut places {
             candidates.sort_by_key(|one| {
-                let distance = lengths::distance(self.channels, &one.changes);
-                (one.guess, distance, one.event)
+                let cost = lengths::model_cost(self.channels, &one.changes);
+                (one.guess, cost, one.event)
             });
         }
         let mut probes: Vec<Candidate> = self.probes.into_values().flatten().collect();

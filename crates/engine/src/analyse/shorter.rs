@@ -39,7 +39,8 @@ impl Walk<'_> {
         if task.checks_from.is_some_and(|first| number >= first) {
             self.look_for_same_way(number, events);
         }
-        let is_attached = events[number].kind == EventKind::Assume;
+        let is_tried = events[number].implied.is_some_and(|bound| bound.is_tried);
+        let is_attached = is_tried && events[number].kind == EventKind::Assume;
         let next = next_own(number, events).filter(|_| is_attached);
         if next.is_some_and(|next| self.is_wanted_fork(next, task)) {
             self.ask_shorter(&events[number]);
@@ -93,8 +94,9 @@ impl Walk<'_> {
             return;
         }
         match (bound.channel, event.kind) {
-            // Of all lower addresses only one is tried.
+            // Of all lower addresses only one is tried, of many lengths only the first.
             (None, _) => self.unchosen += 1,
+            _ if !bound.is_tried => self.unchosen += 1,
             (_, EventKind::Branch) => self.same_way.extend([number]),
             _ => self.same_way.extend(next),
         }

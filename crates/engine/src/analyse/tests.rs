@@ -14,6 +14,7 @@ use nearmiss_trace::build::TraceBuilder;
 
 use super::*;
 use crate::Output;
+use crate::lengths::resizes;
 
 static STOP: AtomicBool = AtomicBool::new(false);
 const STRCPY: SiteId = SiteId::new(1, 0);
@@ -101,7 +102,7 @@ fn look_at(trace: TraceBuilder) -> (Analysis, Vec<Channel>) {
 
 /// The new length of the first candidate at the first place.
 fn new_length(analysis: &Analysis, channels: &[Channel]) -> u32 {
-    let resizes = lengths::resizes(channels, &analysis.places[0][0].changes);
+    let resizes = resizes(channels, &analysis.places[0][0].changes);
     assert_eq!(resizes.len(), 1);
     resizes[0].to
 }
@@ -168,7 +169,7 @@ fn probes_leave_the_path() {
     trace.kind_event(EventKind::Check, Kind::OutOfBoundsWrite, fits, STRCPY);
     let (analysis, channels) = look_at(trace);
     assert_eq!(analysis.probes.len(), 1);
-    let resizes = lengths::resizes(&channels, &analysis.probes[0].changes);
+    let resizes = resizes(&channels, &analysis.probes[0].changes);
     assert_eq!(resizes[0].to, 100);
     assert!(analysis.places.is_empty(), "the path stays as it was");
     assert_eq!(analysis.checks.met, 1, "a probe is no check");

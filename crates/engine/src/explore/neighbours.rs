@@ -307,6 +307,7 @@ fn step(event: &Event) -> Step {
     let is_check = matches!(event.kind, EventKind::Check | EventKind::CheckFailed);
     Step {
         fork: can_flip(event),
+        free: event.implied.is_some(),
         sensitive_before: event.sensitive,
         sensitive: is_check,
     }

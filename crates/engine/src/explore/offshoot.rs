@@ -13,6 +13,7 @@ use nearmiss_trace::{Channel, Path};
 use super::state::{Offshoot, Slot};
 use super::{Unit, is_fork, locked, nodes};
 use crate::analyse::{Forks, Settled, Task, analyse};
+use crate::defects;
 use crate::error::EngineError;
 use crate::hunt::{Case, Hunt};
 use crate::invent::invent;
@@ -257,7 +258,7 @@ impl Unit<'_, '_> {
         hunt.confirm(&analysis)?;
         let (found, divergences) = (std::mem::take(&mut hunt.found), hunt.divergences);
         self.explorer.add(&found)?;
-        slot.state.found.extend(found);
+        defects::take_in(&mut slot.state.found, found);
         let mut figures = locked(&self.explorer.figures);
         figures.statistics.merge(&analysis.statistics);
         figures.exploration.divergences += divergences;
@@ -293,8 +294,8 @@ impl Offshoot {
             self.asked = passed.filter(|event| is_fork(event)).count();
         }
         for fork in settled.iter().filter(|fork| fork.is_feasible()) {
-            self.feasible += 1;
-            sprouts.extend(stem.sprouts(fork, self.depth + self.feasible));
+            sprouts.extend(stem.sprouts(fork, self.depth + self.feasible + 1));
+            self.feasible += u32::from(fork.counts);
         }
         sprouts
     }
@@ -302,7 +303,7 @@ impl Offshoot {
 
 /// Counts forks that were asked about.
 pub fn count_forks(exploration: &mut nearmiss_results::Exploration, forks: &[Settled]) {
-    for fork in forks {
+    for fork in forks.iter().filter(|fork| fork.counts) {
         match (fork.is_feasible(), fork.known) {
             (true, _) => exploration.feasible += 1,
             (false, true) => exploration.infeasible += 1,

@@ -8,8 +8,7 @@ use nearmiss_abi::note::{NoteKind, NoteRow};
 use nearmiss_campaign::capsule::Origin;
 use nearmiss_campaign::kept;
 use nearmiss_campaign::test_case::TestCase;
-use nearmiss_judge::identity;
-use nearmiss_judge::spot;
+use nearmiss_judge::{identity, spot};
 use nearmiss_results::Status;
 use nearmiss_sandbox::Exceeded;
 use nearmiss_search::Node;
@@ -18,7 +17,7 @@ use nearmiss_trace::RawTrace;
 use super::state::{Progress, Slot, Standing, State};
 use super::{Unit, locked, nodes, sameness};
 use crate::analyse::{Analysis, Task, analyse};
-use crate::defects::Found;
+use crate::defects::{self, Found};
 use crate::error::EngineError;
 use crate::hunt::{Case, Hunt, describe};
 use crate::lab::{Traced, digest, limits, reads_input};
@@ -272,7 +271,7 @@ impl Unit<'_, '_> {
         };
         let found = std::mem::take(&mut hunt.found);
         self.explorer.add(&found)?;
-        slot.state.found.extend(found);
+        defects::take_in(&mut slot.state.found, found);
         Ok(judged)
     }
 

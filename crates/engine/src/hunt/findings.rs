@@ -5,11 +5,9 @@ use std::os::unix::ffi::OsStrExt;
 use nearmiss_abi::check::Kind;
 use nearmiss_campaign::capsule::Capsule;
 use nearmiss_campaign::test_case::TestCase;
-use nearmiss_judge::Complaint;
-use nearmiss_judge::Verdict;
-use nearmiss_judge::identity;
-use nearmiss_judge::minimise;
+use nearmiss_judge::minimise::Minimise;
 use nearmiss_judge::spot::{self, Check};
+use nearmiss_judge::{Complaint, Verdict, identity, nearness};
 use nearmiss_results::{Finding, Status, Test};
 use nearmiss_sandbox::Stdin;
 
@@ -44,8 +42,14 @@ impl Hunt<'_> {
             column: place.column,
             function: place.function,
             distance,
+            stack: spot::stack(sites, complaint),
+            object: complaint.object.clone(),
             ..self.blank()
         };
+        let known = self.known_as(&finding);
+        if known.is_some_and(|known| is_nearest(known)) {
+            return invented.forget();
+        }
         let words = |complaint: &Complaint| format!("{}{why}", complaint.text);
         let found = self.finish(finding, Some(complaint), &words, invented);
         self.add(found);
@@ -115,8 +119,8 @@ impl Hunt<'_> {
                 complaint = again.or(complaint.take());
                 fails
             };
-            is_nearer =
-                minimise::minimise(self.case.own, channels, &mut contents, &mut still_fails);
+            let minimise = Minimise::new(self.case.own, channels, &mut still_fails);
+            is_nearer = minimise.run(&mut contents);
             // The last attempt need not have been the best.
             if let Ok(best) = inputs::write(self.case.capsule, channels, &contents, &directory) {
                 capsule = best;
@@ -130,7 +134,7 @@ impl Hunt<'_> {
         }
         (finding.changes, finding.lengths) = match self.case.is_own() && !is_nearer {
             true => (changes, lengths),
-            false => inputs::differences(self.case.own, channels, &contents),
+            false => nearness::differences(self.case.own, channels, &contents),
         };
         finding.input = inputs::show(&capsule, channels, &contents, self.case.own);
         Found {
@@ -169,6 +173,11 @@ impl Hunt<'_> {
             replay: String::new(),
         }
     }
+}
+
+/// Whether no other input that fails can be nearer to the test's: one byte differs, or none.
+fn is_nearest(finding: &Finding) -> bool {
+    finding.status == Status::Confirmed && nearness::of_finding(finding) <= 1
 }
 
 /// What happened, for a person: what was predicted and what was seen, where they agree.

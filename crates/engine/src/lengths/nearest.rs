@@ -1,4 +1,4 @@
-//! The nearest length that will do: a length that changes is one change, as a byte is.
+//! The nearest length that will do, where [`nearness`](nearmiss_judge::nearness) says what is near.
 
 use std::time::{Duration, Instant};
 
@@ -6,7 +6,7 @@ use nearmiss_abi::op::Op;
 use nearmiss_expr::{InputByte, TermId, Terms};
 use nearmiss_solve::{Answer, Limits, Model, Session};
 
-use super::Length;
+use super::{Length, Resize, resize_cost};
 
 /// The search for the nearest length may take as long as so many questions.
 const SHARE: u32 = 4;
@@ -43,10 +43,9 @@ impl<'s, 'a> Search<'s, 'a> {
         if same_lengths.as_ref().is_some_and(|model| model.len() <= 1) {
             return same_lengths.unwrap_or(first);
         }
-        // A length that changes is one change: better than several bytes.
         let other_lengths = self.with_recorded_bytes(terms);
         match (same_lengths, other_lengths) {
-            (Some(same), Some(other)) if same.len() <= self.resized(&other).len() => same,
+            (Some(same), Some(other)) if same.len() as u64 <= self.resizing(&other) => same,
             (_, Some(other)) => other,
             (Some(same), None) => same,
             (None, None) => self.with_both(terms, first),
@@ -147,10 +146,15 @@ impl<'s, 'a> Search<'s, 'a> {
         terms.and(self.goal, between)
     }
 
-    fn resized(&self, model: &Model) -> Vec<u32> {
-        let changed = |length: &&&Length| length.in_model(model) != length.piece.length;
-        let lengths = self.lengths.iter().filter(changed);
-        lengths.map(|length| length.number).collect()
+    /// What the lengths of an answer cost.
+    fn resizing(&self, model: &Model) -> u64 {
+        let resize = |length: &&Length| Resize {
+            piece: length.piece,
+            to: length.in_model(model),
+        };
+        let resizes = self.lengths.iter().map(resize);
+        let changed = resizes.filter(|one| one.distance() > 0);
+        changed.map(|one| resize_cost(&one)).sum()
     }
 
     fn limits(&self) -> Limits {

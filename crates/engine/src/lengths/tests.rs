@@ -110,7 +110,7 @@ fn the_nearest_length_is_found_on_both_sides() {
     let shorter = case.is_below(3);
     let (model, length) = case.solve(shorter).unwrap();
     assert_eq!(length, 2);
-    assert_eq!(distance(&channels, &model), (1, 3));
+    assert_eq!(model_cost(&channels, &model), 4);
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn newlines_bind_lines_that_are_read_byte_by_byte() {
 }
 
 #[test]
-fn one_changed_byte_is_nearer_than_a_length_and_that_nearer_than_two() {
+fn few_changed_bytes_are_nearer_than_a_length_and_that_nearer_than_many() {
     let channels = line(b"hello\n", 0, 5);
     let recorded = Recorded(&channels);
     let mut case = Case::new(&channels, &recorded, 100);
@@ -172,9 +172,14 @@ fn one_changed_byte_is_nearer_than_a_length_and_that_nearer_than_two() {
     assert_eq!((model.len(), length), (1, 5));
     let both = case.terms.and(first, second);
     let two = case.terms.or(longer, both);
-    assert_eq!(case.solve(two).unwrap().1, 7);
+    assert_eq!(case.solve(two).unwrap().1, 5);
+    let (third, fourth) = (case.is_byte(2, b'm'), case.is_byte(3, b'p'));
+    let more = case.terms.and(third, fourth);
+    let all = case.terms.and(both, more);
+    let four = case.terms.or(longer, all);
+    assert_eq!(case.solve(four).unwrap().1, 7, "two bytes and a length");
     let mixed = case.terms.and(longer, first);
     let (model, length) = case.solve(mixed).unwrap();
     assert_eq!((model.get(byte(0, 0)), length), (Some(b'j'), 7));
-    assert_eq!(distance(&channels, &model), (2, 2));
+    assert_eq!(model_cost(&channels, &model), 4);
 }

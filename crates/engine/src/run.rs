@@ -2,8 +2,10 @@
 
 use std::time::{Duration, Instant};
 
+use nearmiss_abi::check::Kind as Failure;
 use nearmiss_results::{Report, Summary};
 use nearmiss_sandbox::Outcome;
+use nearmiss_twin::Judge;
 
 use crate::campaign::{Campaign, Kind, read_report};
 use crate::capsule::Capsule;
@@ -75,8 +77,14 @@ pub fn replay(id: &str, twin: bool, config: &Config) -> Result<Outcome, EngineEr
     let limits = limits(config, Duration::from_secs(1));
     let outcome = if twin {
         let libraries = program::inspect(&capsule.program, &capsule.environment)?.libraries;
-        let twin = build_twin(config, campaign.root(), &capsule.program, &libraries)
-            .map_err(EngineError::Replay)?;
+        let judge = match finding.kind {
+            Failure::UninitialisedRead => Judge::Memory,
+            _ => Judge::Address,
+        };
+        let (root, program) = (campaign.root(), &capsule.program);
+        let twin = build_twin(config, root, program, &libraries, judge).map_err(|why| {
+            EngineError::Replay(format!("its sanitizer twin could not be built: {why}"))
+        })?;
         run_twin(&config.sandbox, &twin, &capsule, &limits)
     } else {
         config

@@ -150,7 +150,7 @@ impl Hunt<'_> {
         finding: &Finding,
         capsule: &Capsule,
     ) -> Option<Complaint> {
-        let complaints = replayer.try_twin(capsule).ok()?;
+        let complaints = replayer.try_twin_of(finding.kind, capsule).ok()?;
         identity::shown(finding, &complaints).cloned()
     }
 

@@ -183,7 +183,9 @@ pub fn unknown_function(
 fn names(path: &Path, wanted: impl Fn(bool) -> bool) -> Result<Vec<String>, TwinError> {
     let bytes = fs::read(path).map_err(|error| TwinError::file(path, error))?;
     let file = object::File::parse(&*bytes).map_err(|_| TwinError::NotElf(path.to_path_buf()))?;
-    let symbols = file.symbols().filter(|symbol| wanted(symbol.is_undefined()));
+    let symbols = file
+        .symbols()
+        .filter(|symbol| wanted(symbol.is_undefined()));
     let names = symbols.filter_map(|symbol| symbol.name().ok().map(str::to_string));
     Ok(names.filter(|name| !name.is_empty()).collect())
 }
@@ -202,7 +204,9 @@ fn is_neutral(name: &str) -> bool {
         }
     }
     let endings = ["", "_chk", "_unlocked", "64", "_l", "_2"];
-    let mut plains = endings.iter().filter_map(|ending| plain.strip_suffix(ending));
+    let mut plains = endings
+        .iter()
+        .filter_map(|ending| plain.strip_suffix(ending));
     plains.any(is_listed)
 }
 
@@ -222,10 +226,22 @@ mod tests {
             "__assert_fail",
             "__printf_chk_none_of_ours_",
         ] {
-            assert_eq!(is_neutral(name), name != "__printf_chk_none_of_ours_", "{name}");
+            assert_eq!(
+                is_neutral(name),
+                name != "__printf_chk_none_of_ours_",
+                "{name}"
+            );
         }
         // These fill memory of the program, or call its functions.
-        for name in ["deflate", "_obstack_newchunk", "nftw", "regexec", "read", "lsearch", "mbrtowc"] {
+        for name in [
+            "deflate",
+            "_obstack_newchunk",
+            "nftw",
+            "regexec",
+            "read",
+            "lsearch",
+            "mbrtowc",
+        ] {
             assert!(!is_neutral(name), "{name}");
         }
     }

@@ -56,10 +56,14 @@ impl Origin {
         };
         let is_variable = lines[at].contains("an allocation of '");
         let name = lines[at].split('\'').nth(1).filter(|_| is_variable);
-        Origin {
-            variable: name.map(str::to_string),
-            place: frames(&lines[at + 1..]).find_map(place_of_frame),
-        }
+        let place = frames(&lines[at + 1..]).find_map(place_of_frame);
+        // Names of variables are left out of IR: of which function it is, is known.
+        let function = place.as_ref().map_or("", |place| place.function.as_str());
+        let variable = name.map(|name| match name {
+            "" => format!("a variable of {function}"),
+            name => name.to_string(),
+        });
+        Origin { variable, place }
     }
 
     fn object(&self) -> String {

@@ -44,6 +44,15 @@ static uint64_t generator;
 static bool has_devices;
 static int lock;
 
+/* Only the memory twin has it; of some functions MemorySanitizer does not know what they write. */
+extern void __msan_unpoison(const volatile void *start, size_t size) __attribute__((weak));
+
+static void written(const void *start, size_t size)
+{
+    if (__msan_unpoison != NULL)
+        __msan_unpoison(start, size);
+}
+
 static const char *text(void)
 {
     static const char *found;
@@ -157,6 +166,7 @@ static unsigned char generate(void)
 
 static void random_bytes(const char *name, void *to, size_t size)
 {
+    written(to, size);
     if (!enter())
         return;
     struct stream *stream = stream_of(name, process);
@@ -244,6 +254,7 @@ REAL(int, gettimeofday, struct timeval *to, void *zone)
 REAL(int, timespec_get, struct timespec *to, int base)
 {
     int result = __real_timespec_get(to, base);
+    written(to, sizeof *to);
     if (result == TIME_UTC)
         show_in("timespec_get", CLOCK_REALTIME, (int64_t *)to, 1);
     return result;

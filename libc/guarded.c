@@ -17,6 +17,9 @@
 
 #define WEAK __attribute__((weak))
 
+/* Only the memory twin has it. */
+extern WEAK void __msan_unpoison(const volatile void *start, size_t size);
+
 WEAK char *stpcpy(char *to, const char *from)
 {
     size_t length = strlen(from);
@@ -54,6 +57,9 @@ WEAK void swab(const void *from, void *to, ssize_t n)
 {
     for (ssize_t i = 0; i + 1 < n; i += 2) {
         char pair[2] = {((const char *)from)[i + 1], ((const char *)from)[i]};
+        // What this frame's memory was before is nothing to MemorySanitizer.
+        if (__msan_unpoison != NULL)
+            __msan_unpoison(pair, sizeof pair);
         memcpy((char *)to + i, pair, 2);
     }
 }

@@ -21,6 +21,9 @@ static size_t rows_size;
 /* The memory of rows that came from a file. */
 static unsigned char *rows_of_file;
 
+/* Only the memory twin has it. */
+extern void __msan_unpoison(const volatile void *start, size_t size) __attribute__((weak));
+
 bool __nm_board_rows(const unsigned char **rows, size_t *size);
 
 /* How often each name was used so far. */
@@ -104,6 +107,8 @@ void nearmiss_symbolic(void *start, size_t size, const char *name)
 {
     const unsigned char *content;
     size_t content_size;
+    if (__msan_unpoison != NULL)
+        __msan_unpoison(start, size);
     if (__nm_replay_row(name, count_call(name), &content, &content_size))
         memcpy(start, content, size < content_size ? size : content_size);
 }

@@ -68,4 +68,6 @@ kinds! {
     Crash = 15, "crash";
     /// The program does not end.
     Hang = 16, "hang";
+    /// A branch or an address depends on memory that was never written.
+    UninitialisedRead = 17, "uninitialised-read";
 }

@@ -5,6 +5,7 @@ mod findings;
 
 use std::time::{Duration, Instant};
 
+use nearmiss_abi::check::Kind;
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::spot::Check;
@@ -248,6 +249,12 @@ impl<'a> Hunt<'a> {
     /// What the twin complains about on an input.
     fn try_twin(&self, capsule: &Capsule) -> Result<Vec<Complaint>, String> {
         self.lab.try_twin(self.subject, capsule, &self.limits)
+    }
+
+    /// What the twin that sees failures of this kind complains about on an input.
+    fn try_twin_of(&self, kind: Kind, capsule: &Capsule) -> Result<Vec<Complaint>, String> {
+        self.lab
+            .try_twin_of(kind, self.subject, capsule, &self.limits)
     }
 
     /// Runs the twin on an input that leaves the path: whatever it complains about that it does

@@ -1,22 +1,22 @@
 //! Runs in the sandbox: to record, and to see what the twin says. All of them are counted here.
 
 use std::ffi::OsStr;
-use std::fs;
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::io;
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 use nearmiss_abi::channel::ChannelKind;
+use nearmiss_abi::check::Kind as Failure;
 use nearmiss_abi::op::Op;
 use nearmiss_abi::term::Term;
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_campaign::store::{Campaign, Kind, Work};
 use nearmiss_campaign::tally::Tally;
-use nearmiss_judge::complaint::complaints;
+use nearmiss_judge::complaint::{complaints, is_memory};
 use nearmiss_judge::{Complaint, run_twin};
 use nearmiss_sandbox::{Exceeded, Limits};
 use nearmiss_sites::Sites;
@@ -177,6 +177,61 @@ impl<'a> Lab<'a> {
             Some(limit) => Err(format!("its sanitizer twin {limit}")),
             None => Ok(complaints),
         }
+    }
+
+    /// Runs the memory twin; gives what it says of memory that was never written, and nothing else: of all
+    /// other failures the twin is the judge. It sees the input that the twin sees, so this is no run more.
+    fn try_memory_twin(
+        &self,
+        subject: &Subject,
+        capsule: &Capsule,
+        limits: &Limits,
+    ) -> Result<Vec<Complaint>, String> {
+        let Bench {
+            config,
+            campaign,
+            tally,
+            ..
+        } = self.bench;
+        let twin = subject.memory_twin(config, campaign.root(), tally)?;
+        let spec = capsule.spec(&twin.program, &[], limits);
+        let outcome =
+            run_twin(&config.sandbox, twin, spec).map_err(|error| error.to_string())?;
+        let mut complaints = complaints(&outcome.stderr, outcome.ended);
+        complaints.retain(|complaint| complaint.kinds == [Failure::UninitialisedRead]);
+        Ok(complaints)
+    }
+
+    /// Runs the twin that sees failures of this kind.
+    pub fn try_twin_of(
+        &self,
+        kind: Failure,
+        subject: &Subject,
+        capsule: &Capsule,
+        limits: &Limits,
+    ) -> Result<Vec<Complaint>, String> {
+        match kind {
+            Failure::UninitialisedRead => self.try_memory_twin(subject, capsule, limits),
+            _ => self.try_twin(subject, capsule, limits),
+        }
+    }
+
+    /// What both twins say of an input. Where the twin saw a misuse of memory, what was read there is
+    /// no more than a consequence.
+    pub fn judge(
+        &self,
+        subject: &Subject,
+        capsule: &Capsule,
+        limits: &Limits,
+    ) -> Result<Vec<Complaint>, String> {
+        let mut said = self.try_twin(subject, capsule, limits)?;
+        let is_misuse = |kind: &Failure| is_memory(*kind) || *kind == Failure::Crash;
+        if !said.iter().flat_map(|one| &one.kinds).any(is_misuse) {
+            // Why there is no memory twin is said once, in the summary.
+            let unwritten = self.try_memory_twin(subject, capsule, limits);
+            said.extend(unwritten.unwrap_or_default());
+        }
+        Ok(said)
     }
 
     /// Makes the scratch directory, and makes it empty.

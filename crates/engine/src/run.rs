@@ -2,21 +2,22 @@
 
 use std::time::{Duration, Instant};
 
+use nearmiss_abi::check::Kind as Failure;
 use nearmiss_campaign::capsule::Capsule;
 use nearmiss_campaign::store::{Campaign, Kind, read_report};
 use nearmiss_campaign::tally::{Phase, Tally};
 use nearmiss_judge::run_twin;
 use nearmiss_results::{Report, Summary};
 use nearmiss_sandbox::Outcome;
+use nearmiss_twin::Judge;
 
 use crate::error::EngineError;
 use crate::explore::{Explorer, Slot, Standing};
 use crate::lab::{Bench, limits};
-use crate::program;
 use crate::record::record;
 use crate::subject::build_twin;
 use crate::summary::{add_recorded, merge};
-use crate::{Config, Target};
+use crate::{program, Config, Target};
 
 /// Runs a program once, looks for inputs next to its own that make it fail, and reports them.
 pub fn run(target: Target, config: &Config, tally: &Tally) -> Result<Report, EngineError> {
@@ -75,8 +76,14 @@ pub fn replay(id: &str, twin: bool, config: &Config) -> Result<Outcome, EngineEr
     let limits = limits(config, Duration::from_secs(1));
     let outcome = if twin {
         let libraries = program::inspect(&capsule.program, &capsule.environment)?.libraries;
-        let twin = build_twin(config, campaign.root(), &capsule.program, &libraries)
-            .map_err(EngineError::Replay)?;
+        let judge = match finding.kind {
+            Failure::UninitialisedRead => Judge::Memory,
+            _ => Judge::Address,
+        };
+        let (root, program) = (campaign.root(), &capsule.program);
+        let twin = build_twin(config, root, program, &libraries, judge).map_err(|why| {
+            EngineError::Replay(format!("its sanitizer twin could not be built: {why}"))
+        })?;
         let spec = capsule.spec(&twin.program, &[], &limits);
         run_twin(&config.sandbox, &twin, spec)
     } else {

@@ -6,8 +6,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use nearmiss_abi::check::Kind;
 use nearmiss_campaign::tally::Tally;
-use nearmiss_twin::TwinProgram;
+use nearmiss_results::Uninitialised;
+use nearmiss_twin::{TwinProgram, Judge};
 
 use crate::Config;
 use crate::error::EngineError;
@@ -21,6 +23,7 @@ pub struct Subject {
     /// What it says about itself.
     pub program: Program,
     twin: OnceLock<Result<TwinProgram, String>>,
+    memory_twin: OnceLock<Result<TwinProgram, String>>,
 }
 
 impl Subject {
@@ -33,6 +36,7 @@ impl Subject {
             file: file.to_path_buf(),
             program: program::inspect(file, environment)?,
             twin: OnceLock::new(),
+            memory_twin: OnceLock::new(),
         })
     }
 
@@ -45,11 +49,51 @@ impl Subject {
     ) -> Result<&TwinProgram, String> {
         let built = self.twin.get_or_init(|| {
             tally.twins.add(1);
-            let twin = build_twin(config, campaign, &self.file, &self.program.libraries);
+            let libraries = &self.program.libraries;
+            let twin = build_twin(config, campaign, &self.file, libraries, Judge::Address);
+            tally.twins.remove(1);
+            twin.map_err(|why| format!("its sanitizer twin could not be built: {why}"))
+        });
+        built.as_ref().map_err(Clone::clone)
+    }
+
+    /// Its memory twin, built when it is asked for first; or why there is none.
+    pub fn memory_twin(
+        &self,
+        config: &Config,
+        campaign: &Path,
+        tally: &Tally,
+    ) -> Result<&TwinProgram, String> {
+        let built = self.memory_twin.get_or_init(|| {
+            let wanted = config.checks.as_ref();
+            if wanted.is_some_and(|kinds| !kinds.contains(&Kind::UninitialisedRead)) {
+                return Err("not wanted".into());
+            }
+            if let Some(object) = self.program.uninstrumented.first() {
+                return Err(format!("{object} is not instrumented"));
+            }
+            tally.twins.add(1);
+            let libraries = &self.program.libraries;
+            let twin = build_twin(config, campaign, &self.file, libraries, Judge::Memory);
             tally.twins.remove(1);
             twin
         });
         built.as_ref().map_err(Clone::clone)
+    }
+
+    /// Whether reads of memory that was never written were looked for, as far as the program is concerned.
+    pub fn uninitialised(&self) -> Uninitialised {
+        match self.memory_twin.get() {
+            None => Uninitialised::default(),
+            Some(Ok(_)) => Uninitialised {
+                looked_for: true,
+                refused: Vec::new(),
+            },
+            Some(Err(why)) => Uninitialised {
+                looked_for: false,
+                refused: vec![why.clone()],
+            },
+        }
     }
 
     /// A name for the program and its libraries as they are on the disk now.
@@ -74,12 +118,13 @@ impl Subject {
     }
 }
 
-/// Builds the twin of a program below a campaign's directory.
+/// Builds a twin of a program below a campaign's directory.
 pub fn build_twin(
     config: &Config,
     campaign: &Path,
     program: &Path,
     libraries: &[PathBuf],
+    judge: Judge,
 ) -> Result<TwinProgram, String> {
     let twin = nearmiss_twin::Config {
         clang: config.clang.clone(),
@@ -88,10 +133,18 @@ pub fn build_twin(
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
     };
     // Programs of one name in different places are different programs.
-    let directory = campaign.join("twins").join(twin_name(program));
-    nearmiss_twin::build(program, libraries, &directory, &twin)
-        .map_err(|error| format!("its sanitizer twin could not be built: {error}"))
+    let of_judge = match judge {
+        Judge::Address => "",
+        Judge::Memory => MEMORY,
+    };
+    let directory = campaign.join("twins").join(of_judge);
+    let directory = directory.join(twin_name(program));
+    nearmiss_twin::build(program, libraries, judge, &directory, &twin)
+        .map_err(|error| error.to_string())
 }
+
+/// Where memory twins are.
+const MEMORY: &str = "memory";
 
 /// The name of a program's twin: its own, and a few digits that its path makes.
 fn twin_name(program: &Path) -> OsString {

@@ -39,6 +39,7 @@ pub fn summarise(path: &Path, subject: &Subject, analysis: &Analysis, divergence
         events: path.events.len() as u64,
         stopped: analysis.stopped,
         unconfirmable: subject.unconfirmable(),
+        uninitialised: subject.uninitialised(),
         uninstrumented,
         ..Summary::default()
     }
@@ -98,6 +99,7 @@ pub fn merge(summaries: impl IntoIterator<Item = Summary>, statistics: &Statisti
         if all.unconfirmable.is_none() {
             all.unconfirmable = one.unconfirmable.clone();
         }
+        all.uninitialised.add(&one.uninitialised);
         for loss in &one.losses {
             add_once(&mut all.losses, loss);
         }

@@ -17,7 +17,7 @@ use crate::unit::{Request, defined_functions, write_file};
 pub fn write(unit: u64, request: &Request) -> Result<(), String> {
     let module = Module::read(&request.input)?;
     for defined in defined_functions(&module) {
-        module.mark_for_address_sanitizer(defined);
+        module.mark_for_sanitizers(defined);
         module.set_tail_calls(defined, false);
     }
     for function in module.functions() {

@@ -8,13 +8,16 @@
 //! ==7==ERROR: AddressSanitizer: heap-buffer-overflow on address …            ASan
 //! READ of size 4 at 0x602… thread T0
 //!     #0 0x55d… in main /src/x.c:9:12
+//! ==7==WARNING: MemorySanitizer: use-of-uninitialized-value                  MSan
 //! prog: x.c:5: main: Assertion `n < 4' failed.                               glibc
 //! ```
 
+mod memory;
 mod read;
 
 use nearmiss_abi::check::Kind;
 
+pub use memory::REPORT;
 pub use read::complaints;
 
 /// One failure that was seen.

@@ -94,7 +94,7 @@ fn giver(stack: &[Frame]) -> Option<&Frame> {
 /// and what it was given is the same object and comes from the same bytes of the input.
 fn have_one_cause(known: &Finding, new: &Finding) -> bool {
     let callers = callers(&known.stack);
-    is_memory(known.kind)
+    (is_memory(known.kind) || known.kind == Kind::UninitialisedRead)
         && known.function == new.function
         && !callers.is_empty()
         && callers == self::callers(&new.stack)

@@ -14,6 +14,8 @@ use std::time::SystemTime;
 
 use nearmiss_twin::TwinProgram;
 
+use crate::complaint::REPORT;
+
 /// What turns addresses into source lines.
 const SYMBOLIZERS: [&str; 3] = [
     "/usr/bin/llvm-symbolizer-19",
@@ -30,7 +32,8 @@ pub fn symbolizer() -> Option<&'static str> {
 /// A report with source lines in its stack traces, as AddressSanitizer itself would print them.
 pub fn symbolize(report: Vec<u8>, twin: &TwinProgram) -> Vec<u8> {
     let text = String::from_utf8_lossy(&report);
-    if !text.contains("ERROR: AddressSanitizer") && !text.contains(": runtime error: ") {
+    let signs = ["ERROR: AddressSanitizer", ": runtime error: ", REPORT];
+    if !signs.iter().any(|sign| text.contains(sign)) {
         return report;
     }
     let program = fs::canonicalize(&twin.program).unwrap_or_else(|_| twin.program.clone());

@@ -42,6 +42,7 @@ pub fn sanitizer_variables() -> Vec<(&'static str, OsString)> {
             "UBSAN_OPTIONS",
             "print_stacktrace=1:halt_on_error=0:color=never".into(),
         ),
+        ("MSAN_OPTIONS", memory_options().into()),
     ]
 }
 
@@ -62,6 +63,16 @@ fn address_options() -> String {
     format!(
         "detect_leaks=0:detect_odr_violation=0:abort_on_error=0:handle_abort=1:handle_sigill=1:handle_sigtrap=1:dump_registers=0:allocator_may_return_null=1:\
          max_allocation_size_mb={most}:redzone={RED_ZONE}:color=never:symbolize=0"
+    )
+}
+
+/// As far as it can be, the memory twin does what the program does; how it dies is said by the other
+/// one. `memcmp` depends on the bytes up to the first that differ.
+fn memory_options() -> String {
+    let most = DEFAULT_ALLOCATION >> 20;
+    format!(
+        "allocator_may_return_null=1:max_allocation_size_mb={most}:strict_memcmp=0:handle_segv=0:\
+         handle_sigbus=0:handle_sigfpe=0:color=never:symbolize=0"
     )
 }
 

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use nearmiss_abi::note::NoteKind;
-use nearmiss_results::{Checks, LostCall, Note, Recorded, Report, Status, Summary};
+use nearmiss_results::{Checks, LostCall, Note, Recorded, Report, Status, Summary, Uninitialised};
 
 use crate::exploration::Around;
 use crate::words::counted;
@@ -28,6 +28,7 @@ pub fn block(report: &Report) -> String {
     // Writing into a string does not fail.
     let summary = &report.summary;
     let _ = write_verdict(&mut text, report);
+    let _ = write_uninitialised(&mut text, summary);
     let _ = write_recorded(&mut text, summary);
     text.extend(summary.suite.as_ref().map(suite::block));
     let around = match summary.suite {
@@ -69,6 +70,28 @@ fn write_verdict(text: &mut String, report: &Report) -> fmt::Result {
             "{} found, {}.",
             counted(count as u64, "failure"),
             status_words(confirmed, unconfirmed)
+        ),
+    }
+}
+
+/// Whether reads of memory that was never written were looked for: no check is about them.
+fn write_uninitialised(text: &mut String, summary: &Summary) -> fmt::Result {
+    let Uninitialised {
+        looked_for,
+        refused,
+    } = &summary.uninitialised;
+    let shown: Vec<String> = refused.iter().map(|why| escape::text(why)).collect();
+    let why = shown.join("; ");
+    match (looked_for, refused.is_empty()) {
+        (false, true) => Ok(()),
+        (true, true) => writeln!(
+            text,
+            "Uninitialised reads were looked for in the runs that were made."
+        ),
+        (false, false) => writeln!(text, "Uninitialised reads were not looked for: {why}."),
+        (true, false) => writeln!(
+            text,
+            "Uninitialised reads were looked for in some of the runs, not in all: {why}."
         ),
     }
 }

@@ -22,7 +22,7 @@ pub use function::{
 };
 pub use library::{Library, LibraryFunction};
 pub use memory::{Block, Memory, Role, Value, Variable};
-pub use summary::{Checks, LostCall, Note, Queries, Recorded, Summary};
+pub use summary::{Checks, LostCall, Note, Queries, Recorded, Summary, Uninitialised};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -45,6 +45,9 @@ pub struct Summary {
     pub another_path: Option<String>,
     /// Why failures could not be confirmed at all, if so.
     pub unconfirmable: Option<String>,
+    /// Whether reads of memory that was never written were looked for.
+    #[serde(default, skip_serializing_if = "Uninitialised::is_unknown")]
+    pub uninitialised: Uninitialised,
     /// What else was lost, for a person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<String>,
@@ -73,6 +76,34 @@ impl Summary {
     pub fn withdraw(&mut self, why: &str) {
         self.complete = false;
         self.unconfirmable.get_or_insert_with(|| why.to_string());
+    }
+}
+
+/// Whether reads of memory that was never written were looked for: on the inputs that were run, which is
+/// no answer for all inputs of a path.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Uninitialised {
+    /// Inputs were run on a memory twin.
+    pub looked_for: bool,
+    /// Why not on all of them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub refused: Vec<String>,
+}
+
+impl Uninitialised {
+    /// Whether nothing was run at all.
+    pub fn is_unknown(&self) -> bool {
+        !self.looked_for && self.refused.is_empty()
+    }
+
+    /// Takes in what is known of another test.
+    pub fn add(&mut self, other: &Uninitialised) {
+        self.looked_for |= other.looked_for;
+        for why in &other.refused {
+            if !self.refused.contains(why) {
+                self.refused.push(why.clone());
+            }
+        }
     }
 }
 

@@ -19,6 +19,8 @@ pub enum TwinError {
     Frame(PathBuf, FrameError),
     /// Something it was linked with is not there any more.
     Gone(PathBuf),
+    /// MemorySanitizer cannot judge it.
+    Unfit(String),
     /// There is no such tool.
     NoTool(PathBuf),
     /// A tool failed.
@@ -48,6 +50,7 @@ impl fmt::Display for TwinError {
                 "{}: the program was linked with it and it is gone; rebuild the program",
                 path.display()
             ),
+            TwinError::Unfit(why) => write!(f, "{why}"),
             TwinError::NoTool(tool) => write!(
                 f,
                 "cannot find {}: install it with: apt-get install clang-19 libclang-rt-19-dev",

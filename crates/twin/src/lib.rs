@@ -1,4 +1,4 @@
-//! The ASan+UBSan twin of an instrumented program, built on demand.
+//! The ASan+UBSan twin of an instrumented program, and its MSan twin, built on demand.
 //!
 //! The twin is the judge of every finding: the same program, not instrumented, under clang's
 //! sanitizers. An instrumented program carries the bitcode of its units from before the
@@ -11,6 +11,7 @@ mod claims;
 mod error;
 mod hash;
 mod image;
+mod memory;
 mod tool;
 mod workshop;
 
@@ -36,6 +37,15 @@ pub struct Config {
     pub units: PathBuf,
     /// How many units are compiled at a time.
     pub jobs: usize,
+}
+
+/// The sanitizers that judge a program. No program can have both: each keeps a shadow of memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Judge {
+    /// AddressSanitizer: accesses outside of objects. The twin.
+    Address,
+    /// MemorySanitizer: reads of what was never written. The memory twin.
+    Memory,
 }
 
 /// A twin, ready to run.
@@ -98,11 +108,12 @@ pub fn sites_of(program: &Path) -> Sites {
         .unwrap_or_default()
 }
 
-/// Builds the twin of a program in `directory`, with twins of those of its shared libraries
+/// Builds a twin of a program in `directory`, with twins of those of its shared libraries
 /// that are instrumented. What is up to date is not built again.
 pub fn build(
     program: &Path,
     libraries: &[PathBuf],
+    judge: Judge,
     directory: &Path,
     config: &Config,
 ) -> Result<TwinProgram, TwinError> {
@@ -114,11 +125,13 @@ pub fn build(
     fs::create_dir_all(&library_directory).map_err(|error| TwinError::file(directory, error))?;
     let mut workshop = Workshop {
         config,
+        judge,
         directory: directory
             .canonicalize()
             .map_err(|error| TwinError::file(directory, error))?,
         libraries: Vec::new(),
     };
+    let mut images = Vec::new();
     for path in libraries {
         let library = Image::read(path)?;
         if library.is_instrumented() {
@@ -128,10 +141,16 @@ pub fn build(
                 .canonicalize()
                 .map_err(|error| TwinError::file(path, error))?;
             workshop.libraries.push((original, twin));
+            images.push(library);
         }
     }
     let twin = workshop.directory.join("twin");
     workshop.build(&image, &twin)?;
+    if judge == Judge::Memory {
+        images.push(image);
+        let look = |image: &Image| workshop.look_through(image, &twin);
+        images.iter().try_for_each(look)?;
+    }
     let has_libraries = !workshop.libraries.is_empty();
     Ok(TwinProgram {
         program: twin,

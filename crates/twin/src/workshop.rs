@@ -12,7 +12,7 @@ use nearmiss_sites::{Link, Twin};
 use crate::arguments::{self, Argument};
 use crate::claims::Claim;
 use crate::image::Image;
-use crate::{Config, TwinError, archive, hash, tool};
+use crate::{Config, Judge, TwinError, archive, hash, memory, tool};
 
 /// The harness functions for the twin.
 const REPLAY_ARCHIVE: &str = "libnearmiss_replay.a";
@@ -61,12 +61,35 @@ const WRAPPED: &[&str] = &[
     "fgetc",
 ];
 
-/// What every compilation and link of a twin has.
-const SANITIZERS: &str = "-fsanitize=address,undefined";
+impl Judge {
+    /// What every compilation and link of a twin has. An argument that was never written fails nothing
+    /// unless the function looks at it; clang would have it reported at the call.
+    fn sanitizers(self) -> &'static [&'static str] {
+        match self {
+            Judge::Address => &["-fsanitize=address,undefined"],
+            Judge::Memory => &[
+                "-fsanitize=memory,undefined",
+                "-fsanitize-memory-track-origins",
+                "-fno-sanitize-memory-param-retval",
+            ],
+        }
+    }
+
+    /// The functions that a twin is linked with `--wrap` for.
+    fn wrapped(self) -> Vec<&'static str> {
+        let more = match self {
+            Judge::Address => &[],
+            Judge::Memory => memory::WRAPPED,
+        };
+        WRAPPED.iter().chain(more).copied().collect()
+    }
+}
 
 /// Where twins are built.
 pub struct Workshop<'a> {
     pub config: &'a Config,
+    /// Whose twins.
+    pub judge: Judge,
     /// The directory for everything that is built.
     pub directory: PathBuf,
     /// Shared libraries and their twins.
@@ -78,6 +101,11 @@ impl Workshop<'_> {
     pub fn build(&self, image: &Image, output: &Path) -> Result<(), TwinError> {
         let link = image.link()?;
         let arguments = self.link_arguments(&link)?;
+        if self.judge == Judge::Memory
+            && let Some(why) = memory::refusal_of_link(&arguments, &self.libraries)
+        {
+            return Err(TwinError::Unfit(why));
+        }
         let key = self.key(image, &arguments)?;
         let key_file = output.with_added_extension("key");
         if is_whole(output, &key_file, &key) {
@@ -98,6 +126,25 @@ impl Workshop<'_> {
         written.map_err(|error| TwinError::file(&key_file, error))
     }
 
+    /// Makes sure that MemorySanitizer knows who writes to the program's memory: `image` is of the program
+    /// or of one of its libraries, `program` the program's twin.
+    pub fn look_through(&self, image: &Image, program: &Path) -> Result<(), TwinError> {
+        let units = image.twins()?;
+        let objects = self.objects(&units)?;
+        let wrapped = match image.link()?.shared {
+            true => Vec::new(),
+            false => self.judge.wrapped(),
+        };
+        let libraries = self.libraries.iter().map(|(_, twin)| twin.clone());
+        let images: Vec<PathBuf> = libraries.chain([program.to_path_buf()]).collect();
+        match memory::unknown_function(&objects, &images, &wrapped)? {
+            Some(name) => Err(TwinError::Unfit(format!(
+                "MemorySanitizer does not know what {name} writes"
+            ))),
+            None => Ok(()),
+        }
+    }
+
     /// Names everything that the twin is made of.
     fn key(&self, image: &Image, arguments: &[Argument]) -> Result<String, TwinError> {
         let words = arguments::words(arguments).join(OsStr::new("\n"));
@@ -110,6 +157,8 @@ impl Workshop<'_> {
             .map(|path| stamp(&path))
             .collect();
         Ok(hash::name(&[
+            self.judge.sanitizers().join("\n").as_bytes(),
+            self.judge.wrapped().join("\n").as_bytes(),
             self.config.clang.as_os_str().as_encoded_bytes(),
             image.section(TWIN_SECTION)?,
             image.section(LINK_SECTION)?,
@@ -118,16 +167,20 @@ impl Workshop<'_> {
         ]))
     }
 
-    /// Compiles every unit, some at a time; gives the objects.
-    fn compile(&self, units: &[Twin]) -> Result<Vec<PathBuf>, TwinError> {
+    /// Where the units are, compiled.
+    fn objects(&self, units: &[Twin]) -> Result<Vec<PathBuf>, TwinError> {
         let directory = &self.config.units;
         fs::create_dir_all(directory).map_err(|error| TwinError::file(directory, error))?;
         let directory = directory
             .canonicalize()
             .map_err(|error| TwinError::file(directory, error))?;
-        let objects: Vec<PathBuf> = (units.iter())
-            .map(|unit| directory.join(self.object_name(unit)))
-            .collect();
+        let names = units.iter().map(|unit| self.object_name(unit));
+        Ok(names.map(|name| directory.join(name)).collect())
+    }
+
+    /// Compiles every unit, some at a time; gives the objects.
+    fn compile(&self, units: &[Twin]) -> Result<Vec<PathBuf>, TwinError> {
+        let objects = self.objects(units)?;
         // The same source may be in a program twice.
         let mut jobs: Vec<(&PathBuf, &Twin)> = objects.iter().zip(units).collect();
         jobs.sort_by_key(|(object, _)| *object);
@@ -156,7 +209,14 @@ impl Workshop<'_> {
 
     fn object_name(&self, unit: &Twin) -> String {
         let clang = self.config.clang.as_os_str().as_encoded_bytes();
-        let name = hash::name(&[clang, &unit.bitcode, unit.options.join("\n").as_bytes()]);
+        let sanitizers = self.judge.sanitizers().join("\n");
+        let options = unit.options.join("\n");
+        let name = hash::name(&[
+            clang,
+            sanitizers.as_bytes(),
+            &unit.bitcode,
+            options.as_bytes(),
+        ]);
         format!("{name}.o")
     }
 
@@ -168,12 +228,13 @@ impl Workshop<'_> {
         }
         // Another process may build the same: what is unfinished has a name of its own.
         let file = |suffix: &str| object.with_extension(format!("{}.{suffix}", std::process::id()));
-        let (bitcode, guarded, unfinished) = (file("bc"), file("asan.bc"), file("o"));
+        let (bitcode, guarded, unfinished) = (file("bc"), file("guarded.bc"), file("o"));
         fs::write(&bitcode, &unit.bitcode).map_err(|error| TwinError::file(&bitcode, error))?;
-        // AddressSanitizer first: the optimiser removes a store that nobody reads, but not a
-        // check of its address.
+        // The sanitizer first: the optimiser removes a store that nobody reads, but not a
+        // check of its address, and makes what it likes of memory that was never written.
+        let first = [&["-O0", "-emit-llvm"], self.judge.sanitizers()].concat();
         let result = self
-            .clang(unit, &["-O0", SANITIZERS, "-emit-llvm"], &bitcode, &guarded)
+            .clang(unit, &first, &bitcode, &guarded)
             .and_then(|()| self.clang(unit, &["-O1"], &guarded, &unfinished))
             .and_then(|()| {
                 fs::rename(&unfinished, object).map_err(|error| TwinError::file(object, error))
@@ -239,15 +300,15 @@ impl Workshop<'_> {
         output: &Path,
     ) -> Result<(), TwinError> {
         let unfinished = output.with_added_extension(format!("{}.tmp", std::process::id()));
-        let mut words: Vec<OsString> = [SANITIZERS, "-Qunused-arguments", "-w"]
-            .map(OsString::from)
-            .to_vec();
+        let options = [self.judge.sanitizers(), &["-Qunused-arguments", "-w"]].concat();
+        let mut words: Vec<OsString> = options.iter().map(OsString::from).collect();
         words.extend(objects.iter().map(|object| text(object)));
         words.extend(arguments::words(arguments));
         if let Some(archive) = self.replay_archive() {
             if !link.shared {
                 words.push(format!("-Wl,-u,{STRINGS_APART}").into());
-                words.extend((WRAPPED.iter()).map(|name| format!("-Wl,--wrap={name}").into()));
+                let wrapped = self.judge.wrapped();
+                words.extend((wrapped.iter()).map(|name| format!("-Wl,--wrap={name}").into()));
             }
             words.push(text(&archive));
         }

@@ -1,5 +1,6 @@
 //! Flags that `run` and `test` share: how much work is done, on which inputs, and how it is told.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -20,6 +21,9 @@ pub struct AnalysisArguments {
     /// Look for these kinds of failure only: assertion,out-of-bounds-read,…
     #[arg(long, value_delimiter = ',', value_parser = kind, value_name = "LIST")]
     pub checks: Option<Vec<Kind>>,
+    /// Do not look for reads of memory that was never written
+    #[arg(long)]
+    pub no_uninitialised: bool,
     #[command(flatten)]
     pub inputs: InputArguments,
     /// How to show the report
@@ -119,6 +123,20 @@ impl Channel {
             Channel::Files => 'f',
             Channel::Named => 'n',
         }
+    }
+}
+
+impl AnalysisArguments {
+    /// The kinds of failure that are looked for; all if `None`.
+    pub fn kinds(&self) -> Option<BTreeSet<Kind>> {
+        let listed = self.checks.as_ref();
+        let listed = listed.map(|kinds| kinds.iter().copied().collect::<BTreeSet<Kind>>());
+        if !self.no_uninitialised {
+            return listed;
+        }
+        let mut kinds = listed.unwrap_or_else(|| Kind::ALL.iter().copied().collect());
+        kinds.remove(&Kind::UninitialisedRead);
+        Some(kinds)
     }
 }
 

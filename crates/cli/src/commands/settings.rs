@@ -32,7 +32,6 @@ pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Conf
         nearmiss_engine::check_solver(command)?;
     }
     let (budget, inputs) = (&arguments.budget, &arguments.inputs);
-    let checks = arguments.checks.as_ref();
     Ok(Config {
         directory: arguments.campaign.dir.clone(),
         time: budget.time.unwrap_or(defaults.time),
@@ -41,7 +40,7 @@ pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Conf
         distance: budget.distance.or(defaults.distance),
         runs: budget.runs,
         jobs: budget.jobs.map_or_else(processors, usize::from),
-        checks: checks.map(|kinds| kinds.iter().copied().collect()),
+        checks: arguments.kinds(),
         sandbox: environment::sandbox(arguments.no_sandbox)?,
         solver,
         channels: inputs.channel_letters(),

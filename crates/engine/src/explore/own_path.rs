@@ -173,7 +173,9 @@ impl Unit<'_, '_> {
             return Ok(true);
         }
         let limits = limits(self.explorer.bench.config, Duration::from_secs(1));
-        let complaints = self.lab.try_twin(subject, &found.capsule, &limits)?;
+        let kind = found.finding.kind;
+        let lab = self.lab;
+        let complaints = lab.try_twin_of(kind, subject, &found.capsule, &limits)?;
         Ok(identity::shown(&found.finding, &complaints).is_some())
     }
 
@@ -244,7 +246,7 @@ impl Unit<'_, '_> {
         let limits = limits(self.explorer.bench.config, traced.time);
         let mut trouble = None;
         if slot.anyway.is_none() {
-            let complaints = self.lab.try_twin(subject, &slot.test.capsule, &limits);
+            let complaints = self.lab.judge(subject, &slot.test.capsule, &limits);
             slot.anyway = Some(complaints.unwrap_or_else(|why| {
                 trouble = Some(why);
                 Vec::new()

@@ -11,11 +11,11 @@ use nearmiss_judge::{Complaint, Verdict, identity, nearness};
 use nearmiss_results::{Finding, Status, Test};
 use nearmiss_sandbox::Stdin;
 
-use super::Hunt;
 use crate::analyse::Candidate;
 use crate::defects::Found;
 use crate::inputs;
 use crate::invent::Invented;
+use super::Hunt;
 
 impl Hunt<'_> {
     /// A finding at the place of a complaint that nobody predicted.
@@ -146,7 +146,7 @@ impl Hunt<'_> {
 
     /// What the twin says, if it fails as a finding says. Without an answer the input stays as it is.
     fn fails(&self, finding: &Finding, capsule: &Capsule) -> Option<Complaint> {
-        let complaints = self.try_twin(capsule).ok()?;
+        let complaints = self.try_twin_of(finding.kind, capsule).ok()?;
         identity::shown(finding, &complaints).cloned()
     }
 

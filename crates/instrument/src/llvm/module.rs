@@ -301,9 +301,10 @@ impl Module {
         ));
     }
 
-    /// Adds the attribute that makes AddressSanitizer look at a function.
-    pub fn mark_for_address_sanitizer(&self, function: Value) {
+    /// Adds the attributes that make AddressSanitizer and MemorySanitizer look at a function, each at its own.
+    pub fn mark_for_sanitizers(&self, function: Value) {
         self.add_attribute(function, "sanitize_address");
+        self.add_attribute(function, "sanitize_memory");
     }
 
     /// Whether passes may replace calls of libc functions in `function` by what they know of them.

@@ -3,6 +3,7 @@
 use nearmiss_abi::check::Kind;
 use nearmiss_sandbox::Ended;
 
+use super::memory::{UNSURE, unwritten};
 use super::{Complaint, Place, is_memory};
 
 /// All complaints of a program that has ended.
@@ -10,11 +11,14 @@ pub fn complaints(stderr: &[u8], ended: Ended) -> Vec<Complaint> {
     let text = String::from_utf8_lossy(stderr);
     let lines: Vec<&str> = text.lines().collect();
     let mut found: Vec<Complaint> = Vec::new();
+    let mut is_sure = true;
     for (number, line) in lines.iter().enumerate() {
+        is_sure &= *line != UNSURE;
         let rest = &lines[number + 1..];
         let complaint = undefined_behaviour(line, rest)
             .or_else(|| assertion(line))
-            .or_else(|| address_sanitizer(line, rest));
+            .or_else(|| address_sanitizer(line, rest))
+            .or_else(|| unwritten(line, rest).filter(|_| is_sure));
         let Some(new) = complaint else {
             continue;
         };
@@ -211,7 +215,7 @@ fn assertion(line: &str) -> Option<Complaint> {
 }
 
 /// Frames of a stack trace that are looked at: the innermost may be the sanitizer's own.
-const FRAMES: usize = 8;
+pub(super) const FRAMES: usize = 8;
 
 /// What AddressSanitizer calls an allocation that it does not make. The program goes on with a
 /// null pointer, or would with another allocator: no failure.
@@ -275,7 +279,7 @@ fn address_sanitizer(line: &str, rest: &[&str]) -> Option<Complaint> {
 }
 
 /// The frames of the first stack trace in these lines.
-fn frames<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
+pub(super) fn frames<'a>(lines: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
     let lines = lines.iter().copied();
     lines
         .skip_while(|line| !line.trim_start().starts_with("#0 "))

@@ -36,7 +36,7 @@ use nearmiss_cc::Checks;
 use nearmiss_harness::{Plan, Request};
 use nearmiss_results::Undefined;
 use nearmiss_sites::program::Program;
-use nearmiss_twin::TwinProgram;
+use nearmiss_twin::{Judge, TwinProgram};
 
 pub(crate) use compile::Compiler;
 use link::Made;
@@ -181,6 +181,6 @@ pub fn twin_of(program: &Path, compiler: &nearmiss_cc::Config) -> Result<TwinPro
         units: directory.join("units"),
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
     };
-    nearmiss_twin::build(program, &[], &directory, &config)
+    nearmiss_twin::build(program, &[], Judge::Address, &directory, &config)
         .map_err(|error| format!("its sanitizer twin could not be built: {error}"))
 }

@@ -451,7 +451,9 @@ mod tests {
     fn a_coarse_clock_does_not_fall_behind_the_fine_one() {
         // `clock_gettime` showed 2.5 ms past second 1, `time` still second 0: the kernel's tick.
         let mut state = State {
-            text: c"fine:0=20ebc13b00000000;coarse:0=0100000000000000".as_ptr().cast(),
+            text: c"fine:0=20ebc13b00000000;coarse:0=0100000000000000"
+                .as_ptr()
+                .cast(),
             ..State::NEW
         };
         let fine = state.show(b"fine", 0, 7);

@@ -37,6 +37,8 @@ pub const OPTION_UPDATES: &str = "updates";
 pub const OPTION_ALLOCATION: &str = "allocation";
 /// Bytes of standard input, where the engine knows them and the program cannot (a pipe).
 pub const OPTION_STDIN: &str = "stdin";
+/// 1: accesses at concrete addresses are checked too, for code with red zones between its variables.
+pub const OPTION_STRICT: &str = "strict";
 /// Which channels are symbolic: letters `a` arguments, `i` standard input, `f` files,
 /// `n` named, `e` environment variables, `p` pipes, `s` sockets.
 pub const OPTION_CHANNELS: &str = "channels";

@@ -66,6 +66,8 @@ macro_rules! for_each_hook {
             range(address: u64, address_label: u32, size: u64, size_label: u32, write: u32, site: u64);
             /// The life of a stack variable starts: it is concrete, and an object.
             stack_object(address: u64, size: u64);
+            /// As `stack_object`, with a red zone behind it that belongs to no variable.
+            stack_block(address: u64, size: u64);
             /// The life of a variable-length array or of memory of `alloca` starts; its size
             /// is symbolic.
             stack_object_sized(address: u64, size: u64, size_label: u32, site: u64);

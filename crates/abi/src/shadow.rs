@@ -41,9 +41,16 @@ pub const GLOBALS_SECTION: &str = "nearmiss_globals";
 pub struct GlobalRow {
     /// Where it lies.
     pub start: u64,
-    /// Bytes.
+    /// Bytes; with [`ZONED`] where a red zone lies behind it.
     pub size: u64,
 }
+
+/// Bytes behind a block of a harness, and where all paths are wanted behind every variable, that
+/// belong to none: an access there is seen as one that leaves its object.
+pub const RED_ZONE: u64 = 16;
+
+/// The bit of [`GlobalRow::size`] that says that a red zone follows.
+pub const ZONED: u64 = 1 << 63;
 
 /// The section of instrumented objects that lists the modelled functions whose address they take, or
 /// may look up by name: rows of [`PointerRow`].

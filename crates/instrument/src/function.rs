@@ -27,6 +27,7 @@ use crate::reports;
 use crate::sensitive;
 use crate::stack::StackVariables;
 use crate::transfer;
+use crate::zones;
 
 /// The label of a value beside it; `None` where it is known to be 0.
 pub type Label = Option<Value>;
@@ -49,6 +50,8 @@ pub struct Rewriter<'a> {
     pub loops: &'a FxHashMap<Value, Loop>,
     /// Its stack variables.
     pub stack: &'a StackVariables,
+    /// Where its regions end.
+    pub grain: Grain,
     /// What was in memory before a store that may be through a symbolic address.
     pub old_values: FxHashMap<Value, Value>,
     old_loads: FxHashSet<Value>,
@@ -84,6 +87,7 @@ pub fn instrument(context: &mut Context, function: Value, grain: Grain) {
         summary,
         loops: &loops,
         stack: &stack,
+        grain,
         old_loads: old_values.values().copied().collect(),
         old_values,
         sites,
@@ -96,6 +100,11 @@ pub fn instrument(context: &mut Context, function: Value, grain: Grain) {
     }
     rewriter.fill_label_phis(&phis);
     transfer::control::rewrite_failures(rewriter.context, &failures);
+    if grain == Grain::Fine {
+        for variable in stack.made_here() {
+            zones::behind_stack(context, variable);
+        }
+    }
 }
 
 fn make_room_for_arguments(context: &Context) -> Value {

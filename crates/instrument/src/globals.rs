@@ -10,24 +10,42 @@
 //! Rows that each belong to their variable (`SHF_LINK_ORDER`) would need no such care, but lld refuses
 //! them for strings and GNU ld cannot link them with `-r`.
 
-use nearmiss_abi::shadow::GLOBALS_SECTION;
+use nearmiss_abi::shadow::{GLOBALS_SECTION, ZONED};
 use rustc_hash::FxHashSet;
 
 use crate::context::Context;
 use crate::llvm::Value;
+use crate::regions::Grain;
+use crate::zones;
 
-/// Adds the table. `may_be_dropped`: the linker may be asked to drop variables one by one.
-pub fn list(context: &Context, may_be_dropped: bool) {
+/// Adds the table. `may_be_dropped`: the linker may be asked to drop variables one by one. With a fine
+/// grain a red zone lies behind each of them.
+pub fn list(context: &Context, may_be_dropped: bool, grain: Grain) {
     let (module, builder) = (&context.module, &context.builder);
     let row = |variable: Value| {
         let size = module.element_size(variable.global_value_type());
-        (size > 0).then(|| builder.constant_struct(&[variable, builder.u64(size)]))
+        if size == 0 {
+            return None;
+        }
+        let zoned = match grain {
+            Grain::Fine => zones::behind_global(context, variable),
+            Grain::Coarse => None,
+        };
+        let fields = match zoned {
+            Some(zoned) => [zoned, builder.u64(size | ZONED)],
+            None => [variable, builder.u64(size)],
+        };
+        Some(fields)
     };
     let listed = module
         .variables()
         .into_iter()
         .filter(|variable| is_listed(*variable) && !(may_be_dropped && leads_outside(*variable)));
-    let rows: Vec<Value> = listed.filter_map(row).collect();
+    // A row is a constant, which would not follow a variable that is replaced: so all are first.
+    let listed: Vec<Value> = listed.collect();
+    let fields: Vec<[Value; 2]> = listed.into_iter().filter_map(row).collect();
+    let rows = fields.iter().map(|fields| builder.constant_struct(fields));
+    let rows: Vec<Value> = rows.collect();
     if let Some(first) = rows.first() {
         let table = builder.constant_array(first.ty(), &rows);
         module.add_table(GLOBALS_SECTION, table);

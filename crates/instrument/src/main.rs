@@ -26,6 +26,7 @@ mod transfer;
 mod twin;
 mod ubsan;
 mod unit;
+mod zones;
 
 use std::process::ExitCode;
 

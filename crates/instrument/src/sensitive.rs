@@ -60,6 +60,17 @@ pub fn touches_memory(instruction: Value) -> bool {
     }
 }
 
+/// Whether an instruction accesses memory at an address that need not be that of a variable.
+pub fn may_leave(instruction: Value) -> bool {
+    use Opcode::*;
+    match instruction.opcode() {
+        LLVMLoad | LLVMAtomicRMW | LLVMAtomicCmpXchg => is_computed(instruction.operand(0)),
+        LLVMStore => is_computed(instruction.operand(1)),
+        LLVMCall => transfer::is_intrinsic(instruction) && moves_memory(instruction),
+        _ => false,
+    }
+}
+
 fn is_of_memory(call: Value) -> bool {
     let name = call.called().name();
     let moves = ["llvm.memcpy.", "llvm.memmove.", "llvm.memset."];

@@ -97,6 +97,12 @@ impl StackVariables {
         self.objects.contains(&variable)
     }
 
+    /// The objects that an `alloca` of the function makes.
+    pub fn made_here(&self) -> impl Iterator<Item = Value> {
+        let objects = self.objects.iter().copied();
+        objects.filter(|object| object.is_alloca())
+    }
+
     /// Whether an `alloca` makes room while the function runs.
     pub fn is_dynamic(&self, alloca: Value) -> bool {
         self.dynamic.contains(&alloca)

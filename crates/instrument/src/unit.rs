@@ -97,7 +97,7 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     run_after(&context.module)?;
     // Now it is known which variables are left.
     let has_data_sections = request.options.iter().any(|word| word == "-fdata-sections");
-    globals::list(&context, has_data_sections);
+    globals::list(&context, has_data_sections, request.grain);
     let Context { module, sites, .. } = context;
     if !request.keep_debug {
         module.strip_debug();

@@ -291,6 +291,7 @@ fn recording_options() -> String {
         (options::OPTION_BLOB, 64 << 20),
         (options::OPTION_LENGTH, 0),
         (options::OPTION_ALLOCATION, options::DEFAULT_ALLOCATION),
+        (options::OPTION_STRICT, 1),
     ];
     let numbers = numbers.map(|(name, value)| format!("{name}={value}"));
     format!("{},{}=n", numbers.join(","), options::OPTION_CHANNELS)

@@ -37,7 +37,8 @@ pub struct Span {
 }
 
 impl Span {
-    fn kind(&self) -> Kind {
+    /// How it fails where it leaves its object.
+    pub fn kind(&self) -> Kind {
         if self.write {
             Kind::OutOfBoundsWrite
         } else {
@@ -80,6 +81,8 @@ impl Runtime {
         {
             // Nobody comes back from there to tell.
             self.check_failed_as(Kind::NullDereference, span.site);
+        } else {
+            self.check_concrete(span.address.value, span);
         }
     }
 
@@ -203,15 +206,15 @@ impl Runtime {
     }
 
     /// The object of the pointer that the address was made of, if the program said so and the address
-    /// lies in another one or in none. Only blocks of the heap are known so well: between them is
-    /// a gap, so a pointer to the end of one is none into the next.
+    /// lies in another one or in none. Only blocks of the heap and what has a red zone are known so
+    /// well: between them is a gap, so a pointer to the end of one is none into the next.
     fn object_meant(&self, span: &Span) -> Option<Object> {
         let (site, base) = self.approached;
         if site == SiteId::NONE || site != span.site {
             return None;
         }
         let meant = self.objects.find_live(base);
-        meant.filter(|object| object.kind == ObjectKind::Heap)
+        meant.filter(|object| object.kind == ObjectKind::Heap || object.extent > object.size)
     }
 
     /// The object of the constant to which an index was added, for an address that lies in none.

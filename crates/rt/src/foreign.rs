@@ -79,7 +79,7 @@ impl Runtime {
                 }
                 continue;
             };
-            let rest = (object.start + object.size - address).min(MOST_BYTES);
+            let rest = object.rest(address).min(MOST_BYTES);
             if self.shadow.first_label(address, rest).is_some() {
                 return true;
             }

@@ -7,12 +7,13 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::event::{Event, EventKind};
+use nearmiss_abi::shadow::RED_ZONE;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::CONCRETE;
 
 use crate::calls::Call;
 use crate::models::real;
-use crate::objects::{ObjectKind, RED_ZONE};
+use crate::objects::ObjectKind;
 use crate::replay;
 use crate::server;
 use crate::system;
@@ -138,7 +139,8 @@ pub extern "C" fn __nm_extent(memory: *const u8) -> u64 {
     turn::with(u64::MAX, |runtime| {
         let object = runtime.find_object(address);
         match object.filter(|object| object.kind == ObjectKind::Heap) {
-            Some(object) if object.live => object.start + object.size - address,
+            Some(object) if object.live && object.size > 0 && object.rest(address) == 0 => u64::MAX,
+            Some(object) if object.live => object.rest(address),
             Some(_) => 0,
             None => u64::MAX,
         }

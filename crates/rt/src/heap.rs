@@ -40,10 +40,11 @@ impl Runtime {
     /// Memory is an object from now on. `size_label` is the term of its size (64 bits), or 0.
     pub fn add_object(&mut self, start: u64, size: u64, size_label: Label, kind: ObjectKind) {
         let size_label = self.word(size_label, size).label;
-        self.objects.insert(Object {
+        let object = self.with_zone(Object {
             size_label,
             ..Object::new(start, size, kind)
         });
+        self.objects.insert(object);
         if size_label != CONCRETE {
             self.mark_sized(start, size);
         }

@@ -6,6 +6,7 @@
 use nearmiss_abi::event::EventKind;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::{MAX_WIDTH, Op};
+use nearmiss_abi::shadow::RED_ZONE;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label};
 
@@ -192,6 +193,14 @@ pub extern "C" fn stack_object(address: u64, size: u64) {
         runtime.shadow.clear(address, size);
         let object = Object::new(address, size, ObjectKind::Stack);
         runtime.objects.insert(object);
+    });
+}
+
+pub extern "C" fn stack_block(address: u64, size: u64) {
+    hook((), |runtime| {
+        runtime.shadow.clear(address, size);
+        let object = Object::new(address, size, ObjectKind::Stack);
+        runtime.objects.insert(object.zoned(RED_ZONE));
     });
 }
 

@@ -18,7 +18,7 @@
 //! | [`objects`], [`modules`], [`heap`] | which memory is one object |
 //! | [`bounds`], [`pointers`], [`formula`] | checks of bounds |
 //! | [`lengths`], [`extent`], [`arrivals`] | how long inputs are, as inputs of their own |
-//! | [`lengths`], [`extent`] | how long inputs are, as inputs of their own |
+//! | [`strict`] | accesses at concrete addresses, in explorations |
 //! | [`moving`] | accesses at addresses that move with the length of an input |
 //! | [`input`], [`files`], [`streams`], [`flows`] | where input bytes come from |
 //! | [`system`], [`processes`], [`text`], [`list`] | what the standard library would have been for |
@@ -67,6 +67,7 @@ mod shadow;
 mod snapshots;
 mod start;
 mod streams;
+mod strict;
 mod symbolic;
 mod system;
 mod terms;

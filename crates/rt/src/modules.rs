@@ -3,7 +3,7 @@
 
 use core::ptr;
 
-use nearmiss_abi::shadow::{GlobalRow, PointerRow, SUMMARY_MASK, SummaryWords};
+use nearmiss_abi::shadow::{GlobalRow, PointerRow, RED_ZONE, SUMMARY_MASK, SummaryWords, ZONED};
 
 use crate::objects::{Object, ObjectKind};
 use crate::runtime::Runtime;
@@ -150,7 +150,7 @@ impl Runtime {
             if place.known {
                 // SAFETY: the library is still loaded.
                 for row in unsafe { place.module.rows() } {
-                    let end = row.start.saturating_add(row.size);
+                    let end = row.start.saturating_add(row.size & !ZONED);
                     self.objects.remove_overlapping(row.start, end);
                 }
             }
@@ -173,11 +173,13 @@ impl Runtime {
             // SAFETY: registered modules are loaded.
             for row in unsafe { place.module.rows() } {
                 // The linker makes one string of two where one is the end of the other.
-                let last = row.start.saturating_add(row.size.max(1) - 1);
+                let size = row.size & !ZONED;
+                let last = row.start.saturating_add(size.max(1) - 1);
                 let known = self.objects.find(row.start);
                 if known.is_none() || known != self.objects.find(last) {
-                    let object = Object::new(row.start, row.size, ObjectKind::Global);
-                    self.objects.insert(object);
+                    let zone = if row.size == size { 0 } else { RED_ZONE };
+                    let object = Object::new(row.start, size, ObjectKind::Global);
+                    self.objects.insert(object.zoned(zone));
                 }
             }
         }

@@ -9,6 +9,7 @@
 
 use core::ptr;
 
+use nearmiss_abi::shadow::RED_ZONE;
 use nearmiss_abi::term::{CONCRETE, Label};
 
 use crate::system::{self, advice};
@@ -29,10 +30,6 @@ pub enum ObjectKind {
     Mapping,
 }
 
-/// Bytes behind a block of a harness that belong to nobody: an access there is seen as one that
-/// leaves the block.
-pub const RED_ZONE: u64 = 16;
-
 /// An object of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Object {
@@ -41,7 +38,7 @@ pub struct Object {
     /// Bytes in this run.
     pub size: u64,
     /// Bytes of memory that are really there, with what the object would hold if it were larger
-    /// and the red zone: for blocks that a harness makes. Else the size.
+    /// (a block that a harness makes) and the red zone, if there is one. Else the size.
     pub extent: u64,
     /// The 64-bit term of its size, if that depends on input.
     pub size_label: Label,
@@ -62,6 +59,19 @@ impl Object {
             kind,
             live: true,
         }
+    }
+
+    /// The same with a red zone behind it.
+    pub const fn zoned(self, zone: u64) -> Object {
+        Object {
+            extent: self.size.saturating_add(zone),
+            ..self
+        }
+    }
+
+    /// Bytes from an address in it or in its red zone to its end.
+    pub fn rest(&self, address: u64) -> u64 {
+        (self.start + self.size).saturating_sub(address)
     }
 
     /// Bytes that it has in the run in which it is largest.
@@ -191,7 +201,8 @@ impl Objects {
         if known != NONE {
             // The usual case of a stack variable: it was here before.
             let node = self.node_mut(known);
-            if node.object.start == object.start && node.object.size == object.size {
+            let old = &node.object;
+            if (old.start, old.size, old.extent) == (object.start, object.size, object.extent) {
                 node.object = object;
                 return;
             }

@@ -32,6 +32,8 @@ pub struct Options {
     pub refuses: bool,
     /// Bytes of standard input, if the engine says.
     pub stdin: Option<u64>,
+    /// Whether accesses at concrete addresses are checked too.
+    pub strict: bool,
 }
 
 impl Options {
@@ -48,6 +50,7 @@ impl Options {
         allocation: 0,
         refuses: false,
         stdin: None,
+        strict: false,
     };
 
     /// What holds without `NEARMISS_OPTIONS`.
@@ -63,6 +66,7 @@ impl Options {
         allocation: names::DEFAULT_ALLOCATION,
         refuses: false,
         stdin: None,
+        strict: false,
     };
 
     /// Reads `key=value,…`; what cannot be understood is skipped, because nobody is there to
@@ -109,6 +113,8 @@ impl Options {
             self.refuses = true;
         } else if key == names::OPTION_STDIN.as_bytes() {
             self.stdin = Some(number);
+        } else if key == names::OPTION_STRICT.as_bytes() {
+            self.strict = number != 0;
         }
     }
 

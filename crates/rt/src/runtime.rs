@@ -50,6 +50,8 @@ pub struct Runtime {
     pub foreign_site: SiteId,
     /// The access that is about to be made, and the pointer that its address was made of.
     pub approached: (SiteId, u64),
+    /// Where blocks of the heap lie, or lay.
+    pub heap: (u64, u64),
     /// Bytes that were assumed not to be zero.
     pub assumed: Assumed,
     /// Checks that were recorded, by label and site.
@@ -88,6 +90,7 @@ impl Runtime {
             fixed: [0; FIXED_CACHE],
             foreign_site: SiteId::NONE,
             approached: (SiteId::NONE, 0),
+            heap: (u64::MAX, 0),
             assumed: Assumed::none(),
             known_checks: [KnownCheck::NONE; FIXED_CACHE],
             objects: Objects::none(),

@@ -104,13 +104,17 @@ impl Runtime {
         self.store(address, size, label);
     }
 
-    /// The program is about to access memory at the symbolic address `label`. If there is none, it
+    /// The program is about to access memory. If there is none at the symbolic address `label`, it
     /// ends there, and the hook of the access is never called: so the check is made now.
     pub fn approach(&mut self, label: Label, access: Access, write: bool, site: SiteId) {
         let address = self.word(label, access.address);
+        if !self.is_open(address) {
+            let span = access.span(Word::concrete(access.address), write, site);
+            return self.check_concrete(self.approached.1, &span);
+        }
         let is_there =
             || self.objects.find_live(access.address).is_some() || is_mapped(access.address);
-        if self.is_open(address) && !is_there() {
+        if !is_there() {
             self.check_access(address, access, write, site);
         }
     }

@@ -263,6 +263,13 @@ impl Builder {
         Value(unsafe { LLVMBuildAlloca(self.builder, LLVMArrayType2(ty.0, count), UNNAMED) })
     }
 
+    /// Room on the stack for one value.
+    pub fn alloca_one(&self, ty: Type, alignment: u32) -> Value {
+        let room = Value(unsafe { LLVMBuildAlloca(self.builder, ty.0, UNNAMED) });
+        room.set_alignment(alignment);
+        room
+    }
+
     /// The stack pointer.
     pub fn stack_pointer(&self) -> Value {
         self.call_intrinsic("llvm.stacksave", self.pointer_type(), &[])

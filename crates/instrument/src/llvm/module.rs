@@ -240,6 +240,25 @@ impl Module {
         variables
     }
 
+    /// Puts a variable with other content in the place of one: of the same name, bound and laid out
+    /// alike.
+    pub fn replace_variable(&self, old: Value, content: Value) -> Value {
+        unsafe {
+            let new = LLVMAddGlobal(self.module, content.ty().0, c"".as_ptr());
+            LLVMSetInitializer(new, content.0);
+            LLVMSetLinkage(new, LLVMGetLinkage(old.0));
+            LLVMSetVisibility(new, LLVMGetVisibility(old.0));
+            LLVMSetUnnamedAddress(new, LLVMGetUnnamedAddress(old.0));
+            LLVMSetGlobalConstant(new, LLVMIsGlobalConstant(old.0));
+            LLVMSetAlignment(new, LLVMGetAlignment(old.0));
+            let name = old.name();
+            old.replace_by(Value(new));
+            LLVMDeleteGlobal(old.0);
+            LLVMSetValueName2(new, name.as_ptr().cast(), name.len());
+            Value(new)
+        }
+    }
+
     /// Adds a private variable to `section` that nothing refers to, and that passes keep.
     pub fn add_table(&self, section: &str, content: Value) {
         const KEPT: &CStr = c"llvm.used";

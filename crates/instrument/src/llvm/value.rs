@@ -173,6 +173,14 @@ impl Value {
         unsafe { LLVMGetLinkage(self.0) == llvm_sys::LLVMLinkage::LLVMAvailableExternallyLinkage }
     }
 
+    /// Whether the linker makes one variable of this definition and others of its name.
+    pub fn is_tentative(self) -> bool {
+        use llvm_sys::LLVMLinkage::*;
+        let linkage = unsafe { LLVMGetLinkage(self.0) };
+        let alone = [LLVMExternalLinkage, LLVMInternalLinkage, LLVMPrivateLinkage];
+        !alone.contains(&linkage)
+    }
+
     /// Whether each thread has a global variable of its own.
     pub fn is_thread_local(self) -> bool {
         unsafe { LLVMIsThreadLocal(self.0) != 0 }

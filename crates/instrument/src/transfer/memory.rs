@@ -21,6 +21,7 @@ use crate::guard::Sources;
 use crate::llvm::{Opcode, Type, Value};
 use crate::may::{self, MayBeLabelled};
 use crate::regions::Region;
+use crate::sensitive;
 
 /// What an access does to memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -97,15 +98,23 @@ pub fn load(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
     vec![rewriter.resize(loaded, instruction.ty().scalar_width().expect("a scalar"))]
 }
 
-/// An access is about to be made, before which its region ends: if it ends the program, that was
-/// told.
+/// An access is about to be made, before which its region ends: if it ends the program, or leaves
+/// its object, that was told.
 pub fn approach(rewriter: &mut Rewriter<'_>, instruction: Value) {
     let address = rewriter.with_label(address_of(instruction));
-    let ty = accessed_type(instruction);
-    let (Some(label), Some(size)) = (address.label, scalar_size(rewriter.context, ty)) else {
+    let size = rewriter
+        .context
+        .module
+        .store_size(accessed_type(instruction));
+    let Ok(size) = u8::try_from(size) else {
         return;
     };
-    let write = instruction.opcode() == Opcode::LLVMStore;
+    if address.label.is_none() && !sensitive::may_leave(instruction) {
+        return;
+    }
+    let size = size.into();
+    let label = rewriter.label_or_zero(address.label);
+    let write = instruction.opcode() != Opcode::LLVMLoad;
     let site = rewriter.site_of(instruction);
     let builder = &rewriter.context.builder;
     let write = builder.u32(write.into());

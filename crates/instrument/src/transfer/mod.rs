@@ -19,7 +19,8 @@ use crate::function::{Label, Rewriter};
 use crate::guard::Sources;
 use crate::llvm::{Opcode, Value};
 use crate::pointers;
-use crate::regions::Region;
+use crate::regions::{Grain, Region};
+use crate::sensitive;
 
 /// Whether an instruction ends a region: a call of a function that may move labels itself.
 pub fn is_barrier(instruction: Value) -> bool {
@@ -81,6 +82,8 @@ pub fn collect(rewriter: &Rewriter<'_>, region: &Region, sources: &mut Sources) 
         }
     }
     collect_operands(rewriter, region.end, sources);
+    // Every access is looked at before it is made, on whatever data.
+    sources.recording |= region.grain == Grain::Fine && sensitive::may_leave(region.end);
     if is_barrier(region.end) {
         calls::collect_arguments(rewriter, region.end, sources);
         foreign::collect(rewriter, region.end, sources);
@@ -117,7 +120,10 @@ pub fn emit(rewriter: &mut Rewriter<'_>, region: &Region) {
             calls::emit_pass(rewriter, region.end);
         }
         Opcode::LLVMCall => intrinsics::approach(rewriter, region.end),
-        Opcode::LLVMLoad | Opcode::LLVMStore => memory::approach(rewriter, region.end),
+        Opcode::LLVMLoad
+        | Opcode::LLVMStore
+        | Opcode::LLVMAtomicRMW
+        | Opcode::LLVMAtomicCmpXchg => memory::approach(rewriter, region.end),
         Opcode::LLVMRet => {
             calls::emit_return(rewriter, region.end);
             stack::emit_return(rewriter);

@@ -8,6 +8,7 @@ use super::arithmetic::Operand;
 use crate::function::{Label, Rewriter};
 use crate::guard::Sources;
 use crate::llvm::{Opcode, Value};
+use crate::regions::Grain;
 
 /// Whether variables start to live at the entry, because nothing else marks it.
 pub fn collect_entry(rewriter: &Rewriter<'_>, sources: &mut Sources) {
@@ -17,7 +18,7 @@ pub fn collect_entry(rewriter: &Rewriter<'_>, sources: &mut Sources) {
 /// Their lives start.
 pub fn emit_entry(rewriter: &Rewriter<'_>) {
     for &(address, size) in rewriter.stack.unmarked() {
-        emit(rewriter, "stack_object", address, size);
+        emit(rewriter, birth(rewriter, address), address, size);
     }
 }
 
@@ -42,7 +43,18 @@ pub fn emit_return(rewriter: &Rewriter<'_>) {
 /// `llvm.lifetime.start`.
 pub fn emit_start(rewriter: &Rewriter<'_>, marker: Value) {
     if let Some(size) = marked_size(marker) {
-        emit(rewriter, "stack_object", marker.operand(1), size);
+        let variable = marker.operand(1);
+        emit(rewriter, birth(rewriter, variable), variable, size);
+    }
+}
+
+/// The hook with which the life of a variable starts.
+fn birth(rewriter: &Rewriter<'_>, variable: Value) -> &'static str {
+    let is_object = rewriter.stack.is_object(variable) && variable.is_alloca();
+    if rewriter.grain == Grain::Fine && is_object {
+        "stack_block"
+    } else {
+        "stack_object"
     }
 }
 
@@ -101,7 +113,7 @@ pub fn alloca(rewriter: &mut Rewriter<'_>, alloca: Value) -> Vec<Label> {
         match size.label {
             None => {
                 let arguments = [address, size.value];
-                rewriter.context.hook("stack_object", &arguments);
+                rewriter.context.hook(birth(rewriter, alloca), &arguments);
             }
             Some(label) => {
                 let site = rewriter.site_of(alloca);

@@ -169,7 +169,7 @@ pub extern "C" fn __nm_room(start: u64) -> u64 {
     turn::with(0, |runtime| {
         runtime.know_globals();
         let object = runtime.find_object(start).filter(|object| object.live);
-        object.map_or(0, |object| object.start + object.size - start)
+        object.map_or(0, |object| object.rest(start))
     })
 }
 

@@ -195,8 +195,7 @@ impl<'a> Lab<'a> {
         } = self.bench;
         let twin = subject.memory_twin(config, campaign.root(), tally)?;
         let spec = capsule.spec(&twin.program, &[], limits);
-        let outcome =
-            run_twin(&config.sandbox, twin, spec).map_err(|error| error.to_string())?;
+        let outcome = run_twin(&config.sandbox, twin, spec).map_err(|error| error.to_string())?;
         let mut complaints = complaints(&outcome.stderr, outcome.ended);
         complaints.retain(|complaint| complaint.kinds == [Failure::UninitialisedRead]);
         Ok(complaints)

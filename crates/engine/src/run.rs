@@ -17,7 +17,7 @@ use crate::lab::{Bench, limits};
 use crate::record::record;
 use crate::subject::build_twin;
 use crate::summary::{add_recorded, merge};
-use crate::{program, Config, Target};
+use crate::{Config, Target, program};
 
 /// Runs a program once, looks for inputs next to its own that make it fail, and reports them.
 pub fn run(target: Target, config: &Config, tally: &Tally) -> Result<Report, EngineError> {

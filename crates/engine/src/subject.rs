@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 use nearmiss_abi::check::Kind;
 use nearmiss_campaign::tally::Tally;
 use nearmiss_results::Uninitialised;
-use nearmiss_twin::{TwinProgram, Judge};
+use nearmiss_twin::{Judge, TwinProgram};
 
 use crate::Config;
 use crate::error::EngineError;

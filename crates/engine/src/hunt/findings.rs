@@ -11,11 +11,11 @@ use nearmiss_judge::{Complaint, Verdict, identity, nearness};
 use nearmiss_results::{Finding, Status, Test};
 use nearmiss_sandbox::Stdin;
 
+use super::Hunt;
 use crate::analyse::Candidate;
 use crate::defects::Found;
 use crate::inputs;
 use crate::invent::Invented;
-use super::Hunt;
 
 impl Hunt<'_> {
     /// A finding at the place of a complaint that nobody predicted.

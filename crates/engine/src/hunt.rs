@@ -13,7 +13,7 @@ use nearmiss_judge::{Complaint, Expected, Verdict, identity, judge, nearness};
 use nearmiss_results::{Finding, Status};
 use nearmiss_sandbox::Limits;
 use nearmiss_solve::Model;
-use nearmiss_trace::{Channel, Path};
+use nearmiss_trace::{Channel, RecordedPath};
 
 use crate::analyse::{Analysis, Candidate};
 use crate::defects::{Found, is_better, take_in};
@@ -36,7 +36,7 @@ pub struct Case<'a> {
     /// What took the path.
     pub capsule: &'a Capsule,
     /// The path.
-    pub path: &'a Path,
+    pub path: &'a RecordedPath,
     /// How far it is from the test's own.
     pub distance: u32,
 }

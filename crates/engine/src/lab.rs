@@ -16,14 +16,16 @@ use nearmiss_abi::term::Term;
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_campaign::store::{Campaign, Kind, Work};
 use nearmiss_campaign::tally::Tally;
+use nearmiss_expr::Terms;
 use nearmiss_judge::complaint::{complaints, is_memory};
 use nearmiss_judge::{Complaint, run_twin};
 use nearmiss_sandbox::{Exceeded, Limits};
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Backend, Stack};
-use nearmiss_trace::RawTrace;
+use nearmiss_trace::{RawTrace, RecordedPath};
 
 use crate::Config;
+use crate::analyse::{Analysis, Context, Task, analyse};
 use crate::subject::Subject;
 
 /// What every run of a campaign needs.
@@ -100,8 +102,10 @@ pub struct Lab<'a> {
 /// A recorded run.
 #[derive(Debug)]
 pub struct Traced {
+    /// The terms of its path.
+    pub terms: Terms,
     /// Its path.
-    pub path: nearmiss_trace::Path,
+    pub path: RecordedPath,
     /// How it ended.
     pub ended: String,
     /// Whether it had to be ended.
@@ -144,14 +148,40 @@ impl<'a> Lab<'a> {
         let file = trace_of(&self.scratch, &capsule.program).map_err(unreadable)?;
         let raw = RawTrace::open(&file).map_err(|error| error.to_string())?;
         let stdin = capsule.stdin_content().map_err(unreadable)?;
+        let (terms, path) = RecordedPath::read_alone(&raw, sites, stdin.as_deref());
         Ok(Traced {
             digest: digest(self.bench.config, &raw, stdin.as_deref()),
             reads_input: reads_input(&raw),
-            path: nearmiss_trace::Path::read(&raw, sites, stdin.as_deref()),
+            terms,
+            path,
             ended: outcome.ended.to_string(),
             exceeded: outcome.exceeded,
             time,
         })
+    }
+
+    /// Walks the path of a run until `deadline`.
+    pub fn analyse(
+        &self,
+        traced: &mut Traced,
+        subject: &Subject,
+        task: &Task,
+        deadline: Instant,
+    ) -> Analysis {
+        let Bench {
+            config,
+            stack,
+            tally,
+            ..
+        } = self.bench;
+        let context = Context {
+            sites: &subject.program.sites,
+            config,
+            stack,
+            tally,
+            deadline,
+        };
+        analyse(&mut traced.terms, &traced.path, task, &context)
     }
 
     /// Runs the twin; gives what it complains about. One that is ended before it has said anything leaves

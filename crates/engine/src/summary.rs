@@ -8,13 +8,18 @@ use nearmiss_judge::spot;
 use nearmiss_results::{Checks, LostCall, Note, Queries, Recorded, Summary};
 use nearmiss_sites::Sites;
 use nearmiss_solve::Statistics;
-use nearmiss_trace::{End, Path};
+use nearmiss_trace::{End, RecordedPath};
 
 use crate::analyse::Analysis;
 use crate::subject::Subject;
 
 /// The summary of one path; `divergences` are counted while failures are confirmed.
-pub fn summarise(path: &Path, subject: &Subject, analysis: &Analysis, divergences: u64) -> Summary {
+pub fn summarise(
+    path: &RecordedPath,
+    subject: &Subject,
+    analysis: &Analysis,
+    divergences: u64,
+) -> Summary {
     let notes = notes(path, &subject.program.sites);
     let uninstrumented = subject.program.uninstrumented.clone();
     let lost = !notes.is_empty()
@@ -46,7 +51,7 @@ pub fn summarise(path: &Path, subject: &Subject, analysis: &Analysis, divergence
 }
 
 /// What of a path was not recorded.
-fn losses(path: &Path) -> Vec<String> {
+fn losses(path: &RecordedPath) -> Vec<String> {
     let mut losses = Vec::new();
     if path.stopped {
         losses.push("the recording stopped before the program did: its path was too long".into());
@@ -142,7 +147,7 @@ fn add_note(notes: &mut Vec<Note>, new: &Note) {
     }
 }
 
-fn notes(path: &Path, sites: &Sites) -> Vec<Note> {
+fn notes(path: &RecordedPath, sites: &Sites) -> Vec<Note> {
     let mut notes: Vec<Note> = Vec::new();
     for row in &path.notes {
         let Some(kind) = NoteKind::from_code(row.kind) else {

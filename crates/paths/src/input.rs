@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use nearmiss_expr::{InputByte, Inputs};
 use nearmiss_solve::Model;
-use nearmiss_trace::{Channel, Gathered};
+use nearmiss_trace::{Channel, RecordedPath};
 
 /// The channels that were met so far. A channel is known by its name and by how many of that name
 /// came before it.
@@ -54,7 +54,7 @@ impl Input {
     }
 
     /// The input of a run: what it was given, and the channels that it met beyond that.
-    pub fn of_run(&self, path: &Gathered) -> Input {
+    pub fn of_run(&self, path: &RecordedPath) -> Input {
         let mut input = self.clone();
         for (channel, &number) in path.channels.iter().zip(&path.numbers) {
             if input.content(number).is_none() {

@@ -9,7 +9,7 @@ use nearmiss_harness::ACCEPTED;
 use nearmiss_server::{Ended, Request, Server, ServerError};
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Answer, Limits, TreeSolver};
-use nearmiss_trace::{Event, Gathered, Gathering, RawTrace};
+use nearmiss_trace::{Arena, Event, RawTrace, Reading, RecordedPath};
 
 use crate::input::{Channels, Input};
 use crate::{memory, told_twice};
@@ -87,7 +87,7 @@ pub struct Recorded {
     /// What it handed to `nearmiss_result`.
     pub results: Vec<(String, Vec<u8>)>,
     /// Its path.
-    pub path: Gathered,
+    pub path: RecordedPath,
     /// Its whole input.
     pub input: Input,
 }
@@ -160,19 +160,20 @@ impl Lab {
         let raw = RawTrace::open(file).map_err(|error| error.to_string())?;
         let channels = &mut self.channels;
         let mut number = |channel: &nearmiss_trace::Channel| channels.number(channel);
-        let mut path = Gathered::read(
-            &raw,
-            &self.sites,
-            &mut Gathering {
-                terms: &mut self.terms,
-                evaluator: &mut self.evaluator,
-                number: &mut number,
-                events: match run.ended {
-                    Ended::TimedOut => UNENDED_EVENTS,
-                    _ => usize::MAX,
-                },
+        let mut arena = Arena {
+            terms: &mut self.terms,
+            evaluator: &mut self.evaluator,
+            number: &mut number,
+        };
+        let how = Reading {
+            stdin: None,
+            events: match run.ended {
+                Ended::TimedOut => UNENDED_EVENTS,
+                _ => usize::MAX,
             },
-        );
+            implied_lengths: false,
+        };
+        let mut path = RecordedPath::read(&raw, &self.sites, &mut arena, how);
         path.events.retain(matters);
         told_twice::drop_handlers_words(&mut path.events);
         Ok(Recorded {

@@ -6,7 +6,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use nearmiss_sites::{Loop, Sites};
-use nearmiss_trace::{Event, Path};
+use nearmiss_trace::{Event, RecordedPath};
 use support::{Build, Place, run, trace};
 
 /// Lines matter: see the tests.
@@ -48,7 +48,7 @@ int main(void)
 "#;
 
 struct Program {
-    path: Path,
+    path: RecordedPath,
     sites: Sites,
 }
 
@@ -60,7 +60,7 @@ impl Program {
             .sites;
         let mut server = place.serve(Build::Recording);
         run(&mut server, x);
-        let path = Path::read(&trace(&server), &sites, None);
+        let (_, path) = RecordedPath::read_alone(&trace(&server), &sites, None);
         Program { path, sites }
     }
 

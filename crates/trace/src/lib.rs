@@ -27,6 +27,6 @@ mod verify;
 
 pub use binding::Bindings;
 pub use channel::{Channel, Piece, Recorded, padding};
-pub use path::{End, Event, Gathered, Gathering, LengthBound, Path, State};
+pub use path::{Arena, End, Event, LengthBound, Reading, RecordedPath, State};
 pub use raw::{RawTrace, ReadError};
 pub use switch::switch_targets;

@@ -9,26 +9,28 @@ use nearmiss_expr::{Evaluator, InputByte, Inputs, TermId, Terms};
 use nearmiss_sites::Sites;
 
 use crate::binding::{Binder, Bindings};
-use crate::channel::{Channel, Recorded, channels, recorded};
+use crate::channel::{Channel, channels, recorded};
 use crate::implied;
 use crate::import::{Imported, import};
 use crate::raw::RawTrace;
 use crate::switch;
 use crate::verify::{Verified, verify};
 
-/// A recorded run.
+/// A recorded run: what happened, over terms that lie in an [`Arena`].
 #[derive(Clone, Debug)]
-pub struct Path {
+pub struct RecordedPath {
     /// The file of the program.
     pub program: Vec<u8>,
-    /// Where input came from; positions are the channel numbers of input bytes.
+    /// Where input came from, as this run numbers it.
     pub channels: Vec<Channel>,
-    /// What the events are about.
-    pub terms: Terms,
+    /// What the arena's terms call each of these channels.
+    pub numbers: Vec<u32>,
     /// What happened, in order, with what that implies for lengths of inputs.
     pub events: Vec<Event>,
     /// Which bytes the events bind, where these are not all of their conditions.
     pub bindings: Bindings,
+    /// The phase of a harness that the run came to.
+    pub phase: u16,
     /// What was lost while recording.
     pub notes: Vec<NoteRow>,
     /// How the process ended.
@@ -131,51 +133,38 @@ impl Event {
     }
 }
 
-/// Where terms of many runs go: equal terms of different runs are one.
+/// Where terms go: those of one run, or of many, of which equal ones are one.
 ///
-/// Channels are numbered anew, so that a byte has one number in all runs, in whatever order they
-/// met their inputs.
-pub struct Gathering<'a> {
-    /// The terms of all runs.
+/// A byte of input has one number in all runs of an arena, in whatever order they met their inputs.
+pub struct Arena<'a> {
+    /// The terms.
     pub terms: &'a mut Terms,
     /// Kept from run to run to save its allocations.
     pub evaluator: &'a mut Evaluator,
     /// The number of a channel in all runs; different channels have different numbers.
     pub number: &'a mut dyn FnMut(&Channel) -> u32,
-    /// The maximum of events that are read: what lies behind is left out, as if the recording had stopped.
+}
+
+/// How a trace is read.
+#[derive(Clone, Copy, Debug)]
+pub struct Reading<'a> {
+    /// What was fed to the program; `None` if that is unknown.
+    pub stdin: Option<&'a [u8]>,
+    /// The maximum of events: what lies behind is left out, as if the recording had stopped.
     pub events: usize,
+    /// Whether the path says where it needs an input that is long enough.
+    pub implied_lengths: bool,
 }
 
-/// A recorded run whose terms were gathered with those of others.
-#[derive(Clone, Debug)]
-pub struct Gathered {
-    /// Where input came from, as this run numbers it.
-    pub channels: Vec<Channel>,
-    /// The number of each of them in all runs.
-    pub numbers: Vec<u32>,
-    /// What happened, in order.
-    pub events: Vec<Event>,
-    /// The phase that the run came to.
-    pub phase: u16,
-    /// What was lost while recording.
-    pub notes: Vec<NoteRow>,
-    /// Whether the recording stopped before the process did.
-    pub stopped: bool,
-    /// Where the path ended, if not with the last event.
-    pub end: End,
-    /// Terms and events that contradict the recorded input; none of them is used.
-    pub inconsistent: u64,
-}
-
-impl Gathered {
-    /// The path that a trace tells of; its terms go where those of other runs are.
-    pub fn read(raw: &RawTrace, sites: &Sites, gathering: &mut Gathering<'_>) -> Gathered {
-        let channels = channels(raw, None);
-        let numbers: Vec<u32> = channels.iter().map(&mut *gathering.number).collect();
+impl RecordedPath {
+    /// The path of a trace.
+    pub fn read(raw: &RawTrace, sites: &Sites, arena: &mut Arena, how: Reading) -> RecordedPath {
+        let channels = channels(raw, how.stdin);
+        let numbers: Vec<u32> = channels.iter().map(&mut *arena.number).collect();
         let verified = verify(raw, &channels);
         let recorded = usable_events(raw, &verified);
-        let usable = recorded.min(gathering.events);
-        gathering.evaluator.reset();
+        let usable = recorded.min(how.events);
+        arena.evaluator.reset();
         let mut reader = Reader {
             sites,
             verified: &verified,
@@ -184,23 +173,61 @@ impl Gathered {
                 numbers: &numbers,
             },
             numbers: &numbers,
-            terms: gathering.terms,
-            evaluator: gathering.evaluator,
+            terms: arena.terms,
+            evaluator: arena.evaluator,
             inconsistent: verified.inconsistent,
         };
-        let (events, _) = reader.events(raw, &raw.events[..usable]);
+        let (mut events, bindings) = reader.events(raw, &raw.events[..usable]);
+        let inconsistent = reader.inconsistent;
+        if how.implied_lengths {
+            events = implied::insert(events, arena.terms, &channels, &bindings);
+        }
         let mut backwards = raw.events[..usable].iter().rev();
         let last_mark = backwards.find(|event| is_mark(event));
-        Gathered {
-            events,
+        RecordedPath {
+            program: raw.program().to_vec(),
             phase: last_mark.map_or(PHASE_FUNCTION, |mark| mark.aux),
             notes: raw.notes.clone(),
+            state: state(raw),
             stopped: raw.header.stopped != 0 || usable < recorded,
             end: end(raw, usable),
-            inconsistent: reader.inconsistent,
+            inconsistent,
             channels,
             numbers,
+            events,
+            bindings,
         }
+    }
+
+    /// The path of a run with terms of its own, in which channels have the run's numbers. `stdin` is
+    /// what was fed to the program; `None` if that is unknown.
+    pub fn read_alone(
+        raw: &RawTrace,
+        sites: &Sites,
+        stdin: Option<&[u8]>,
+    ) -> (Terms, RecordedPath) {
+        let mut terms = Terms::new();
+        let mut next = 0;
+        let mut arena = Arena {
+            terms: &mut terms,
+            evaluator: &mut Evaluator::new(),
+            number: &mut |_| {
+                next += 1;
+                next - 1
+            },
+        };
+        let how = Reading {
+            stdin,
+            events: usize::MAX,
+            implied_lengths: true,
+        };
+        let path = RecordedPath::read(raw, sites, &mut arena, how);
+        (terms, path)
+    }
+
+    /// A byte of the recorded input, by the run's own number of its channel.
+    pub fn recorded(&self, byte: InputByte) -> Option<u8> {
+        recorded(&self.channels, byte.channel, byte.offset)
     }
 }
 
@@ -212,54 +239,15 @@ struct Renumbered<'a> {
 
 impl Inputs for Renumbered<'_> {
     fn byte(&self, byte: InputByte) -> u8 {
-        let position = self
-            .numbers
-            .iter()
-            .position(|&number| number == byte.channel);
-        let known =
-            position.and_then(|channel| recorded(self.channels, channel as u32, byte.offset));
-        known.unwrap_or(0)
-    }
-}
-
-impl Path {
-    /// The path that a trace tells of. `stdin` is what was fed to the program; `None` if that
-    /// is unknown.
-    pub fn read(raw: &RawTrace, sites: &Sites, stdin: Option<&[u8]>) -> Path {
-        let channels = channels(raw, stdin);
-        let verified = verify(raw, &channels);
-        let usable = usable_events(raw, &verified);
-        let numbers: Vec<u32> = (0..channels.len() as u32).collect();
-        let mut terms = Terms::new();
-        let mut reader = Reader {
-            sites,
-            verified: &verified,
-            recorded: &Recorded(&channels),
-            numbers: &numbers,
-            terms: &mut terms,
-            evaluator: &mut Evaluator::new(),
-            inconsistent: verified.inconsistent,
+        // A run with terms of its own keeps its numbers.
+        let channel = if self.numbers.get(byte.channel as usize) == Some(&byte.channel) {
+            Some(byte.channel as usize)
+        } else {
+            let mut numbers = self.numbers.iter();
+            numbers.position(|&number| number == byte.channel)
         };
-        let (events, bindings) = reader.events(raw, &raw.events[..usable]);
-        let inconsistent = reader.inconsistent;
-        let events = implied::insert(events, &mut terms, &channels, &bindings);
-        Path {
-            program: raw.program().to_vec(),
-            inconsistent,
-            bindings,
-            terms,
-            events,
-            notes: raw.notes.clone(),
-            state: state(raw),
-            stopped: raw.header.stopped != 0,
-            end: end(raw, usable),
-            channels,
-        }
-    }
-
-    /// A byte of the recorded input.
-    pub fn recorded(&self, byte: InputByte) -> Option<u8> {
-        recorded(&self.channels, byte.channel, byte.offset)
+        let known = channel.and_then(|it| recorded(self.channels, it as u32, byte.offset));
+        known.unwrap_or(0)
     }
 }
 

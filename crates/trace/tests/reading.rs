@@ -7,10 +7,10 @@ use nearmiss_abi::op::Op;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::Term;
 use nearmiss_abi::trace::HEADER_SIZE;
-use nearmiss_expr::{Evaluator, InputByte};
+use nearmiss_expr::{Evaluator, InputByte, Terms};
 use nearmiss_sites::{Site, SiteKind, Sites, Unit};
 use nearmiss_trace::build::TraceBuilder;
-use nearmiss_trace::{End, Path, RawTrace, ReadError, State, dump};
+use nearmiss_trace::{End, RawTrace, ReadError, RecordedPath, State, dump};
 
 const UNIT: u64 = 7;
 
@@ -67,8 +67,12 @@ fn sample(argument: &[u8]) -> TraceBuilder {
     builder
 }
 
-fn read(bytes: &[u8], stdin: Option<&[u8]>) -> Path {
-    Path::read(&RawTrace::from_bytes(bytes).unwrap(), &sites(), stdin)
+fn read(bytes: &[u8], stdin: Option<&[u8]>) -> RecordedPath {
+    read_with_terms(bytes, stdin).1
+}
+
+fn read_with_terms(bytes: &[u8], stdin: Option<&[u8]>) -> (Terms, RecordedPath) {
+    RecordedPath::read_alone(&RawTrace::from_bytes(bytes).unwrap(), &sites(), stdin)
 }
 
 #[test]
@@ -150,10 +154,10 @@ fn standard_input_is_gathered_when_unknown() {
 #[test]
 fn switches_hold_for_all_values_of_the_same_target() {
     let same_target = |argument: u8, other: u8| {
-        let path = read(&sample(&[argument]).finish(), Some(b"hi"));
+        let (terms, path) = read_with_terms(&sample(&[argument]).finish(), Some(b"hi"));
         let condition = path.events[1].condition.unwrap();
         let inputs = |_: InputByte| other;
-        Evaluator::new().holds(&path.terms, &inputs, condition)
+        Evaluator::new().holds(&terms, &inputs, condition)
     };
     assert!(same_target(b'a', b'b'));
     assert!(!same_target(b'a', b'c'));
@@ -173,7 +177,7 @@ fn any_prefix_is_a_shorter_path() {
             Err(ReadError::NotATrace) => assert!(size < HEADER_SIZE),
             Err(other) => panic!("{size}: {other}"),
             Ok(raw) => {
-                let path = Path::read(&raw, &sites(), None);
+                let (_, path) = RecordedPath::read_alone(&raw, &sites(), None);
                 assert!(path.events.len() >= longest && path.events.len() <= whole);
                 longest = path.events.len();
             }
@@ -215,7 +219,7 @@ fn damage_never_panics() {
             other[at] = random() as u8;
         }
         if let Ok(raw) = RawTrace::from_bytes(&other) {
-            let path = Path::read(&raw, &sites(), None);
+            let (_, path) = RecordedPath::read_alone(&raw, &sites(), None);
             assert!(path.events.len() <= raw.events.len());
             dump::dump(&raw, &sites(), &mut std::io::sink()).unwrap();
         }

@@ -24,7 +24,7 @@ use nearmiss_judge::spot::{Check, Spot};
 use nearmiss_results::Checks;
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Model, Session, Stack, Statistics};
-use nearmiss_trace::{Bindings, Channel, Event, Path, Recorded};
+use nearmiss_trace::{Bindings, Channel, Event, Recorded, RecordedPath};
 
 use crate::Config;
 use crate::alphabet::Alphabet;
@@ -119,23 +119,36 @@ pub struct Analysis {
 /// Events between two words about progress.
 const PROGRESS_STEP: usize = 256;
 
+/// What a walk is made with.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// The sites of the program.
+    pub sites: &'a Sites,
+    /// What is wanted.
+    pub config: &'a Config,
+    /// The solver.
+    pub stack: &'a Stack,
+    /// What is counted.
+    pub tally: &'a Tally,
+    /// When the walk has to end.
+    pub deadline: Instant,
+}
+
 /// Walks a path.
-pub fn analyse(
-    path: &mut Path,
-    sites: &Sites,
-    config: &Config,
-    stack: &Stack,
-    task: &Task,
-    deadline: Instant,
-    tally: &Tally,
-) -> Analysis {
-    let Path {
-        terms,
+pub fn analyse(terms: &mut Terms, path: &RecordedPath, task: &Task, context: &Context) -> Analysis {
+    let RecordedPath {
         channels,
         events,
         bindings,
         ..
     } = path;
+    let Context {
+        sites,
+        config,
+        stack,
+        tally,
+        deadline,
+    } = *context;
     let recorded = Recorded(channels);
     let mut walk = Walk {
         session: stack.session(&recorded),

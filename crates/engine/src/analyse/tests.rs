@@ -84,19 +84,16 @@ fn below(trace: &mut TraceBuilder, length: Label, most: u128) -> Label {
 fn look_at(trace: TraceBuilder) -> (Analysis, Vec<Channel>) {
     let sites = sites();
     let raw = RawTrace::from_bytes(&trace.finish()).unwrap();
-    let mut path = Path::read(&raw, &sites, None);
+    let (mut terms, path) = RecordedPath::read_alone(&raw, &sites, None);
     assert_eq!(path.inconsistent, 0);
-    let deadline = Instant::now() + Duration::from_secs(60);
-    let tally = Tally::default();
-    let analysis = analyse(
-        &mut path,
-        &sites,
-        &config(),
-        &Stack::default(),
-        &Task::CHECKS,
-        deadline,
-        &tally,
-    );
+    let context = Context {
+        sites: &sites,
+        config: &config(),
+        stack: &Stack::default(),
+        tally: &Tally::default(),
+        deadline: Instant::now() + Duration::from_secs(60),
+    };
+    let analysis = analyse(&mut terms, &path, &Task::CHECKS, &context);
     (analysis, path.channels)
 }
 

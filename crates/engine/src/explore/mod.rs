@@ -34,7 +34,7 @@ use nearmiss_campaign::test_case::TestCase;
 use nearmiss_results::{DistanceFigures, Exploration, Finding};
 use nearmiss_search::{Known, Node, Trail};
 use nearmiss_solve::Statistics;
-use nearmiss_trace::{Channel, Event, Path};
+use nearmiss_trace::{Channel, Event, RecordedPath};
 
 use crate::defects::{Defects, Found};
 use crate::error::EngineError;
@@ -349,7 +349,7 @@ fn is_fork(event: &Event) -> bool {
 
 /// The nodes of the execution tree along a path: the root, then one for each fork. That an input
 /// is long enough is no part of a path's name.
-fn nodes(path: &Path, program: &std::path::Path) -> Vec<Node> {
+fn nodes(path: &RecordedPath, program: &std::path::Path) -> Vec<Node> {
     let mut trail = Trail::root(shape(path, program));
     let mut nodes = vec![trail.node()];
     for event in path.events.iter().filter(|event| is_fork(event)) {
@@ -363,7 +363,7 @@ fn nodes(path: &Path, program: &std::path::Path) -> Vec<Node> {
 
 /// What two executions must have in common for their forks to be comparable: the program, and its
 /// arguments but for what is in them. Whether two have the same files shows only later.
-fn shape(path: &Path, program: &std::path::Path) -> u64 {
+fn shape(path: &RecordedPath, program: &std::path::Path) -> u64 {
     let mut hasher = DefaultHasher::new();
     program.hash(&mut hasher);
     let is_argument = |one: &&Channel| one.kind == ChannelKind::Argument;
@@ -377,7 +377,7 @@ fn shape(path: &Path, program: &std::path::Path) -> u64 {
 
 /// What two tests must have in common for one of them to be enough: the end of their paths, and
 /// how large their inputs are. The same path with a larger input may do more on concrete data.
-fn sameness(path: &Path, end: Node) -> u64 {
+fn sameness(path: &RecordedPath, end: Node) -> u64 {
     let mut hasher = DefaultHasher::new();
     (end.0, path.events.len()).hash(&mut hasher);
     for channel in path.channels.iter().filter(|one| one.piece.is_none()) {

@@ -14,7 +14,7 @@ use nearmiss_trace::{Channel, Event};
 use super::offshoot::{Ground, Stem, count_forks, event_of_fork};
 use super::state::{Fork, Progress, Slot};
 use super::{Unit, is_fork, locked, nodes};
-use crate::analyse::{Forks, Task, analyse, can_flip};
+use crate::analyse::{Forks, Task, can_flip};
 use crate::error::EngineError;
 use crate::lab::{Traced, limits, tight_limits};
 use crate::subject::Subject;
@@ -179,20 +179,12 @@ impl Unit<'_, '_> {
         if these.is_empty() {
             return 0;
         }
-        let bench = self.explorer.bench;
         let task = Task {
             checks_from: None,
             forks: Forks::These(these),
         };
-        let analysis = analyse(
-            &mut territory.traced.path,
-            &subject.program.sites,
-            bench.config,
-            &bench.stack,
-            &task,
-            self.deadline,
-            bench.tally,
-        );
+        let traced = &mut territory.traced;
+        let analysis = self.lab.analyse(traced, subject, &task, self.deadline);
         let mut figures = locked(&self.explorer.figures);
         figures.statistics.merge(&analysis.statistics);
         count_forks(&mut figures.exploration, &analysis.forks);
@@ -276,16 +268,8 @@ impl Unit<'_, '_> {
                     feasible: ground.bound - reached,
                 },
             };
-            let (path, deadline) = (&mut traced.path, self.deadline);
-            let analysis = analyse(
-                path,
-                sites,
-                bench.config,
-                &bench.stack,
-                &task,
-                deadline,
-                bench.tally,
-            );
+            let subject = ground.subject;
+            let analysis = (self.lab).analyse(&mut traced, subject, &task, self.deadline);
             count_forks(
                 &mut locked(&self.explorer.figures).exploration,
                 &analysis.forks,

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_search::Node;
 use nearmiss_solve::Model;
-use nearmiss_trace::{Channel, Path};
+use nearmiss_trace::{Channel, RecordedPath};
 
 use super::state::{Offshoot, Slot};
 use super::{Unit, is_fork, locked, nodes};
-use crate::analyse::{Forks, Settled, Task, analyse};
+use crate::analyse::{Forks, Settled, Task};
 use crate::defects;
 use crate::error::EngineError;
 use crate::hunt::{Case, Hunt};
@@ -50,7 +50,7 @@ struct Branching {
 /// A path that runs can sprout from.
 pub struct Stem<'p> {
     pub capsule: Arc<Capsule>,
-    pub path: &'p Path,
+    pub path: &'p RecordedPath,
     pub nodes: &'p [Node],
 }
 
@@ -100,7 +100,7 @@ impl Stem<'_> {
 }
 
 /// The number of the event that is fork `number` of a path, or of its end.
-pub fn event_of_fork(path: &Path, number: usize) -> usize {
+pub fn event_of_fork(path: &RecordedPath, number: usize) -> usize {
     let mut forks = path.events.iter().enumerate();
     let mut forks = forks.by_ref().filter(|(_, event)| is_fork(event));
     forks
@@ -237,11 +237,8 @@ impl Unit<'_, '_> {
                 feasible: ground.bound.saturating_sub(branching.depth),
             },
         };
-        let (config, tally) = (bench.config, bench.tally);
-        let sites = &ground.subject.program.sites;
-        let (path, deadline) = (&mut traced.path, self.deadline);
-        let analysis = analyse(path, sites, config, &bench.stack, &task, deadline, tally);
-        let limits = tight_limits(config, traced.time);
+        let analysis = (self.lab).analyse(traced, ground.subject, &task, self.deadline);
+        let limits = tight_limits(bench.config, traced.time);
         let complaints = self.lab.judge(ground.subject, capsule, &limits);
         let case = Case {
             test: &slot.test,

@@ -12,11 +12,11 @@ use nearmiss_judge::{identity, spot};
 use nearmiss_results::Status;
 use nearmiss_sandbox::Exceeded;
 use nearmiss_search::Node;
-use nearmiss_trace::RawTrace;
+use nearmiss_trace::{RawTrace, RecordedPath};
 
 use super::state::{Progress, Slot, Standing, State};
 use super::{Unit, locked, nodes, sameness};
-use crate::analyse::{Analysis, Task, analyse};
+use crate::analyse::{Analysis, Task};
 use crate::defects::{self, Found};
 use crate::error::EngineError;
 use crate::hunt::{Case, Hunt, describe};
@@ -114,10 +114,12 @@ impl Unit<'_, '_> {
         let raw = RawTrace::open(file).map_err(|error| EngineError::Trace(file.clone(), error))?;
         let stdin = test.capsule.stdin_content();
         let stdin = stdin.map_err(|error| bench.campaign.failed(error))?;
+        let (terms, path) = RecordedPath::read_alone(&raw, sites, stdin.as_deref());
         Ok(Ok(Traced {
             digest: digest(bench.config, &raw, stdin.as_deref()),
             reads_input: reads_input(&raw),
-            path: nearmiss_trace::Path::read(&raw, sites, stdin.as_deref()),
+            terms,
+            path,
             ended: test.ended.clone(),
             exceeded: None,
             time: Duration::from_secs_f64(test.seconds),
@@ -197,17 +199,7 @@ impl Unit<'_, '_> {
         // The rest is for replays: what was found and not confirmed is worth little.
         let left = self.deadline.saturating_duration_since(Instant::now());
         let end = self.deadline - left / 4;
-        let sites = &subject.program.sites;
-        let (config, tally) = (bench.config, bench.tally);
-        let analysis = analyse(
-            &mut traced.path,
-            sites,
-            config,
-            &bench.stack,
-            &Task::CHECKS,
-            end,
-            tally,
-        );
+        let analysis = self.lab.analyse(traced, subject, &Task::CHECKS, end);
         let can_fail = !analysis.places.is_empty() || !analysis.probes.is_empty();
         if can_fail {
             self.need_sandbox(&analysis)?;

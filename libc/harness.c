@@ -4,13 +4,15 @@
  * branch of the path like any other, and plainly for the sanitizer twin, together with
  * replay.c. A program that defines one of these functions itself keeps its own: they are weak.
  */
+#define _GNU_SOURCE
 #include <nearmiss.h>
 #include <klee/klee.h>
 
-#include <malloc.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #define WEAK __attribute__((weak))
@@ -73,11 +75,15 @@ WEAK void klee_posix_prefer_cex(void *object, uintptr_t condition)
     (void)condition;
 }
 
-/* A program must not behave differently because it is watched. */
+/* What only the runtime knows; where it does not record, it answers as it did when it did. */
+extern uint64_t __nm_is_symbolic(uint64_t value);
+extern uint64_t __nm_object_size(uint64_t address);
+/* Leaves a note: what stands for an input here is none. */
+extern void __nm_unmodelled(void);
+
 WEAK unsigned klee_is_symbolic(uintptr_t value)
 {
-    (void)value;
-    return 0;
+    return (unsigned)__nm_is_symbolic(value);
 }
 
 WEAK unsigned klee_is_replay(void)
@@ -152,10 +158,19 @@ WEAK void klee_check_memory_access(const void *address, size_t size)
     }
 }
 
+/* Memory at a place that the program chooses, by whole pages. */
 WEAK void klee_define_fixed_object(void *address, size_t size)
 {
-    (void)address;
-    (void)size;
+    uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t start = (uintptr_t)address & ~(page - 1);
+    uintptr_t end = ((uintptr_t)address + size + page - 1) & ~(page - 1);
+    for (; start < end; start += page) {
+        /* Two objects may share a page: then it is there. */
+        void *got = mmap((void *)start, page, PROT_READ | PROT_WRITE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+        if (got == MAP_FAILED && errno != EEXIST)
+            klee_report_error(__FILE__, __LINE__, "klee_define_fixed_object: no memory there", "user");
+    }
 }
 
 WEAK void klee_set_forking(unsigned enable)
@@ -163,15 +178,14 @@ WEAK void klee_set_forking(unsigned enable)
     (void)enable;
 }
 
-WEAK void klee_alias_function(const char *name, const char *with)
-{
-    (void)name;
-    (void)with;
-}
-
 WEAK size_t klee_get_obj_size(void *object)
 {
-    return malloc_usable_size(object);
+    return __nm_object_size((uintptr_t)object);
+}
+
+WEAK int klee_get_errno(void)
+{
+    return errno;
 }
 
 #define KLEE_GET_VALUE(suffix, type)                                                           \
@@ -219,6 +233,10 @@ NONDET(double, double)
 NONDET(size_t, size_t)
 NONDET(loff_t, long long)
 NONDET(sector_t, unsigned long)
+NONDET(pthread_t, unsigned long)
+NONDET(ptrdiff_t, ptrdiff_t)
+NONDET(time_t, long)
+NONDET(wchar_t, wchar_t)
 NONDET(u8, uint8_t)
 NONDET(u16, uint16_t)
 NONDET(u32, uint32_t)
@@ -251,9 +269,30 @@ WEAK bool __VERIFIER_nondet__Bool(void)
 }
 
 /* No pointer that a solver invents points to anything. */
+static void *no_pointer(void)
+{
+    __nm_unmodelled();
+    return NULL;
+}
+
 WEAK void *__VERIFIER_nondet_pointer(void)
 {
-    return NULL;
+    return no_pointer();
+}
+
+WEAK char *__VERIFIER_nondet_pchar(void)
+{
+    return no_pointer();
+}
+
+WEAK char *__VERIFIER_nondet_charp(void)
+{
+    return no_pointer();
+}
+
+WEAK const char *__VERIFIER_nondet_const_char_pointer(void)
+{
+    return no_pointer();
 }
 
 WEAK void __VERIFIER_nondet_memory(void *start, size_t size)

@@ -6,6 +6,7 @@
  * refers to it, so whoever has inputs has a server.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <nearmiss.h>
 
 #include <fcntl.h>
@@ -214,6 +215,8 @@ static void become_run(uint32_t number)
     board->results_lost = 0;
     if (complaints >= 0 && ftruncate(complaints, 0) != 0)
         complaints = -1;
+    /* As every program finds it. */
+    errno = 0;
 }
 
 /* Returns in every child, which is there before its request is: forking takes longer than many a

@@ -40,9 +40,9 @@ void klee_check_memory_access(const void *address, size_t size);
 void klee_define_fixed_object(void *address, size_t size);
 void klee_stack_trace(void);
 void klee_set_forking(unsigned enable);
-void klee_alias_function(const char *name, const char *with);
 size_t klee_get_obj_size(void *object);
 uintptr_t klee_choose(uintptr_t n);
+int klee_get_errno(void);
 
 float klee_get_valuef(float value);
 double klee_get_valued(double value);

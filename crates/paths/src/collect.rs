@@ -15,7 +15,7 @@ use nearmiss_trace::Event;
 
 use crate::explorer::Arrival;
 use crate::findings::Failed;
-use crate::input::{Channels, Input};
+use crate::input::{Channels, Input, is_answer};
 use crate::steps;
 use crate::ways;
 
@@ -185,7 +185,8 @@ impl Describer<'_> {
     /// The inputs of a harness of another tool: names and bytes.
     fn foreign(&self, input: &Input) -> Memory {
         let channels = (0..).map_while(|number| Some((number, self.channels.name(number)?)));
-        let variables = channels.filter_map(|(number, (name, index))| {
+        let inputs = channels.filter(|(_, (name, _))| !is_answer(name));
+        let variables = inputs.filter_map(|(number, (name, index))| {
             let name = String::from_utf8_lossy(name);
             let name = match index {
                 0 => name.into_owned(),

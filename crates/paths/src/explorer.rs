@@ -19,6 +19,7 @@ use nearmiss_abi::event::{PHASE_FUNCTION, PHASE_ORACLE};
 use nearmiss_abi::site::SiteId;
 use nearmiss_expr::TermId;
 use nearmiss_search::Node;
+use nearmiss_server::Ended;
 use nearmiss_trace::Event;
 
 use crate::bounds::Limits;
@@ -145,6 +146,8 @@ pub enum Go {
     On,
     /// Enough is known.
     Stop,
+    /// The end came in the middle of it.
+    Cut,
 }
 
 /// Which partial path comes next.
@@ -227,11 +230,19 @@ impl<'a> Explorer<'a> {
                 self.stack.push(pending);
                 return Ok(Finished::OutOfTime);
             }
-            let Some(input) = self.decide(&pending)? else {
-                continue;
+            let went = match self.decide(&pending)? {
+                Some(input) => self.visit(&input, Some(&pending), arrive)?,
+                // Without an answer because nobody waits for it any more.
+                None if self.lab.end.has_come() => Go::Cut,
+                None => Go::On,
             };
-            if self.visit(&input, Some(&pending), arrive)? == Go::Stop {
-                return Ok(Finished::Stopped);
+            match went {
+                Go::On => {}
+                Go::Stop => return Ok(Finished::Stopped),
+                Go::Cut => {
+                    self.stack.push(pending);
+                    return Ok(Finished::OutOfTime);
+                }
             }
         }
         Ok(match self.ends.is_empty() {
@@ -285,6 +296,7 @@ impl<'a> Explorer<'a> {
             Admitted::Input(input) => return Ok(Some(input)),
             Admitted::Infeasible if fork.purpose == Purpose::Path => self.dead_end(pending),
             Admitted::Infeasible => {}
+            Admitted::Unknown if self.lab.end.has_come() => {}
             Admitted::Unknown if pending.is_of_oracle() => self.tree.oracle_cut += 1,
             Admitted::Unknown => self.tree.unknown += 1,
         }
@@ -327,6 +339,10 @@ impl<'a> Explorer<'a> {
     ) -> Result<Go, String> {
         let recorded = self.lab.run(self.mode, input)?;
         self.tree.runs += 1;
+        let is_cut = recorded.ended == Ended::TimedOut && self.lab.end.has_come();
+        if is_cut && pending.is_some() {
+            return Ok(Go::Cut);
+        }
         self.lab.learn_setup(&recorded);
         let walked = self.walk(&recorded.path.events);
         if self.order == Order::NewFirst {

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use nearmiss_abi::check::Kind;
-use nearmiss_judge::Complaint;
 use nearmiss_judge::spot::{self, Check};
+use nearmiss_judge::{Complaint, identity};
 use nearmiss_results::{Finding, Input, Status, Test};
 use nearmiss_sites::Sites;
 
@@ -37,14 +37,6 @@ pub struct Evidence<'a> {
 /// The file that the harness is written to.
 pub const HARNESS: &str = "build/harness.c";
 
-/// One place where something goes wrong.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Defect {
-    file: String,
-    line: u32,
-    kind: Kind,
-}
-
 /// Findings, and the tests that show them.
 #[derive(Debug, Default)]
 pub struct Findings {
@@ -57,55 +49,34 @@ pub struct Findings {
 impl Evidence<'_> {
     /// The findings.
     pub fn findings(&self) -> Findings {
-        let mut first: BTreeMap<usize, Defect> = BTreeMap::new();
-        let mut found: Vec<(Defect, Finding)> = Vec::new();
+        let mut defects = Defects::default();
         for (test, complaints) in self.complaints {
             for complaint in complaints {
-                if let Some((defect, finding)) = self.seen(*test, complaint) {
-                    first.entry(*test).or_insert_with(|| defect.clone());
-                    add(&mut found, defect, finding);
+                if let Some(finding) = self.seen(*test, complaint) {
+                    defects.add(*test, finding);
                 }
             }
         }
         for failed in self.failed {
             let twin_saw_it = self.complaints.iter().any(|(test, _)| *test == failed.test);
             if let Some(check) = failed.check.as_ref().filter(|_| !twin_saw_it) {
-                let (defect, finding) = self.predicted(failed, check);
-                first.entry(failed.test).or_insert_with(|| defect.clone());
-                let is_known = found
-                    .iter()
-                    .any(|(other, _)| (&other.file, other.line) == (&defect.file, defect.line));
-                if !is_known {
-                    add(&mut found, defect, finding);
-                }
+                defects.add_predicted(failed.test, self.predicted(failed, check));
             }
         }
-        found.sort_by_key(|(_, finding)| number(&finding.test.id));
-        let mut findings = Findings::default();
-        for (position, (defect, finding)) in found.into_iter().enumerate() {
-            let id = format!("NM-{}", position + 1);
-            let tests = first.iter().filter(|(_, failure)| **failure == defect);
-            findings
-                .shown
-                .extend(tests.map(|(test, _)| (*test, id.clone())));
-            findings.list.push(Finding { id, ..finding });
-        }
-        findings
+        defects.number()
     }
 
     /// What the twin saw.
-    fn seen(&self, test: usize, complaint: &Complaint) -> Option<(Defect, Finding)> {
+    fn seen(&self, test: usize, complaint: &Complaint) -> Option<Finding> {
         // What the harness does with what the function left is no failure of the function. But it
         // is also named where the function's own frame has no line: of calls that were merged.
         let (kind, place) = spot::of_complaint(self.sites, complaint)
             .filter(|(_, place)| !place.file.ends_with(HARNESS))
             .or_else(|| self.of_record(test, complaint))?;
-        let defect = Defect {
-            file: place.file.clone(),
-            line: place.line,
+        Some(Finding {
             kind,
-        };
-        let finding = Finding {
+            file: place.file,
+            line: place.line,
             column: place.column,
             function: place.function,
             stack: spot::stack(self.sites, complaint)
@@ -113,9 +84,8 @@ impl Evidence<'_> {
                 .take_while(|frame| !frame.file.ends_with(HARNESS))
                 .collect(),
             object: complaint.object.clone(),
-            ..self.finding(&defect, test, Status::Confirmed, complaint.text.clone())
-        };
-        Some((defect, finding))
+            ..self.blank(test, Status::Confirmed, complaint.text.clone())
+        })
     }
 
     /// A complaint without a place (a signal, say) is about the check that the recording saw fail.
@@ -137,29 +107,27 @@ impl Evidence<'_> {
     }
 
     /// What only the recording saw.
-    fn predicted(&self, failed: &Failed, check: &Check) -> (Defect, Finding) {
-        let defect = Defect {
+    fn predicted(&self, failed: &Failed, check: &Check) -> Finding {
+        let doubt = format!("{} (its sanitizer twin did not fail there)", check.message);
+        Finding {
+            kind: check.spot.kind,
             file: check.spot.file.clone(),
             line: check.spot.line,
-            kind: check.spot.kind,
-        };
-        let doubt = format!("{} (its sanitizer twin did not fail there)", check.message);
-        let finding = Finding {
             column: check.spot.column,
             function: check.function.clone(),
-            ..self.finding(&defect, failed.test, Status::Unconfirmed, doubt)
-        };
-        (defect, finding)
+            ..self.blank(failed.test, Status::Unconfirmed, doubt)
+        }
     }
 
-    fn finding(&self, defect: &Defect, test: usize, status: Status, message: String) -> Finding {
+    /// A finding about which nothing is said yet but the test.
+    fn blank(&self, test: usize, status: Status, message: String) -> Finding {
         let input = BTreeMap::from([("rows".to_string(), Input::bytes(&(self.rows)(test)))]);
         Finding {
             id: String::new(),
-            kind: defect.kind,
+            kind: Kind::Crash,
             status,
-            file: defect.file.clone(),
-            line: defect.line,
+            file: String::new(),
+            line: 0,
             column: 0,
             function: String::new(),
             distance: 0,
@@ -188,16 +156,60 @@ fn number(test: &str) -> usize {
 }
 
 /// One finding for each defect, with the first test that shows it.
-fn add(found: &mut Vec<(Defect, Finding)>, defect: Defect, finding: Finding) {
-    match found.iter_mut().find(|(other, _)| *other == defect) {
-        Some((_, known)) => {
-            if number(&finding.test.id) < number(&known.test.id) {
-                let tests = known.tests + 1;
-                *known = Finding { tests, ..finding };
-            } else if finding.test.id != known.test.id {
-                known.tests += 1;
+#[derive(Default)]
+struct Defects {
+    found: Vec<Finding>,
+    /// What each test fails of first: the position of the finding.
+    first: BTreeMap<usize, usize>,
+}
+
+impl Defects {
+    fn add(&mut self, test: usize, finding: Finding) {
+        let same = |known: &Finding| identity::is_same(known, &finding);
+        let position = match self.found.iter().position(same) {
+            Some(position) => {
+                let known = &mut self.found[position];
+                if number(&finding.test.id) < number(&known.test.id) {
+                    let tests = known.tests + 1;
+                    *known = Finding { tests, ..finding };
+                } else if finding.test.id != known.test.id {
+                    known.tests += 1;
+                }
+                position
             }
+            None => {
+                self.found.push(finding);
+                self.found.len() - 1
+            }
+        };
+        self.first.entry(test).or_insert(position);
+    }
+
+    /// What only the recording saw is the defect that the twin saw on that line, if it saw one there.
+    fn add_predicted(&mut self, test: usize, finding: Finding) {
+        let place = (&finding.file, finding.line);
+        let here = |known: &Finding| (&known.file, known.line) == place;
+        match self.found.iter().position(here) {
+            Some(position) => {
+                self.first.entry(test).or_insert(position);
+            }
+            None => self.add(test, finding),
         }
-        None => found.push((defect, finding)),
+    }
+
+    /// Numbers them in the order of their first tests.
+    fn number(self) -> Findings {
+        let mut order: Vec<usize> = (0..self.found.len()).collect();
+        order.sort_by_key(|&position| number(&self.found[position].test.id));
+        let mut findings = Findings::default();
+        for (rank, position) in order.into_iter().enumerate() {
+            let id = format!("NM-{}", rank + 1);
+            let tests = self.first.iter().filter(|(_, first)| **first == position);
+            let shown = tests.map(|(test, _)| (*test, id.clone()));
+            findings.shown.extend(shown);
+            let finding = self.found[position].clone();
+            findings.list.push(Finding { id, ..finding });
+        }
+        findings
     }
 }

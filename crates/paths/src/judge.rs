@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use nearmiss_server::{Ended, Request, Server, Settings};
 use nearmiss_twin::TwinProgram;
 
 use crate::freed::Rows;
-use crate::lab::End;
+use crate::lab::{self, End};
 
 /// What the judge needs to begin.
 pub struct Bench {
@@ -36,7 +37,10 @@ pub struct Bench {
 /// Runs tests on the twin.
 pub struct Judge {
     cases: Sender<(usize, Vec<u8>)>,
-    thread: JoinHandle<Judged>,
+    thread: JoinHandle<()>,
+    /// What the twin has said so far.
+    judged: Arc<Mutex<Judged>>,
+    end: End,
 }
 
 /// What the twin said.
@@ -56,8 +60,15 @@ impl Judge {
     /// Begins to build; tests may be given at once.
     pub fn start(bench: Bench) -> Judge {
         let (cases, receiver) = channel();
-        let thread = std::thread::spawn(move || judge(bench, receiver));
-        Judge { cases, thread }
+        let judged = Arc::new(Mutex::new(Judged::default()));
+        let (end, shared) = (bench.end, judged.clone());
+        let thread = std::thread::spawn(move || judge(bench, receiver, &shared));
+        Judge {
+            cases,
+            thread,
+            judged,
+            end,
+        }
     }
 
     /// Looks at a test.
@@ -66,39 +77,46 @@ impl Judge {
         let _ = self.cases.send((test, rows));
     }
 
-    /// Waits until it has seen all.
+    /// Waits until it has seen all, or the end has come.
     pub fn finish(self) -> Judged {
         drop(self.cases);
-        let gone = || Judged {
-            trouble: Some("the judge's thread panicked".into()),
-            ..Judged::default()
-        };
-        self.thread.join().unwrap_or_else(|_| gone())
+        let ended = lab::wait_for(self.thread, &self.end);
+        let mut judged = std::mem::take(&mut *lock(&self.judged));
+        match ended {
+            Some(Ok(())) => {}
+            Some(Err(_)) => judged.trouble = Some("the judge's thread panicked".into()),
+            None => judged.trouble = Some(time_is_over(judged.seen)),
+        }
+        judged
     }
 }
 
-fn judge(bench: Bench, cases: Receiver<(usize, Vec<u8>)>) -> Judged {
-    let mut judged = Judged::default();
-    if let Err(trouble) = judge_all(bench, cases, &mut judged) {
-        judged.trouble = Some(trouble);
+/// What has been said; one who panicked has left it whole.
+fn lock(judged: &Mutex<Judged>) -> MutexGuard<'_, Judged> {
+    judged.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn time_is_over(seen: usize) -> String {
+    format!("the time was over after {seen} tests (--time)")
+}
+
+fn judge(bench: Bench, cases: Receiver<(usize, Vec<u8>)>, judged: &Mutex<Judged>) {
+    if let Err(trouble) = judge_all(bench, cases, judged) {
+        lock(judged).trouble = Some(trouble);
     }
-    judged
 }
 
 fn judge_all(
     bench: Bench,
     cases: Receiver<(usize, Vec<u8>)>,
-    judged: &mut Judged,
+    judged: &Mutex<Judged>,
 ) -> Result<(), String> {
     let twin = (bench.build)()?;
     let settings = settings(&twin, bench.environment, bench.directory);
     let mut server = Server::start(&bench.sandbox, settings).map_err(|error| error.to_string())?;
     for (test, rows) in cases {
         if bench.end.has_come() {
-            return Err(format!(
-                "the time was over after {} tests (--time)",
-                judged.seen
-            ));
+            return Err(time_is_over(lock(judged).seen));
         }
         let request = Request {
             mode: bench.mode,
@@ -106,9 +124,9 @@ fn judge_all(
             time: bench.run_time,
         };
         let run = server.run(&request).map_err(|error| error.to_string())?;
-        judged.seen += 1;
+        lock(judged).seen += 1;
         if nearmiss_harness::may_tell_of_freed(&run.results) {
-            judged.freed.push((test, run.results));
+            lock(judged).freed.push((test, run.results));
         }
         let ended = match run.ended {
             Ended::Exited(status) => nearmiss_sandbox::Ended::Exited(status),
@@ -122,7 +140,7 @@ fn judge_all(
         }
         let complaints = complaints_of(said, ended, &twin);
         if !complaints.is_empty() {
-            judged.complaints.push((test, complaints));
+            lock(judged).complaints.push((test, complaints));
         }
     }
     Ok(())

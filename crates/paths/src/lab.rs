@@ -1,6 +1,7 @@
 //! Runs of the harness, recorded and read into the one arena of terms.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_RESULT, PHASE_SETUP};
@@ -49,11 +50,17 @@ pub struct End {
 }
 
 impl End {
-    /// When what is left to do after the exploration has to end, which took `time`: at once if it was
-    /// stopped.
+    /// When an exploration that begins now and may take `time` has to end: so early that the twin can see
+    /// its last tests in the rest.
+    pub fn of_exploring(time: Duration) -> Instant {
+        Instant::now() + time - share_of_finishing(time)
+    }
+
+    /// When what is left to do after the exploration has to end, of whose time this is a share: at once if it
+    /// was stopped.
     pub fn of_finishing(self, time: Duration) -> End {
         End {
-            deadline: self.deadline + LEAST_FINISHING.max(time / 4),
+            deadline: self.deadline + share_of_finishing(time),
             memory: memory::Limit::NONE,
             ..self
         }
@@ -66,8 +73,29 @@ impl End {
     }
 }
 
-/// The least time for the twin and the coverage of the last tests, beyond that of the exploration.
-const LEAST_FINISHING: Duration = Duration::from_secs(2);
+/// The part of an exploration's time that is kept for the twin and the coverage of its last tests.
+fn share_of_finishing(time: Duration) -> Duration {
+    const MOST: Duration = Duration::from_secs(5);
+    MOST.min(time / 8)
+}
+
+/// How long something on another thread may still take when the end has come.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// Waits for a thread until it has ended, or a little longer than until the end has come; `None` then: it
+/// goes on for itself.
+pub fn wait_for<T>(thread: JoinHandle<T>, end: &End) -> Option<std::thread::Result<T>> {
+    const STEP: Duration = Duration::from_millis(5);
+    let mut patience = PATIENCE;
+    while !thread.is_finished() {
+        if end.has_come() {
+            patience = patience.checked_sub(STEP)?;
+        }
+        std::thread::sleep(STEP);
+    }
+    Some(thread.join())
+}
+
 /// The least time for a question.
 const LEAST_QUESTION: Duration = Duration::from_millis(10);
 /// Events of a run that did not end in its time: what it would go on deciding has no end, while each
@@ -153,7 +181,7 @@ impl Lab {
         let run = self.server.run(&Request {
             mode,
             rows: &input.rows(&self.channels),
-            time: self.run_time,
+            time: self.time_of_run(),
         });
         let run = run.map_err(words)?;
         let file = self.server.trace_file().ok_or("nothing was recorded")?;
@@ -182,6 +210,13 @@ impl Lab {
             input: input.of_run(&path),
             path,
         })
+    }
+
+    /// How long the next run may take: no longer than everything.
+    fn time_of_run(&self) -> Duration {
+        const LEAST: Duration = Duration::from_millis(100);
+        let left = self.end.deadline.saturating_duration_since(Instant::now());
+        self.run_time.min(left.max(LEAST))
     }
 
     /// What the harness assumes while it makes the inputs holds in every run: the solver is told

@@ -12,7 +12,7 @@ use nearmiss_sandbox::Sandbox;
 use crate::Cover;
 use crate::build::Programs;
 use crate::coverage::{Gain, Meter};
-use crate::lab::End;
+use crate::lab::{self, End};
 
 /// What is needed to begin.
 pub struct Bench {
@@ -34,6 +34,7 @@ pub struct Bench {
 pub struct Measure {
     cases: Sender<Case>,
     thread: JoinHandle<Measured>,
+    end: End,
 }
 
 /// A test, and who wants to know what it adds.
@@ -66,6 +67,7 @@ impl Measure {
     /// Begins to build; tests may be given at once.
     pub fn start(bench: Bench) -> Measure {
         let (cases, receiver) = channel();
+        let end = bench.end;
         let thread = std::thread::spawn(move || {
             let mut measured = Measured::default();
             if let Err(trouble) = measure(bench, receiver, &mut measured) {
@@ -73,7 +75,7 @@ impl Measure {
             }
             measured
         });
-        Measure { cases, thread }
+        Measure { cases, thread, end }
     }
 
     /// Counts a test.
@@ -90,16 +92,22 @@ impl Measure {
         receiver.recv().ok()
     }
 
-    /// Waits until all tests are counted.
+    /// Waits until all tests are counted, or the end has come.
     pub fn finish(self) -> Measured {
         drop(self.cases);
-        let gone = || Measured {
-            trouble: Some("the thread that counts panicked".into()),
+        let gone = |why: &str| Measured {
+            trouble: Some(why.into()),
             ..Measured::default()
         };
-        self.thread.join().unwrap_or_else(|_| gone())
+        match lab::wait_for(self.thread, &self.end) {
+            Some(Ok(measured)) => measured,
+            Some(Err(_)) => gone("the thread that counts panicked"),
+            None => gone(OUT_OF_TIME),
+        }
     }
 }
+
+const OUT_OF_TIME: &str = "the time was over before all were run (--time)";
 
 fn measure(bench: Bench, cases: Receiver<Case>, measured: &mut Measured) -> Result<(), String> {
     let mut meter = Meter::start(
@@ -110,7 +118,7 @@ fn measure(bench: Bench, cases: Receiver<Case>, measured: &mut Measured) -> Resu
     )?;
     for case in cases {
         if bench.end.has_come() {
-            measured.trouble = Some("the time was over before all were run (--time)".into());
+            measured.trouble = Some(OUT_OF_TIME.into());
             break;
         }
         let gain = meter.run(&case.rows)?;

@@ -40,7 +40,8 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
     let program = (wants_program.then(|| build::program(&programs))).and_then(Result::ok);
     let mut lab = start(config, &programs)?;
     let start = Instant::now();
-    let deadline = start + config.time;
+    let deadline = End::of_exploring(config.time);
+    nearmiss_solve::interrupt_by(config.stop);
     lab.end = End {
         deadline,
         stop: config.stop,

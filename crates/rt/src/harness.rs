@@ -7,14 +7,17 @@ use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::event::{Event, EventKind};
+use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::shadow::RED_ZONE;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::CONCRETE;
 
 use crate::calls::Call;
+use crate::events::place_of;
 use crate::models::real;
 use crate::objects::ObjectKind;
 use crate::replay;
+use crate::runtime::Runtime;
 use crate::server;
 use crate::system;
 use crate::turn::{self, recording};
@@ -180,6 +183,56 @@ pub unsafe extern "C" fn __nm_block(
         });
         block
     }
+}
+
+/// Whether a value depends on input: for `klee_is_symbolic`.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_is_symbolic(_value: u64) -> u64 {
+    let call = Call::take(__nm_is_symbolic as *const () as u64);
+    answer(b"klee_is_symbolic", |runtime| {
+        let label = call.label(0);
+        (label != CONCRETE && !runtime.is_constant(label) && !runtime.is_fixed(label)).into()
+    })
+}
+
+/// Bytes of the object that an address lies in, 0 if nobody knows: for `klee_get_obj_size`.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_object_size(memory: u64) -> u64 {
+    Call::take(__nm_object_size as *const () as u64);
+    answer(b"klee_get_obj_size", |runtime| {
+        let object = runtime.find_object(memory).filter(|object| object.live);
+        object.map_or(0, |object| object.size)
+    })
+}
+
+/// A word of a harness is not modelled: what it stands for is no input.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_unmodelled() {
+    let call = Call::take(__nm_unmodelled as *const () as u64);
+    turn::with((), |runtime| {
+        runtime
+            .trace
+            .note(NoteKind::Operation, place_of(call.site()), 1);
+    });
+}
+
+/// What only a recording can answer. Where nothing is recorded, in the twin above all, the program is to go
+/// the same way: so the answer is kept as an input is, and given again. It has no labels.
+fn answer(name: &[u8], truth: impl FnOnce(&mut Runtime) -> u64) -> u64 {
+    let index = next_index(name);
+    let mut bytes = [0; size_of::<u64>()];
+    replay::with_content(name, index, |content| {
+        if let Ok(known) = content.try_into() {
+            bytes = known;
+        }
+    });
+    turn::with((), |runtime| {
+        bytes = truth(runtime).to_le_bytes();
+        if runtime.options.has_channel(ChannelKind::Named) {
+            runtime.add_channel(ChannelKind::Named, index, name, &bytes);
+        }
+    });
+    u64::from_le_bytes(bytes)
 }
 
 /// How many calls with this name there were before.

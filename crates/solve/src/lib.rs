@@ -46,6 +46,7 @@ pub mod statistics;
 mod tree;
 
 pub use answers::Answers;
+pub use nearmiss_bitwuzla::interrupt_by;
 pub use question::{Answer, Layer, Limits, Model, Reason, Solver};
 pub use session::Session;
 pub use slice::Slice;

@@ -82,11 +82,28 @@ impl Hunt<'_> {
             let place = places.find(|place| place.is_at(&check.spot.file, check.spot.line));
             let column = place.map_or(0, |place| place.column);
             finding.column = if column == 0 { finding.column } else { column };
+            self.go_on_to_the_end(&mut finding, &seen.complaint);
         }
         let kind = finding.kind;
         let words = |complaint: &Complaint| words(check, kind, complaint);
         let complaint = confirmed.map(|seen| &seen.complaint);
         self.finish(finding, complaint, &words, invented)
+    }
+
+    /// A branch to `abort` or the like is a check, but the program's own code goes on up to the call:
+    /// where it really ended may lie in a function that it called before.
+    fn go_on_to_the_end(&self, finding: &mut Finding, complaint: &Complaint) {
+        let end = spot::of_complaint(&self.subject.program.sites, complaint);
+        let Some((kind, place)) = end.filter(|(kind, _)| kind.is_exit()) else {
+            return;
+        };
+        if finding.kind.is_exit() && !place.is_at(&finding.file, finding.line) {
+            finding.kind = kind;
+            finding.file = place.file;
+            finding.line = place.line;
+            finding.column = place.column;
+            finding.function = place.function;
+        }
     }
 
     /// Brings the input of a failure that was seen as near to the test's own as replays allow, and

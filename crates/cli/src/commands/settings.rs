@@ -20,17 +20,21 @@ pub struct Defaults {
     pub input: u64,
 }
 
+/// The words of `--solver`, after an attempt to use it.
+pub fn solver(command: Option<&str>) -> Result<Option<Vec<String>>, String> {
+    let Some(command) = command else {
+        return Ok(None);
+    };
+    let words: Vec<String> = command.split_whitespace().map(str::to_string).collect();
+    nearmiss_engine::check_solver(&words)?;
+    Ok(Some(words))
+}
+
 /// What the engine is to do.
 pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Config, String> {
     environment::check_address_space()?;
     check_output(arguments)?;
     let compiler = environment::compiler_config()?;
-    let solver = arguments.solver.as_ref();
-    let solver: Option<Vec<String>> =
-        solver.map(|command| command.split_whitespace().map(str::to_string).collect());
-    if let Some(command) = &solver {
-        nearmiss_engine::check_solver(command)?;
-    }
     let (budget, inputs) = (&arguments.budget, &arguments.inputs);
     let checks = arguments.checks.as_ref();
     Ok(Config {
@@ -43,7 +47,7 @@ pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Conf
         jobs: budget.jobs.map_or_else(processors, usize::from),
         checks: checks.map(|kinds| kinds.iter().copied().collect()),
         sandbox: environment::sandbox(arguments.no_sandbox)?,
-        solver,
+        solver: solver(arguments.solver.as_deref())?,
         channels: inputs.channel_letters(),
         options: Options {
             length: inputs.length,

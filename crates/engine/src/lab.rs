@@ -58,7 +58,7 @@ impl<'a> Bench<'a> {
             campaign,
             work: campaign.work(kind),
             tally,
-            stack: Stack::shared(backend(config)),
+            stack: Stack::shared(Backend::of(config.solver.as_deref())),
             directories: AtomicU64::new(0),
         }
     }
@@ -78,15 +78,6 @@ impl<'a> Bench<'a> {
     pub fn new_directory(&self) -> PathBuf {
         let number = self.directories.fetch_add(1, Ordering::Relaxed);
         self.campaign.inputs().join(format!("new-{number}"))
-    }
-}
-
-fn backend(config: &Config) -> Backend {
-    match &config.solver {
-        Some(command) => Backend::External {
-            command: command.clone(),
-        },
-        None => Backend::default(),
     }
 }
 

@@ -206,7 +206,7 @@ fn lost_calls(notes: &[Note]) -> Vec<LostCall> {
 fn queries(statistics: &Statistics) -> Queries {
     let milliseconds = |time: std::time::Duration| (time.as_secs_f64() * 1e6).round() / 1e3;
     Queries {
-        count: statistics.questions(),
+        count: statistics.queries(),
         median_ms: milliseconds(statistics.times.median()),
         p95_ms: milliseconds(statistics.times.p95()),
         total_ms: milliseconds(statistics.times.total()),

@@ -71,7 +71,7 @@ impl Gaps<'_, '_, '_> {
             (collection.unexplained, UNEXPLAINED),
             (collection.endless, ENDLESS),
             (self.study.rejected, REJECTED),
-            (self.explorer.lab.solver.figures.wrong, WRONG),
+            (self.explorer.lab.solver.statistics().wrong_models, WRONG),
         ];
         let words = numbers.map(|(number, (one, many))| match number {
             0 => None,

@@ -9,7 +9,7 @@ use nearmiss_expr::{Evaluator, TermId, Terms};
 use nearmiss_harness::ACCEPTED;
 use nearmiss_server::{Ended, Request, Server, ServerError};
 use nearmiss_sites::Sites;
-use nearmiss_solve::{Answer, Limits, TreeSolver};
+use nearmiss_solve::{Answer, Limits, TreeSession};
 use nearmiss_trace::{Arena, Event, RawTrace, Reading, RecordedPath};
 
 use crate::input::{Channels, Input};
@@ -24,8 +24,8 @@ pub struct Lab {
     pub terms: Terms,
     /// The channels of all runs.
     pub channels: Channels,
-    /// The solver of all questions.
-    pub solver: TreeSolver,
+    /// The solver of all queries.
+    pub solver: TreeSession,
     /// How long one question may take.
     question_time: Duration,
     /// When everything has to end.
@@ -148,13 +148,19 @@ impl Recorded {
 
 impl Lab {
     /// A lab around a program that waits for requests.
-    pub fn new(server: Server, sites: Sites, question_time: Duration, run_time: Duration) -> Lab {
+    pub fn new(
+        server: Server,
+        sites: Sites,
+        solver: TreeSession,
+        question_time: Duration,
+        run_time: Duration,
+    ) -> Lab {
         Lab {
             server,
             sites,
             terms: Terms::new(),
             channels: Channels::default(),
-            solver: TreeSolver::new(),
+            solver,
             question_time,
             end: End {
                 deadline: Instant::now() + LONG,
@@ -229,7 +235,7 @@ impl Lab {
         let setup = recorded.path.events.iter();
         let setup = setup.take_while(|event| event.phase == PHASE_SETUP);
         let conditions: Vec<TermId> = setup.filter_map(|event| event.condition).collect();
-        self.solver.assume_always(&self.terms, &conditions);
+        self.solver.assume_always(&conditions);
         self.knows_setup = true;
     }
 
@@ -245,7 +251,9 @@ impl Lab {
         // A question that is asked shortly before the end has no more time than is left.
         let left = self.end.deadline.saturating_duration_since(Instant::now());
         let limits = Limits::time(self.question_time.min(left.max(LEAST_QUESTION)));
-        match (self.solver).ask(&mut self.terms, conditions, goal, base, &limits) {
+        let terms = &mut self.terms;
+        let reply = (self.solver).query(terms, conditions, goal, base, &limits);
+        match reply.answer {
             Answer::Sat(model) => Asked::Input(base.with(&model)),
             Answer::Unsat => Asked::Infeasible,
             Answer::Unknown(_) => Asked::Unknown,

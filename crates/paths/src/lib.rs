@@ -84,6 +84,8 @@ pub struct Config {
     pub paths: Option<u64>,
     /// The time of one question to the solver.
     pub question_time: Duration,
+    /// A solver to use instead of ours: a command that reads SMT-LIB 2.
+    pub solver: Option<Vec<String>>,
     /// The time of one run.
     pub run_time: Duration,
     /// Where runs are made.

@@ -10,6 +10,7 @@ use nearmiss_harness::INPUT;
 use nearmiss_results::{FunctionReport, PathTest, Verdict};
 use nearmiss_server::{Server, Settings};
 use nearmiss_sites::program::Program;
+use nearmiss_solve::{Backend, Stack};
 
 use crate::apart::Apart;
 use crate::bounds::Limits;
@@ -199,9 +200,8 @@ impl Study<'_> {
         progress.runs.set(explorer.tree.runs);
         let calls = explorer.precondition.calls().calls;
         progress.precondition_calls.set(calls);
-        progress
-            .questions
-            .set(explorer.lab.solver.figures.questions);
+        let queries = explorer.lab.solver.statistics().queries();
+        progress.questions.set(queries);
         progress.findings.set(self.collection.failed.len() as u64);
     }
 }
@@ -279,6 +279,7 @@ fn start(config: &Config, programs: &Programs) -> Result<Lab, String> {
     Ok(Lab::new(
         server,
         sites,
+        Stack::new(Backend::of(config.solver.as_deref())).tree(),
         config.question_time,
         config.run_time,
     ))

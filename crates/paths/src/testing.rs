@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use nearmiss_sandbox::Sandbox;
 use nearmiss_server::{Server, Settings};
+use nearmiss_solve::Stack;
 use tempfile::TempDir;
 
 use crate::explorer::{Explorer, Finished, Go, Tree};
@@ -139,5 +140,6 @@ fn lab(directory: &Path, program: &Path) -> Lab {
     let sites = nearmiss_twin::sites_of(program);
     // Far more than either takes: the machine may be busy.
     let (question_time, run_time) = (Duration::from_secs(60), Duration::from_secs(60));
-    Lab::new(server, sites, question_time, run_time)
+    let solver = Stack::default().tree();
+    Lab::new(server, sites, solver, question_time, run_time)
 }

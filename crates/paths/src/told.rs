@@ -11,7 +11,6 @@ use nearmiss_results::{
     FunctionReport, Infeasible, Note, PathFigures, PathTest, Step, VERSION, Verdict,
 };
 use nearmiss_sites::Sites;
-use nearmiss_solve::TreeSolver;
 use nearmiss_trace::Event;
 
 use crate::explorer::{DeadEnd, Explorer};
@@ -156,7 +155,7 @@ impl<'a, 'l> Told<'a, 'l> {
     fn infeasible(&mut self) -> Vec<Infeasible> {
         let dead_ends = std::mem::take(&mut self.explorer.tree.infeasible);
         // The other one has learnt what admissible inputs are like.
-        self.explorer.lab.solver = TreeSolver::new();
+        self.explorer.lab.solver = self.explorer.lab.solver.fresh();
         let plan = self.study.programs.plan.clone();
         let has_precondition = !matches!(
             self.explorer.precondition,
@@ -188,6 +187,7 @@ impl<'a, 'l> Told<'a, 'l> {
 
     fn figures(&self, seconds: f64) -> PathFigures {
         let (tree, lab) = (&self.explorer.tree, &self.explorer.lab);
+        let statistics = lab.solver.statistics();
         let calls = self.explorer.precondition.calls();
         PathFigures {
             // Which tests are paths is known once the twin has seen them.
@@ -200,11 +200,14 @@ impl<'a, 'l> Told<'a, 'l> {
             diverged: tree.diverged,
             precondition_calls: calls.calls,
             precondition_paths: calls.paths,
-            questions: lab.solver.figures.questions,
-            solved: lab.solver.figures.solved,
+            questions: statistics.queries(),
+            solved: statistics.solved(),
+            layers: (statistics.by_layer())
+                .map(|(layer, queries)| (layer.to_string(), queries))
+                .collect(),
             seconds,
             run_seconds: lab.time_of_runs.as_secs_f64(),
-            solver_seconds: lab.solver.figures.time.as_secs_f64(),
+            solver_seconds: statistics.times.total().as_secs_f64(),
         }
     }
 

@@ -1,5 +1,7 @@
 //! What `nearmiss explore` found out about one function.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{Finding, Memory, Note, ReadError};
@@ -195,6 +197,9 @@ pub struct PathFigures {
     pub questions: u64,
     /// Questions that a solver had to work on.
     pub solved: u64,
+    /// How many of them each layer of the solver answered.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub layers: BTreeMap<String, u64>,
     /// Seconds of the exploration, without building.
     pub seconds: f64,
     /// Seconds of it in the tested program.

@@ -1,19 +1,20 @@
-//! Is there an input that takes this path and makes that goal true? The one question, and who
+//! Is there an input that takes this path and makes that goal true? The one query, and what
 //! answers it; the only crate that knows a solver.
 //!
 //! | module | what it does |
 //! | --- | --- |
-//! | [`question`] | the question, the answer, the [`Solver`] trait |
-//! | [`session`] | the questions about one path, as the engine asks them |
+//! | [`query`] | the query, the reply, the [`Solver`] trait |
+//! | `front` | a query in, a reply with answer, layer and time out |
+//! | [`session`] | queries about one path: incremental by prefix |
+//! | `tree` | queries about all paths of a function: incremental by assumptions |
 //! | [`answers`] | what all sessions of a campaign know |
 //! | [`stack`] | how the layers are put together |
-//! | [`slice`](mod@slice) | which conditions of a path matter for a goal |
-//! | [`layers`] | those who answer without solving, and those who watch over the others |
-//! | [`back`] | those who solve: our bit-blaster, Bitwuzla, another program |
+//! | [`slice`](mod@slice) | which constraints of a path matter for a goal |
+//! | [`layers`] | what answers without solving, and what watches over the others |
+//! | [`back`] | what solves: our bit-blaster, Bitwuzla, another program |
 //! | `blast` | terms as gates of a SAT instance |
 //! | `nearest` | answers as close to the recorded input as can be |
-//! | `tree` | questions about any set of conditions: all paths of a function |
-//! | [`statistics`] | who answered how many questions, and how long it took |
+//! | [`statistics`] | which layer answered how many queries, and how long it took |
 //!
 //! ```
 //! # use nearmiss_expr::{InputByte, Op, Terms};
@@ -27,7 +28,8 @@
 //! let is_digit = terms.binary(Op::Ule, input, nine);
 //! session.assume(&terms, is_digit);
 //! let goal = terms.binary(Op::Ult, five, input);
-//! let Answer::Sat(model) = session.ask_nearest(&mut terms, goal, &Limits::default()) else {
+//! let reply = session.query_nearest(&mut terms, goal, &Limits::default());
+//! let Answer::Sat(model) = reply.answer else {
 //!     panic!("there is one");
 //! };
 //! assert_eq!(model.get(byte), Some(b'6'));
@@ -36,9 +38,10 @@
 pub mod answers;
 pub mod back;
 mod blast;
+mod front;
 pub mod layers;
 mod nearest;
-pub mod question;
+pub mod query;
 pub mod session;
 pub mod slice;
 pub mod stack;
@@ -47,9 +50,9 @@ mod tree;
 
 pub use answers::Answers;
 pub use nearmiss_bitwuzla::interrupt_by;
-pub use question::{Answer, Layer, Limits, Model, Reason, Solver};
+pub use query::{Answer, Layer, Limits, Model, Reason, Reply, Solver};
 pub use session::Session;
 pub use slice::Slice;
 pub use stack::{Backend, Stack};
 pub use statistics::Statistics;
-pub use tree::{TreeFigures, TreeSolver};
+pub use tree::TreeSession;

@@ -11,16 +11,16 @@ use std::time::Instant;
 
 use nearmiss_expr::{Evaluator, InputByte, Inputs, TermId, Terms};
 
-use crate::question::{Answer, Effort, Model};
+use crate::query::{Answer, Effort, Model, Reply};
 use crate::session::Session;
 use crate::slice::Slice;
 
 /// How many terms may be evaluated to try out values, for each of the two purposes.
 const EVALUATIONS: usize = 2_000_000;
-/// How many single bytes the solver is asked about where there are too many terms to try.
-const SINGLE_BYTE_QUESTIONS: usize = 64;
+/// How many single bytes the solver is queried about where there are too many terms to try.
+const SINGLE_BYTE_QUERIES: usize = 64;
 
-/// The answer to a question, with a model of changed bytes only.
+/// The reply to a query, with a model of changed bytes only, and the layer that found the first.
 pub(crate) fn find(
     session: &mut Session<'_>,
     terms: &mut Terms,
@@ -28,14 +28,16 @@ pub(crate) fn find(
     goal_bytes: &[InputByte],
     goal: TermId,
     effort: Effort,
-) -> Answer {
+) -> Reply {
     // Also decides cheaply what cannot be at all, and whether the recorded input will do.
-    let first = match session.ask_slice(terms, slice, goal, &[], effort) {
-        Answer::Sat(model) => model.changes(session.recorded()),
-        other => return other,
+    let mut reply = session.query_slice(terms, slice, goal, &[], effort);
+    let Answer::Sat(model) = &reply.answer else {
+        return reply;
     };
+    let first = model.changes(session.recorded());
     if first.is_empty() {
-        return Answer::Sat(first);
+        reply.answer = Answer::Sat(first);
+        return reply;
     }
     let mut search = Search {
         recorded: session.recorded(),
@@ -45,12 +47,13 @@ pub(crate) fn find(
         effort,
         evaluator: Evaluator::new(),
         goal_cone: cone_size(terms, &[], goal),
-        cone: cone_size(terms, &slice.conditions, goal),
+        cone: cone_size(terms, &slice.constraints, goal),
     };
     let nearest = search
         .one_byte(terms, goal_bytes, &first)
         .unwrap_or_else(|| search.fewest_bytes(terms, first));
-    Answer::Sat(search.nicest_values(terms, nearest))
+    reply.answer = Answer::Sat(search.nicest_values(terms, nearest));
+    reply
 }
 
 struct Search<'s, 'a> {
@@ -81,9 +84,9 @@ impl Search<'_, '_> {
         if known.len() == 1 {
             return Some(known.clone());
         }
-        bytes.truncate(SINGLE_BYTE_QUESTIONS);
-        let mut asked = bytes.into_iter();
-        asked.find_map(|byte| self.ask_changing(terms, &[byte]))
+        bytes.truncate(SINGLE_BYTE_QUERIES);
+        let mut singles = bytes.into_iter();
+        singles.find_map(|byte| self.query_changing(terms, &[byte]))
     }
 
     /// The best value of a byte beside the other changes of a model, by evaluation. Recorded
@@ -106,7 +109,7 @@ impl Search<'_, '_> {
             if needed >= bytes.len() || self.is_late() {
                 return model;
             }
-            match self.ask_without(terms, &bytes, needed) {
+            match self.query_without(terms, &bytes, needed) {
                 Some(nearer) => {
                     model = nearer;
                     self.revert(terms, &mut model);
@@ -132,7 +135,7 @@ impl Search<'_, '_> {
     }
 
     /// A model that changes at most `bytes` but for the one at a position.
-    fn ask_without(
+    fn query_without(
         &mut self,
         terms: &mut Terms,
         bytes: &[InputByte],
@@ -140,11 +143,11 @@ impl Search<'_, '_> {
     ) -> Option<Model> {
         let mut others = bytes.to_vec();
         others.remove(position);
-        self.ask_changing(terms, &others)
+        self.query_changing(terms, &others)
     }
 
     /// A model that changes at most these bytes, which are in ascending order.
-    fn ask_changing(&mut self, terms: &mut Terms, bytes: &[InputByte]) -> Option<Model> {
+    fn query_changing(&mut self, terms: &mut Terms, bytes: &[InputByte]) -> Option<Model> {
         if self.is_late() {
             return None;
         }
@@ -153,10 +156,8 @@ impl Search<'_, '_> {
             .filter(|byte| bytes.binary_search(byte).is_err())
             .map(|&byte| (byte, self.recorded.byte(byte)))
             .collect();
-        let answer = self
-            .session
-            .ask_slice(terms, self.slice, self.goal, &fixed, self.effort);
-        match answer {
+        let reply = (self.session).query_slice(terms, self.slice, self.goal, &fixed, self.effort);
+        match reply.answer {
             Answer::Sat(model) => Some(model.changes(self.recorded)),
             _ => None,
         }
@@ -187,16 +188,16 @@ impl Search<'_, '_> {
         evaluator.holds(terms, &input, self.goal)
             && self
                 .slice
-                .conditions
+                .constraints
                 .iter()
-                .all(|&condition| evaluator.holds(terms, &input, condition))
+                .all(|&constraint| evaluator.holds(terms, &input, constraint))
     }
 }
 
-/// How many terms a question consists of; no more are counted than could be evaluated.
-fn cone_size(terms: &Terms, conditions: &[TermId], goal: TermId) -> usize {
+/// How many terms a query consists of; no more are counted than could be evaluated.
+fn cone_size(terms: &Terms, constraints: &[TermId], goal: TermId) -> usize {
     let mut seen = vec![false; terms.len()];
-    let mut stack = conditions.to_vec();
+    let mut stack = constraints.to_vec();
     stack.push(goal);
     let mut count = 0;
     while let Some(top) = stack.pop()

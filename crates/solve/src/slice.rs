@@ -1,12 +1,12 @@
-//! Which conditions of a path matter for a goal: those that share input bytes with it, directly
-//! or through other conditions.
+//! Which constraints of a path matter for a goal: those that share input bytes with it, directly
+//! or through other constraints.
 //!
-//! The input bytes are kept in groups (union and find): bytes in one condition are in one
-//! group, and a group knows its conditions. All bytes outside the goal's groups can stay as
-//! they were recorded, which makes the conditions over them true.
+//! The input bytes are kept in groups (union and find): bytes in one constraint are in one
+//! group, and a group knows its constraints. All bytes outside the goal's groups can stay as
+//! they were recorded, which makes the constraints over them true.
 //!
-//! A group also knows the sums of its conditions' digests and of its bytes', so what a question
-//! asks has a name before its slice is made.
+//! A group also knows the sums of its constraints' digests and of its bytes', so a query has
+//! a name before its slice is made.
 
 use std::collections::{HashMap, HashSet};
 
@@ -15,24 +15,24 @@ use nearmiss_expr::support::{Part, Parts, Supports};
 use nearmiss_expr::{InputByte, Inputs, TermId, Terms};
 
 use crate::answers::Key;
-use crate::question::{Effort, Question};
+use crate::query::{Effort, Policy, Query};
 
 /// A part of a path that can be solved on its own.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Slice {
-    /// The conditions, in the order of the path.
-    pub conditions: Vec<TermId>,
-    /// The input bytes of conditions and goal, in ascending order.
+    /// The constraints, in the order of the path.
+    pub constraints: Vec<TermId>,
+    /// The input bytes of constraints and goal, in ascending order.
     pub bytes: Vec<InputByte>,
 }
 
-/// The conditions of a path, grouped as they come.
+/// The constraints of a path, grouped as they come.
 #[derive(Clone)]
 pub struct Slices<'a> {
     recorded: &'a dyn Inputs,
     supports: Supports,
     digests: Digests,
-    /// The conditions that were added: a loop has the same ones over and over.
+    /// The constraints that were added: a loop has the same ones over and over.
     added: HashSet<TermId>,
     /// The number of each byte that was met.
     numbers: HashMap<InputByte, usize>,
@@ -42,7 +42,7 @@ pub struct Slices<'a> {
     groups: Vec<Group>,
     /// One byte of each part of a set that is known to be in one group.
     joined: HashMap<Part, usize>,
-    /// How many conditions there are.
+    /// How many constraints there are.
     count: usize,
 }
 
@@ -52,39 +52,39 @@ pub(crate) enum Sliced {
     Several(Slice),
 }
 
-/// What a question needs of a slice.
+/// What a query needs of a slice.
 pub(crate) struct View<'s> {
-    /// The conditions, in the order of the path.
-    pub conditions: &'s [TermId],
-    /// The input bytes of conditions and goal, in ascending order.
+    /// The constraints, in the order of the path.
+    pub constraints: &'s [TermId],
+    /// The input bytes of constraints and goal, in ascending order.
     pub bytes: &'s [InputByte],
-    /// How many of the conditions, from the first on, were in a question before.
-    pub asked: usize,
+    /// How many of the constraints, from the first on, were in a query before.
+    pub seen: usize,
 }
 
 impl Slice {
     /// A slice that no solver has seen.
     pub(crate) fn view(&self) -> View<'_> {
         View {
-            conditions: &self.conditions,
+            constraints: &self.constraints,
             bytes: &self.bytes,
-            asked: 0,
+            seen: 0,
         }
     }
 }
 
 impl<'s> View<'s> {
-    /// The question whether a goal can hold, too.
-    pub fn question(
+    /// The query whether a goal can hold, too.
+    pub fn query(
         self,
         recorded: &'s dyn Inputs,
         goal: TermId,
         fixed: &'s [(InputByte, u8)],
         effort: Effort,
-    ) -> Question<'s> {
-        Question {
-            path: self.conditions,
-            asked: self.asked,
+    ) -> Query<'s> {
+        Query {
+            constraints: self.constraints,
+            policy: Policy::Prefix { seen: self.seen },
             goal,
             fixed,
             bytes: self.bytes,
@@ -97,21 +97,21 @@ impl<'s> View<'s> {
 #[derive(Clone, Default)]
 struct Group {
     bytes: Vec<InputByte>,
-    conditions: Vec<TermId>,
-    /// The position of each condition in the path.
+    constraints: Vec<TermId>,
+    /// The position of each constraint in the path.
     positions: Vec<usize>,
     /// Whether all of this is in order.
     is_sorted: bool,
-    /// How many conditions, from the first on, were in a question.
-    asked: usize,
-    /// The sum of the conditions' digests.
+    /// How many constraints, from the first on, were in a query.
+    seen: usize,
+    /// The sum of the constraints' digests.
     digest: u128,
     /// The sum of the bytes' digests, with their recorded values.
     recorded: u128,
 }
 
 impl<'a> Slices<'a> {
-    /// No conditions yet.
+    /// No constraints yet.
     pub fn new(recorded: &'a dyn Inputs) -> Slices<'a> {
         Slices {
             recorded,
@@ -153,24 +153,24 @@ impl<'a> Slices<'a> {
         bytes.iter().map(|&byte| is_related(byte)).collect()
     }
 
-    /// Adds a condition; one without input bytes belongs to no slice.
-    pub fn add(&mut self, terms: &Terms, condition: TermId) {
-        if !self.added.insert(condition) {
+    /// Adds a constraint; one without input bytes belongs to no slice.
+    pub fn add(&mut self, terms: &Terms, constraint: TermId) {
+        if !self.added.insert(constraint) {
             return;
         }
-        let set = self.supports.of(terms, condition);
+        let set = self.supports.of(terms, constraint);
         if let Some(first) = self.join(Part::whole(set)) {
             let first = self.find(first);
-            let digest = self.digests.of(terms, condition);
+            let digest = self.digests.of(terms, constraint);
             let group = &mut self.groups[first];
-            group.conditions.push(condition);
+            group.constraints.push(constraint);
             group.positions.push(self.count);
             group.digest = group.digest.wrapping_add(digest);
             self.count += 1;
         }
     }
 
-    /// What is asked when a goal is, with some bytes fixed. `purpose` sets questions apart that
+    /// The name of a query for a goal, with some bytes fixed. `purpose` sets queries apart that
     /// are not of one kind.
     pub fn key(
         &mut self,
@@ -185,31 +185,31 @@ impl<'a> Slices<'a> {
             recorded = recorded.wrapping_add(self.groups[first].recorded);
         }
         let goal = self.digests.of(terms, goal);
-        let question = digest::of_numbers(&[path, goal, purpose.into()]);
+        let query = digest::of_numbers(&[path, goal, purpose.into()]);
         let with_byte = |all, &(byte, value): &(InputByte, u8)| {
             digest::absorb(digest::absorb(all, digest::of_byte(byte)), value.into())
         };
         Key {
-            question: fixed.iter().fold(question, with_byte),
+            query: fixed.iter().fold(query, with_byte),
             recorded,
         }
     }
 
-    /// The conditions that matter for a goal.
+    /// The constraints that matter for a goal.
     pub fn slice(&mut self, terms: &Terms, goal: TermId) -> Slice {
         match self.sliced(terms, goal) {
             Sliced::Several(slice) => slice,
             one => {
                 let view = self.view(&one);
                 Slice {
-                    conditions: view.conditions.to_vec(),
+                    constraints: view.constraints.to_vec(),
                     bytes: view.bytes.to_vec(),
                 }
             }
         }
     }
 
-    /// The same, without a copy where that is possible. On a long path most questions are about
+    /// The same, without a copy where that is possible. On a long path most queries are about
     /// one large group.
     pub(crate) fn sliced(&mut self, terms: &Terms, goal: TermId) -> Sliced {
         let firsts = self.groups_of(terms, goal);
@@ -219,11 +219,11 @@ impl<'a> Slices<'a> {
         }
         let groups = || firsts.iter().map(|&first| &self.groups[first]);
         let mut bytes: Vec<_> = groups().flat_map(|group| &group.bytes).copied().collect();
-        let mut conditions: Vec<_> = groups().flat_map(Group::entries).collect();
+        let mut constraints: Vec<_> = groups().flat_map(Group::entries).collect();
         bytes.sort();
-        conditions.sort();
+        constraints.sort();
         Sliced::Several(Slice {
-            conditions: conditions.into_iter().map(|(_, term)| term).collect(),
+            constraints: constraints.into_iter().map(|(_, term)| term).collect(),
             bytes,
         })
     }
@@ -234,28 +234,28 @@ impl<'a> Slices<'a> {
             Sliced::Group(first) => {
                 let group = &self.groups[*first];
                 View {
-                    conditions: &group.conditions,
+                    constraints: &group.constraints,
                     bytes: &group.bytes,
-                    asked: group.asked,
+                    seen: group.seen,
                 }
             }
             Sliced::Several(slice) => slice.view(),
         }
     }
 
-    /// All conditions of a slice were in a question now.
-    pub(crate) fn was_asked(&mut self, sliced: &Sliced) {
+    /// All constraints of a slice were in a query now.
+    pub(crate) fn was_queried(&mut self, sliced: &Sliced) {
         if let Sliced::Group(first) = sliced {
             let group = &mut self.groups[*first];
-            group.asked = group.conditions.len();
+            group.seen = group.constraints.len();
         }
     }
 
-    /// The same conditions for a solver that was asked nothing yet.
-    pub(crate) fn unasked(&self) -> Slices<'a> {
+    /// The same constraints for a solver that has seen none of them.
+    pub(crate) fn unseen(&self) -> Slices<'a> {
         let mut slices = self.clone();
         for group in &mut slices.groups {
-            group.asked = 0;
+            group.seen = 0;
         }
         slices
     }
@@ -340,30 +340,30 @@ impl<'a> Slices<'a> {
         if a == b {
             return;
         }
-        let size = |group: &Group| group.bytes.len() + group.conditions.len();
+        let size = |group: &Group| group.bytes.len() + group.constraints.len();
         let a_is_larger = size(&self.groups[a]) >= size(&self.groups[b]);
         let (large, small) = if a_is_larger { (a, b) } else { (b, a) };
         self.parents[small] = large;
         let moved = std::mem::take(&mut self.groups[small]);
         let group = &mut self.groups[large];
         group.bytes.extend(moved.bytes);
-        group.conditions.extend(moved.conditions);
+        group.constraints.extend(moved.constraints);
         group.positions.extend(moved.positions);
         group.is_sorted = false;
-        group.asked = 0;
+        group.seen = 0;
         group.digest = group.digest.wrapping_add(moved.digest);
         group.recorded = group.recorded.wrapping_add(moved.recorded);
     }
 }
 
 impl Group {
-    /// The conditions, each with its position in the path.
+    /// The constraints, each with its position in the path.
     fn entries(&self) -> impl Iterator<Item = (usize, TermId)> + '_ {
         let positions = self.positions.iter().copied();
-        positions.zip(self.conditions.iter().copied())
+        positions.zip(self.constraints.iter().copied())
     }
 
-    /// Brings bytes and conditions in order. Conditions that are added later come behind.
+    /// Brings bytes and constraints in order. Constraints that are added later come behind.
     fn sort(&mut self) {
         if std::mem::replace(&mut self.is_sorted, true) {
             return;
@@ -372,9 +372,10 @@ impl Group {
         let mut entries: Vec<(usize, TermId)> = self.entries().collect();
         // Two pieces that are in order each: a stable sort only merges them.
         entries.sort();
-        (self.positions, self.conditions) = entries.into_iter().unzip();
+        (self.positions, self.constraints) = entries.into_iter().unzip();
     }
 }
 
+pub(crate) mod set;
 #[cfg(test)]
 mod tests;

@@ -7,13 +7,14 @@ use nearmiss_expr::Inputs;
 use crate::answers::Answers;
 use crate::back::{BitBlaster, BitwuzlaSolver, External};
 use crate::layers::{
-    Checked, ConstantGoals, Differential, Escalate, Instances, RangeBounds, RecentModels, Share,
+    Checked, Differential, Escalate, Instances, RangeBounds, RecentModels, Share, SmallNumbers,
     UnsatCores,
 };
-use crate::question::Solver;
+use crate::query::Solver;
 use crate::session::Session;
+use crate::tree::TreeSession;
 
-/// Who solves what the layers in front leave over.
+/// What solves the queries that the layers in front leave over.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub enum Backend {
     /// Our bit-blaster for a short while, then Bitwuzla.
@@ -32,10 +33,22 @@ pub enum Backend {
     },
 }
 
+impl Backend {
+    /// A command if there is one, else the default.
+    pub fn of(command: Option<&[String]>) -> Backend {
+        match command {
+            Some(command) => Backend::External {
+                command: command.to_vec(),
+            },
+            None => Backend::default(),
+        }
+    }
+}
+
 /// Puts together the layers for sessions.
 #[derive(Clone, Debug)]
 pub struct Stack {
-    /// Who solves what the layers in front leave over.
+    /// What solves the queries that the layers in front leave over.
     pub backend: Backend,
     /// Whether there are layers in front.
     pub layered: bool,
@@ -91,29 +104,52 @@ impl Stack {
         session.fork(self.assemble())
     }
 
-    /// The whole of it, from the back to the front.
+    /// A session for all paths of one program, in one arena of terms.
+    pub fn tree(&self) -> TreeSession {
+        TreeSession::new(self.clone())
+    }
+
+    /// The layers for queries that follow one path, from the back to the front.
     fn assemble(&self) -> Box<dyn Solver> {
         let (backend, share) = (self.backend.clone(), self.share);
-        let make_backend = Box::new(move || make(&backend, share));
+        let make_backend = Box::new(move || make(&backend, share, bit_blaster));
         let mut solver: Box<dyn Solver> = Box::new(Instances::new(make_backend));
         solver = Box::new(Checked::new(solver));
         if self.layered {
             solver = Box::new(UnsatCores::new(solver));
             solver = Box::new(RecentModels::new(solver));
             solver = Box::new(RangeBounds::new(solver));
-            solver = Box::new(ConstantGoals::new(solver));
+        }
+        solver
+    }
+
+    /// The layers for queries about any set of constraints, from the back to the front. One
+    /// instance serves all of them.
+    pub(crate) fn assemble_for_assumptions(&self) -> Box<dyn Solver> {
+        // What the quick solver has learnt by its deadline it knows for good.
+        let share = Share {
+            part: 1,
+            ..self.share
+        };
+        let quick = || Box::new(SmallNumbers::new(bit_blaster())) as Box<dyn Solver>;
+        let mut solver = make(&self.backend, share, quick);
+        solver = Box::new(Checked::new(solver));
+        if self.layered {
+            // Recent models and whole slices as cores hardly ever answer here: a goal is the other
+            // outcome of a decision, met once on each path, and known answers come first.
+            solver = Box::new(RangeBounds::new(solver));
         }
         solver
     }
 }
 
 /// One instance of a back end.
-fn make(backend: &Backend, share: Share) -> Box<dyn Solver> {
+fn make(backend: &Backend, share: Share, quick: fn() -> Box<dyn Solver>) -> Box<dyn Solver> {
     match backend {
-        Backend::BitBlaster => bit_blaster(),
+        Backend::BitBlaster => quick(),
         Backend::Bitwuzla => bitwuzla(),
-        Backend::Escalate => Box::new(Escalate::new(bit_blaster(), share, bitwuzla)),
-        Backend::Differential => Box::new(Differential::new(bit_blaster(), bitwuzla())),
+        Backend::Escalate => Box::new(Escalate::new(quick(), share, bitwuzla)),
+        Backend::Differential => Box::new(Differential::new(quick(), bitwuzla())),
         Backend::External { command } => Box::new(External::new(command.clone())),
     }
 }

@@ -1,43 +1,43 @@
-//! Who answered how many questions, and how long it took.
+//! Which layer answered how many queries, and how long it took.
 
 use std::time::Duration;
 
-use crate::question::{Answer, Layer, Reason, Reply};
+use crate::query::{Answer, Layer, Reason, Reply};
 
 /// What the layers of one session have done; sessions can be added up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Statistics {
     layers: [LayerStatistics; Layer::ALL.len()],
-    /// The time of each question, whoever answered it.
+    /// The time of each query, whichever layer answered it.
     pub times: Histogram,
-    /// Questions without an answer because time or conflicts ran out.
+    /// Queries without an answer because time or conflicts ran out.
     pub timeouts: u64,
-    /// Questions that were too large.
+    /// Queries that were too large.
     pub too_large: u64,
-    /// Models that did not satisfy their question: errors of nearmiss.
+    /// Models that did not satisfy their query: errors of nearmiss.
     pub wrong_models: u64,
-    /// Questions about which two solvers did not agree: errors of nearmiss.
+    /// Queries about which two solvers did not agree: errors of nearmiss.
     pub disagreements: u64,
-    /// Questions at which a solver in a process of its own failed.
+    /// Queries at which a solver in a process of its own failed.
     pub failures: u64,
 }
 
 /// What one layer has done.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LayerStatistics {
-    /// Questions answered with an input.
+    /// Queries answered with an input.
     pub sat: u64,
-    /// Questions answered with "there is none".
+    /// Queries answered with "there is none".
     pub unsat: u64,
-    /// Questions that ended at this layer without an answer.
+    /// Queries that ended at this layer without an answer.
     pub unknown: u64,
-    /// The time of the questions that ended at this layer.
+    /// The time of the queries that ended at this layer.
     pub times: Histogram,
 }
 
 impl LayerStatistics {
-    /// Questions that ended at this layer.
-    pub fn questions(&self) -> u64 {
+    /// Queries that ended at this layer.
+    pub fn queries(&self) -> u64 {
         self.sat + self.unsat + self.unknown
     }
 
@@ -55,16 +55,29 @@ impl Statistics {
         &self.layers[layer as usize]
     }
 
-    /// How many questions were asked.
-    pub fn questions(&self) -> u64 {
+    /// How many queries there were.
+    pub fn queries(&self) -> u64 {
         self.times.count()
     }
 
-    /// Counts a question.
-    pub(crate) fn record(&mut self, reply: &Reply, time: Duration) {
-        self.times.record(time);
-        let layer = &mut self.layers[reply.by as usize];
-        layer.times.record(time);
+    /// How many queries ended at each layer that answered any, by its name.
+    pub fn by_layer(&self) -> impl Iterator<Item = (&'static str, u64)> + '_ {
+        let counts = Layer::ALL.iter();
+        let counts = counts.map(|&layer| (layer.name(), self.layer(layer).queries()));
+        counts.filter(|&(_, queries)| queries > 0)
+    }
+
+    /// How many queries came to a back end.
+    pub fn solved(&self) -> u64 {
+        let back_ends = Layer::ALL.iter().filter(|layer| layer.is_back_end());
+        back_ends.map(|&layer| self.layer(layer).queries()).sum()
+    }
+
+    /// Counts a query.
+    pub(crate) fn record(&mut self, reply: &Reply) {
+        self.times.record(reply.time);
+        let layer = &mut self.layers[reply.layer as usize];
+        layer.times.record(reply.time);
         match reply.answer {
             Answer::Sat(_) => layer.sat += 1,
             Answer::Unsat => layer.unsat += 1,
@@ -194,13 +207,12 @@ mod tests {
     #[test]
     fn replies_are_counted_where_they_belong() {
         let mut statistics = Statistics::default();
-        let time = Duration::from_millis(1);
-        statistics.record(&Reply::new(Answer::Unsat, Layer::Ranges), time);
+        statistics.record(&Reply::new(Answer::Unsat, Layer::Ranges));
         let late = Answer::Unknown(Reason::Timeout);
-        statistics.record(&Reply::new(late, Layer::Bitwuzla), time);
+        statistics.record(&Reply::new(late, Layer::Bitwuzla));
         let mut twice = statistics.clone();
         twice.merge(&statistics);
-        assert_eq!(twice.questions(), 4);
+        assert_eq!(twice.queries(), 4);
         assert_eq!(twice.layer(Layer::Ranges).unsat, 2);
         assert_eq!(
             (twice.timeouts, twice.layer(Layer::Bitwuzla).unknown),

@@ -8,13 +8,13 @@ use common::{byte, limits};
 use nearmiss_expr::{InputByte, TermId, Terms};
 use nearmiss_solve::{Answer, Backend, Limits, Model, Reason, Stack};
 
-fn ask(script: &str, limits: &Limits) -> Answer {
+fn answer(script: &str, limits: &Limits) -> Answer {
     let mut terms = Terms::new();
     let goal = goal(&mut terms);
     let recorded = |_: InputByte| 0;
     let command = ["sh", "-c", script].map(String::from).to_vec();
     let mut session = Stack::bare(Backend::External { command }).session(&recorded);
-    session.ask(&mut terms, goal, limits)
+    session.query(&mut terms, goal, limits).answer
 }
 
 fn goal(terms: &mut Terms) -> TermId {
@@ -40,14 +40,14 @@ fn answers_are_understood() {
         ("echo nonsense", Answer::Unknown(Reason::Failed)),
         ("grep -q 'get-value (i0_0)' && echo unsat", Answer::Unsat),
     ] {
-        assert_eq!(ask(script, &limits(20)), expected, "{script}");
+        assert_eq!(answer(script, &limits(20)), expected, "{script}");
     }
 }
 
 #[test]
 fn it_is_ended_in_time() {
     let start = Instant::now();
-    let answer = ask("exec sleep 1000", &Limits::time(Duration::from_millis(50)));
+    let answer = answer("exec sleep 1000", &Limits::time(Duration::from_millis(50)));
     assert_eq!(answer, Answer::Unknown(Reason::Timeout));
     assert!(start.elapsed() < Duration::from_secs(60));
 }
@@ -59,7 +59,7 @@ fn a_missing_program_is_a_failure() {
     let recorded = |_: InputByte| 0;
     let command = vec!["no-such-program-anywhere".to_string()];
     let mut session = Stack::bare(Backend::External { command }).session(&recorded);
-    let answer = session.ask(&mut terms, goal, &limits(1));
+    let answer = session.query(&mut terms, goal, &limits(1)).answer;
     assert_eq!(answer, Answer::Unknown(Reason::Failed));
     assert_eq!(session.statistics().failures, 1);
 }

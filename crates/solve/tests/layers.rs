@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use common::byte;
 use nearmiss_expr::{InputByte, Op, TermId, Terms};
 use nearmiss_solve::layers::{
-    Checked, ConstantGoals, Differential, Escalate, Instances, RangeBounds, RecentModels, Share,
+    Checked, Differential, Escalate, Instances, RangeBounds, RecentModels, Share, SmallNumbers,
     UnsatCores,
 };
-use nearmiss_solve::question::{Effort, Question, Reply};
+use nearmiss_solve::query::{Effort, Policy, Query, Reply};
 use nearmiss_solve::{Answer, Layer, Model, Reason, Solver};
 
 /// Always says the same and counts how often it was asked.
@@ -33,7 +33,7 @@ impl Says {
 }
 
 impl Solver for Says {
-    fn solve(&mut self, _: &mut Terms, _: &Question<'_>) -> Reply {
+    fn solve(&mut self, _: &mut Terms, _: &Query<'_>) -> Reply {
         self.asked.set(self.asked.get() + 1);
         Reply::new(self.answer.clone(), Layer::External)
     }
@@ -43,14 +43,14 @@ fn recorded(_: InputByte) -> u8 {
     3
 }
 
-fn question<'a>(path: &'a [TermId], goal: TermId, bytes: &'a [InputByte]) -> Question<'a> {
-    Question {
-        path,
-        asked: 0,
+fn query<'a>(path: &'a [TermId], goal: TermId, bytes: &'a [InputByte]) -> Query<'a> {
+    Query {
+        constraints: path,
         goal,
         fixed: &[],
         bytes,
         recorded: &recorded,
+        policy: Policy::Prefix { seen: 0 },
         effort: Effort {
             deadline: Instant::now() + Duration::from_secs(5),
             conflicts: None,
@@ -79,7 +79,7 @@ fn a_wrong_model_is_not_believed() {
         (8, Answer::Unknown(Reason::WrongModel)),
     ] {
         let (liar, _) = Says::new(Answer::Sat(Model::from_iter([(byte(0), value)])));
-        let reply = Checked::new(liar).solve(&mut terms, &question(&[], goal, &bytes));
+        let reply = Checked::new(liar).solve(&mut terms, &query(&[], goal, &bytes));
         assert_eq!(reply.answer, expected);
     }
 }
@@ -89,11 +89,11 @@ fn a_model_that_moves_a_fixed_byte_is_wrong() {
     let (mut terms, goal) = comparison(Op::Eq, 9);
     let (says, _) = Says::new(Answer::Sat(Model::from_iter([(byte(0), 9)])));
     let bytes = [byte(0)];
-    let question = Question {
+    let query = Query {
         fixed: &[(byte(0), 3)],
-        ..question(&[], goal, &bytes)
+        ..query(&[], goal, &bytes)
     };
-    let reply = Checked::new(says).solve(&mut terms, &question);
+    let reply = Checked::new(says).solve(&mut terms, &query);
     assert_eq!(reply.answer, Answer::Unknown(Reason::WrongModel));
 }
 
@@ -102,12 +102,12 @@ fn disagreement_is_no_answer() {
     let (mut terms, goal) = comparison(Op::Eq, 9);
     let (yes, _) = Says::new(Answer::Sat(Model::new()));
     let (no, _) = Says::new(Answer::Unsat);
-    let reply = Differential::new(yes, no).solve(&mut terms, &question(&[], goal, &[]));
+    let reply = Differential::new(yes, no).solve(&mut terms, &query(&[], goal, &[]));
     assert_eq!(reply.answer, Answer::Unknown(Reason::Disagreement));
 }
 
 #[test]
-fn models_answer_later_questions() {
+fn models_answer_later_queries() {
     let (mut terms, goal) = comparison(Op::Eq, 9);
     let weaker = compare(&mut terms, Op::Ne, 3);
     let recorded_will_do = compare(&mut terms, Op::Ult, 4);
@@ -115,7 +115,7 @@ fn models_answer_later_questions() {
     let bytes = [byte(0)];
     let (says, asked) = Says::new(Answer::Sat(Model::from_iter([(byte(0), 9)])));
     let mut models = RecentModels::new(says);
-    let mut by = |goal| models.solve(&mut terms, &question(&[], goal, &bytes)).by;
+    let mut by = |goal| models.solve(&mut terms, &query(&[], goal, &bytes)).layer;
     assert_eq!(by(recorded_will_do), Layer::Models);
     assert_eq!(by(goal), Layer::External);
     assert_eq!(by(weaker), Layer::Models);
@@ -131,41 +131,39 @@ fn models_that_leave_the_path_are_dropped() {
     let bytes = [byte(0)];
     let (says, _) = Says::new(Answer::Sat(Model::from_iter([(byte(0), 9)])));
     let mut models = RecentModels::new(says);
-    let mut by = |path: &[TermId], goal| models.solve(&mut terms, &question(path, goal, &bytes)).by;
+    let mut by = |path: &[TermId], goal| models.solve(&mut terms, &query(path, goal, &bytes)).layer;
     assert_eq!(by(&[], goal), Layer::External);
     assert_eq!(by(&[], weaker), Layer::Models);
     assert_eq!(by(&[small], weaker), Layer::External);
 }
 
 #[test]
-fn cores_refute_larger_questions_only() {
+fn cores_refute_larger_queries_only() {
     let (mut terms, goal) = comparison(Op::Eq, 9);
     let path: Vec<TermId> = (4..7)
         .map(|bound| compare(&mut terms, Op::Ult, bound))
         .collect();
     let (says, _) = Says::new(Answer::Unsat);
     let mut cores = UnsatCores::new(says);
-    let mut by = |path: &[TermId]| cores.solve(&mut terms, &question(path, goal, &[])).by;
+    let mut by = |path: &[TermId]| cores.solve(&mut terms, &query(path, goal, &[])).layer;
     assert_eq!(by(&path[..2]), Layer::External);
     assert_eq!(by(&path), Layer::Cores);
     assert_eq!(by(&path[1..]), Layer::External);
 }
 
 #[test]
-fn ranges_and_constants_need_no_solver() {
+fn ranges_need_no_solver() {
     let (mut terms, small) = comparison(Op::Ult, 10);
     let large = compare(&mut terms, Op::Ult, 200);
     let too_large = terms.not(large);
-    let never = terms.truth(false);
     let bytes = [byte(0)];
     let (says, asked) = Says::new(Answer::Unsat);
-    let mut solver = ConstantGoals::new(Box::new(RangeBounds::new(says)));
+    let mut solver = RangeBounds::new(says);
     let mut by = |goal| {
         solver
-            .solve(&mut terms, &question(&[small], goal, &bytes))
-            .by
+            .solve(&mut terms, &query(&[small], goal, &bytes))
+            .layer
     };
-    assert_eq!(by(never), Layer::Constant);
     assert_eq!(by(too_large), Layer::Ranges);
     assert_eq!(asked.get(), 0);
 }
@@ -179,11 +177,11 @@ fn the_strong_solver_gets_what_the_quick_one_leaves() {
     };
     let strong: fn() -> Box<dyn Solver> = || Says::new(Answer::Unsat).0;
     let (tired, _) = Says::new(Answer::Unknown(Reason::Timeout));
-    let reply = Escalate::new(tired, share, strong).solve(&mut terms, &question(&[], goal, &[]));
+    let reply = Escalate::new(tired, share, strong).solve(&mut terms, &query(&[], goal, &[]));
     assert_eq!(reply.answer, Answer::Unsat);
     let model = Answer::Sat(Model::from_iter([(byte(0), 9)]));
     let (quick, _) = Says::new(model.clone());
-    let reply = Escalate::new(quick, share, strong).solve(&mut terms, &question(&[], goal, &[]));
+    let reply = Escalate::new(quick, share, strong).solve(&mut terms, &query(&[], goal, &[]));
     assert_eq!(reply.answer, model);
 }
 
@@ -198,7 +196,7 @@ fn each_group_of_bytes_has_an_instance() {
     }));
     let mut made_after = |offsets: &[u32]| {
         let bytes: Vec<InputByte> = offsets.iter().copied().map(byte).collect();
-        solver.solve(&mut terms, &question(&[], goal, &bytes));
+        solver.solve(&mut terms, &query(&[], goal, &bytes));
         made.get()
     };
     assert_eq!(made_after(&[0, 1]), 1);
@@ -207,4 +205,83 @@ fn each_group_of_bytes_has_an_instance() {
     assert_eq!(made_after(&[0, 1, 2]), 2);
     assert_eq!(made_after(&[2, 3]), 2);
     assert_eq!(made_after(&[4]), 3);
+}
+
+/// A query whose constraints hold for this once, with what always holds.
+fn by_assumptions<'a>(query: Query<'a>, always: &'a [TermId]) -> Query<'a> {
+    Query {
+        policy: Policy::Assumptions { always },
+        ..query
+    }
+}
+
+#[test]
+fn by_assumptions_only_what_always_holds_narrows_ranges() {
+    let (mut terms, small) = comparison(Op::Ult, 10);
+    let large = compare(&mut terms, Op::Ult, 200);
+    let too_large = terms.not(large);
+    let bytes = [byte(0)];
+    let (says, _) = Says::new(Answer::Unsat);
+    let mut solver = RangeBounds::new(says);
+    let mut layer = |constraints: &[TermId], always: &[TermId]| {
+        let query = by_assumptions(query(constraints, too_large, &bytes), always);
+        solver.solve(&mut terms, &query).layer
+    };
+    assert_eq!(layer(&[small], &[]), Layer::External);
+    assert_eq!(layer(&[], &[]), Layer::External, "it held for one query");
+    assert_eq!(layer(&[small], &[small]), Layer::Ranges);
+}
+
+#[test]
+fn by_assumptions_models_are_kept_for_other_paths() {
+    let (mut terms, goal) = comparison(Op::Eq, 9);
+    let small = compare(&mut terms, Op::Ult, 5);
+    let weaker = compare(&mut terms, Op::Ne, 3);
+    let bytes = [byte(0)];
+    let (says, _) = Says::new(Answer::Sat(Model::from_iter([(byte(0), 9)])));
+    let mut models = RecentModels::new(says);
+    let mut layer = |constraints: &[TermId], goal| {
+        let query = by_assumptions(query(constraints, goal, &bytes), &[]);
+        models.solve(&mut terms, &query).layer
+    };
+    assert_eq!(layer(&[], goal), Layer::External);
+    assert_eq!(layer(&[small], weaker), Layer::External);
+    assert_eq!(layer(&[], weaker), Layer::Models);
+}
+
+/// Gives one model where nothing is fixed, another where something is.
+struct Two {
+    free: Model,
+    fixed: Answer,
+}
+
+impl Solver for Two {
+    fn solve(&mut self, _: &mut Terms, query: &Query<'_>) -> Reply {
+        let answer = match query.fixed {
+            [] => Answer::Sat(self.free.clone()),
+            fixed => {
+                assert_eq!(fixed, [(byte(1), 3)], "the high byte, as recorded");
+                self.fixed.clone()
+            }
+        };
+        Reply::new(answer, Layer::External)
+    }
+}
+
+#[test]
+fn small_numbers_are_preferred_where_there_are_some() {
+    let (mut terms, goal) = comparison(Op::Ne, 3);
+    let bytes = [byte(0), byte(1)];
+    let large = Model::from_iter([(byte(0), 3), (byte(1), 9)]);
+    let small = Model::from_iter([(byte(0), 9), (byte(1), 3)]);
+    for (free, fixed, expected) in [
+        (&large, Answer::Sat(small.clone()), &small),
+        (&large, Answer::Unsat, &large),
+        (&small, Answer::Sat(large.clone()), &small),
+    ] {
+        let free = free.clone();
+        let mut solver = SmallNumbers::new(Box::new(Two { free, fixed }));
+        let reply = solver.solve(&mut terms, &query(&[], goal, &bytes));
+        assert_eq!(reply.answer, Answer::Sat(expected.clone()));
+    }
 }

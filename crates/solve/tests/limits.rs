@@ -22,7 +22,7 @@ fn factoring(terms: &mut Terms) -> TermId {
 }
 
 #[test]
-fn a_hard_question_ends_in_time() {
+fn a_hard_query_ends_in_time() {
     let recorded = |_: InputByte| 0;
     for backend in [Backend::BitBlaster, Backend::Bitwuzla, Backend::Escalate] {
         let mut terms = Terms::new();
@@ -31,7 +31,7 @@ fn a_hard_question_ends_in_time() {
         for _ in 0..2 {
             let start = Instant::now();
             let limits = Limits::time(Duration::from_millis(50));
-            let answer = session.ask(&mut terms, goal, &limits);
+            let answer = session.query(&mut terms, goal, &limits).answer;
             let time = start.elapsed();
             assert_eq!(answer, Answer::Unknown(Reason::Timeout), "{backend:?}");
             assert!(time < Duration::from_secs(60), "{backend:?}: {time:?}");
@@ -40,7 +40,7 @@ fn a_hard_question_ends_in_time() {
         // And the session is still good for an easy one.
         let (input, nine) = (terms.input(byte(3)), terms.constant(8, 9));
         let easy = terms.eq(input, nine);
-        let answer = session.ask(&mut terms, easy, &Limits::default());
+        let answer = session.query(&mut terms, easy, &Limits::default()).answer;
         assert!(matches!(answer, Answer::Sat(_)), "{backend:?}: {answer:?}");
     }
 }

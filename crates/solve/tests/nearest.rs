@@ -63,7 +63,7 @@ fn changes_are_minimal() {
         }
         let goal = entangled(&mut terms, &mut random);
         conditions.push(goal);
-        match session.ask_nearest(&mut terms, goal, &limits(60)) {
+        match session.query_nearest(&mut terms, goal, &limits(60)).answer {
             Answer::Sat(model) => {
                 let input = model.over(&recorded);
                 let mut evaluator = Evaluator::new();
@@ -107,13 +107,13 @@ fn printable_and_close_values_are_preferred() {
     let (input, eight) = (terms.input(byte(0)), terms.constant(8, b'8'.into()));
     let goal = terms.binary(Op::Ule, eight, input);
     let mut session = Stack::default().session(&recorded);
-    let answer = session.ask_nearest(&mut terms, goal, &limits(10));
+    let answer = session.query_nearest(&mut terms, goal, &limits(10)).answer;
     assert_eq!(answer, Answer::Sat(Model::from_iter([(byte(0), b'8')])));
 }
 
 /// So many terms that values are not tried out by evaluation, and two bytes that must change.
 #[test]
-fn large_questions_are_left_to_the_solver() {
+fn large_queries_are_left_to_the_solver() {
     let mut terms = Terms::new();
     let recorded = |byte: InputByte| (byte.offset % 7) as u8;
     let mut sum = terms.constant(16, 0);
@@ -138,7 +138,7 @@ fn large_questions_are_left_to_the_solver() {
     let zero = terms.constant(16, 0);
     let moving = terms.binary(Op::Ne, sum, zero);
     let goal = terms.and(together, moving);
-    let Answer::Sat(model) = session.ask_nearest(&mut terms, goal, &limits(60)) else {
+    let Answer::Sat(model) = session.query_nearest(&mut terms, goal, &limits(60)).answer else {
         panic!("there is one");
     };
     let changed: Vec<u32> = model.iter().map(|(byte, _)| byte.offset).collect();

@@ -31,11 +31,11 @@ fn expect(
     let different = terms.not(equal);
     known.push(equal);
     let goal = conjunction(terms, &known);
-    let answer = session.ask(terms, goal, &limits(60));
+    let answer = session.query(terms, goal, &limits(60)).answer;
     assert!(matches!(answer, Answer::Sat(_)), "{what}: {answer:?}");
     *known.last_mut().expect("it has one") = different;
     let goal = conjunction(terms, &known);
-    let answer = session.ask(terms, goal, &limits(60));
+    let answer = session.query(terms, goal, &limits(60)).answer;
     assert_eq!(answer, Answer::Unsat, "{what}");
 }
 
@@ -112,13 +112,13 @@ fn operands_are_found() {
             }
             let goal = conjunction(&mut terms, &known);
             let mut session = Stack::bare(Backend::Differential).session(&recorded);
-            let answer = session.ask(&mut terms, goal, &limits(60));
+            let answer = session.query(&mut terms, goal, &limits(60)).answer;
             let what = format!("{} {width}", op.name());
             assert!(matches!(answer, Answer::Sat(_)), "{what}: {answer:?}");
             if !hard || width <= 8 {
                 let wanted = random.value(terms.width(result));
                 let goal = is(&mut terms, result, wanted);
-                let answer = session.ask(&mut terms, goal, &limits(60));
+                let answer = session.query(&mut terms, goal, &limits(60)).answer;
                 assert!(!matches!(answer, Answer::Unknown(_)), "{what}: {answer:?}");
             }
         }

@@ -1,4 +1,4 @@
-//! Random small questions: the truth by trying every input, against every back end and the
+//! Random small queries: the truth by trying every input, against every back end and the
 //! whole stack.
 
 mod common;
@@ -53,12 +53,12 @@ fn answers_are_true() {
             for &condition in &path {
                 session.assume(&terms, condition);
             }
-            match session.ask(&mut terms, goal, &limits(60)) {
+            match session.query(&mut terms, goal, &limits(60)).answer {
                 Answer::Sat(_) => assert!(expected, "{round}: {:?} sat", stack.backend),
                 Answer::Unsat => assert!(!expected, "{round}: {:?} unsat", stack.backend),
                 Answer::Unknown(reason) => panic!("{round}: {:?} {reason:?}", stack.backend),
             }
-            known += session.statistics().layer(Layer::Known).questions();
+            known += session.statistics().layer(Layer::Known).queries();
         }
         *if expected {
             &mut satisfiable
@@ -74,7 +74,7 @@ fn answers_are_true() {
     assert!((40..=60).contains(&known), "{known}");
 }
 
-/// One session with slices and layers, against a question of its own for every whole prefix.
+/// One session with slices and layers, against a query of its own for every whole prefix.
 #[test]
 fn a_session_with_slices_equals_the_whole_path() {
     let mut random = Random::new(12);
@@ -90,7 +90,7 @@ fn a_session_with_slices_equals_the_whole_path() {
             let truth = evaluator.holds(&terms, &recorded, condition);
             let taken = terms.holds(condition, truth);
             let goal = terms.not(taken);
-            let found = session.ask(&mut terms, goal, &limits(60));
+            let found = session.query(&mut terms, goal, &limits(60)).answer;
             let expected = whole_path(&mut terms, &recorded, &path, goal);
             match (&found, &expected) {
                 (Answer::Sat(model), Answer::Sat(_)) => {
@@ -107,7 +107,69 @@ fn a_session_with_slices_equals_the_whole_path() {
             session.assume(&terms, taken);
             path.push(taken);
         }
-        assert_eq!(session.statistics().questions(), 12);
+        assert_eq!(session.statistics().queries(), 12);
+    }
+}
+
+/// One tree session for many paths that share constraints, against the truth; every back end.
+#[test]
+fn a_tree_session_equals_the_truth_on_every_path() {
+    let mut random = Random::new(13);
+    for backend in [
+        Backend::Escalate,
+        Backend::BitBlaster,
+        Backend::Bitwuzla,
+        Backend::Differential,
+    ] {
+        let mut terms = Terms::new();
+        let mut session = Stack::new(backend.clone()).tree();
+        let pool: Vec<TermId> = (0..6)
+            .map(|_| condition(&mut terms, &mut random, 2, 4))
+            .collect();
+        let (mut satisfiable, mut unsatisfiable) = (0, 0);
+        for round in 0..24 {
+            if round == 12 {
+                session.renew();
+            }
+            let base_value = random.next() as u16;
+            let base = move |byte: InputByte| base_value.to_le_bytes()[byte.offset as usize];
+            let mut evaluator = Evaluator::new();
+            let mut path = Vec::new();
+            for _ in 0..2 {
+                let decision = random.pick(&pool);
+                let truth = evaluator.holds(&terms, &base, decision);
+                path.push(terms.holds(decision, truth));
+            }
+            let decision = random.pick(&pool);
+            let taken = evaluator.holds(&terms, &base, decision);
+            let goal = terms.holds(decision, !taken);
+            let whole = [&path[..], &[goal]].concat();
+            let expected = brute_force(&terms, &whole);
+            let reply = session.query(&mut terms, &path, goal, &base, &limits(60));
+            match reply.answer {
+                Answer::Sat(model) => {
+                    let input = model.over(&base);
+                    evaluator.reset();
+                    let mut all = whole.iter();
+                    assert!(
+                        all.all(|&one| evaluator.holds(&terms, &input, one)),
+                        "{round}"
+                    );
+                    assert!(expected, "{round}: {backend:?} sat");
+                    satisfiable += 1;
+                }
+                Answer::Unsat => {
+                    assert!(!expected, "{round}: {backend:?} unsat");
+                    unsatisfiable += 1;
+                }
+                Answer::Unknown(reason) => panic!("{round}: {backend:?} {reason:?}"),
+            }
+        }
+        assert!(
+            satisfiable > 2 && unsatisfiable > 2,
+            "{satisfiable} {unsatisfiable}"
+        );
+        assert_eq!(session.statistics().queries(), 24);
     }
 }
 
@@ -121,7 +183,7 @@ fn whole_path(
         .iter()
         .fold(goal, |all, &condition| terms.and(all, condition));
     let mut session = Stack::bare(Backend::BitBlaster).session(recorded);
-    session.ask(terms, goal, &limits(60))
+    session.query(terms, goal, &limits(60)).answer
 }
 
 /// A condition over two of eight bytes that are side by side.

@@ -55,6 +55,9 @@ pub struct ExploreArguments {
     /// The function then does whatever the invented input makes it do, to your files too.
     #[arg(long)]
     pub no_sandbox: bool,
+    /// Use another solver: a command that reads SMT-LIB 2 from its standard input
+    #[arg(long, value_name = "COMMAND")]
+    pub solver: Option<String>,
     #[command(flatten)]
     pub inputs: InputArguments,
     #[command(flatten)]

@@ -20,17 +20,21 @@ pub struct Defaults {
     pub input: u64,
 }
 
+/// The words of `--solver`, after an attempt to use it.
+pub fn solver(command: Option<&str>) -> Result<Option<Vec<String>>, String> {
+    let Some(command) = command else {
+        return Ok(None);
+    };
+    let words: Vec<String> = command.split_whitespace().map(str::to_string).collect();
+    nearmiss_engine::check_solver(&words)?;
+    Ok(Some(words))
+}
+
 /// What the engine is to do.
 pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Config, String> {
     environment::check_address_space()?;
     check_output(arguments)?;
     let compiler = environment::compiler_config()?;
-    let solver = arguments.solver.as_ref();
-    let solver: Option<Vec<String>> =
-        solver.map(|command| command.split_whitespace().map(str::to_string).collect());
-    if let Some(command) = &solver {
-        nearmiss_engine::check_solver(command)?;
-    }
     let (budget, inputs) = (&arguments.budget, &arguments.inputs);
     Ok(Config {
         directory: arguments.campaign.dir.clone(),
@@ -42,7 +46,7 @@ pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Conf
         jobs: budget.jobs.map_or_else(processors, usize::from),
         checks: arguments.kinds(),
         sandbox: environment::sandbox(arguments.no_sandbox)?,
-        solver,
+        solver: solver(arguments.solver.as_deref())?,
         channels: inputs.channel_letters(),
         options: Options {
             length: inputs.length,

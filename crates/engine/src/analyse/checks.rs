@@ -12,7 +12,7 @@ use nearmiss_abi::event::EventKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_expr::TermId;
 use nearmiss_judge::spot::{self, Check, Spot};
-use nearmiss_solve::{Answer, Layer, Model, Statistics};
+use nearmiss_solve::{Answer, Layer, Model};
 use nearmiss_trace::Event;
 
 use super::{Candidate, Walk};
@@ -104,7 +104,6 @@ impl Walk<'_> {
         let goal = self.terms.not(condition);
         let related = self.related_lengths(goal);
         let limits = self.limits();
-        let before = self.session.statistics().clone();
         let mut candidate = Candidate {
             event: number,
             site,
@@ -112,7 +111,8 @@ impl Walk<'_> {
             changes: Model::new(),
             guess: false,
         };
-        match self.session.ask(self.terms, goal, &limits) {
+        let reply = self.session.query(self.terms, goal, &limits);
+        match reply.answer {
             Answer::Unsat => match self.guess(goal, site) {
                 Some(changes) => {
                     // It holds only because something was fixed: nobody knows yet.
@@ -121,7 +121,7 @@ impl Walk<'_> {
                     candidate.guess = true;
                     self.add(candidate);
                 }
-                None => self.holds(&before),
+                None => self.holds(reply.layer),
             },
             Answer::Unknown(_) => {
                 self.checks.undecided += 1;
@@ -151,7 +151,7 @@ impl Walk<'_> {
         let goal = self.terms.not(condition);
         let related = self.related_lengths(goal);
         let limits = self.limits();
-        let found = match self.session.ask(self.terms, goal, &limits) {
+        let found = match self.session.query(self.terms, goal, &limits).answer {
             Answer::Sat(model) => Some(Candidate {
                 event: number,
                 site: event.site,
@@ -167,7 +167,8 @@ impl Walk<'_> {
     /// Asks again without what was fixed.
     fn guess(&mut self, goal: TermId, site: SiteId) -> Option<Model> {
         let limits = self.limits();
-        match self.loose.as_mut()?.ask_nearest(self.terms, goal, &limits) {
+        let loose = self.loose.as_mut()?;
+        match loose.query_nearest(self.terms, goal, &limits).answer {
             Answer::Sat(changes) => Some(changes),
             Answer::Unsat => None,
             Answer::Unknown(_) => {
@@ -178,17 +179,12 @@ impl Walk<'_> {
     }
 
     /// Counts a check that holds for the layer that said so.
-    fn holds(&mut self, before: &Statistics) {
-        let after = self.session.statistics();
-        let decided_by = |layer: &&Layer| after.layer(**layer).unsat > before.layer(**layer).unsat;
-        match Layer::ALL.iter().find(decided_by) {
-            Some(Layer::BitBlaster | Layer::Bitwuzla | Layer::External) | None => {
-                self.checks.by_solver += 1;
-            }
-            Some(layer) => {
-                let name = layer.name().to_string();
-                *self.checks.without_solver.entry(name).or_default() += 1;
-            }
+    fn holds(&mut self, layer: Layer) {
+        if layer.is_back_end() {
+            self.checks.by_solver += 1;
+        } else {
+            let name = layer.name().to_string();
+            *self.checks.without_solver.entry(name).or_default() += 1;
         }
     }
 }

@@ -102,7 +102,7 @@ impl Walk<'_> {
     pub(super) fn ask_way(&mut self, goal: TermId) -> Answer {
         let related = self.related_lengths(goal);
         let limits = self.limits();
-        match self.session.ask(self.terms, goal, &limits) {
+        match self.session.query(self.terms, goal, &limits).answer {
             Answer::Sat(first) => Answer::Sat(self.nearest(goal, &related, first)),
             other => other,
         }

@@ -213,7 +213,7 @@ struct Told {
 impl Told {
     fn tell(&mut self, walk: &Walk, tally: &Tally) {
         let (met, undecided) = (walk.checks.met, walk.checks.undecided);
-        let questions = walk.session.statistics().questions();
+        let questions = walk.session.statistics().queries();
         tally.checks.add(met - self.checks);
         tally
             .decided

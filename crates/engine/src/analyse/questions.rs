@@ -47,7 +47,8 @@ impl Walk<'_> {
                 .lengths
                 .nearest(session, terms, goal, related, first, time);
         }
-        match self.session.ask_nearest(self.terms, goal, &limits) {
+        let reply = self.session.query_nearest(self.terms, goal, &limits);
+        match reply.answer {
             Answer::Sat(nearest) => nearest,
             _ => first,
         }

@@ -90,7 +90,7 @@ impl Walk<'_> {
         };
         self.related_lengths(goal);
         let limits = self.limits();
-        if self.session.ask(self.terms, goal, &limits) == Answer::Unsat {
+        if self.session.query(self.terms, goal, &limits).answer == Answer::Unsat {
             return;
         }
         match (bound.channel, event.kind) {

@@ -169,7 +169,8 @@ impl<'s, 'a> Search<'s, 'a> {
         fixed: &[(InputByte, u8)],
     ) -> Option<Model> {
         let limits = self.limits();
-        match self.session.ask_with(terms, goal, fixed, &limits) {
+        let reply = self.session.query_with(terms, goal, fixed, &limits);
+        match reply.answer {
             Answer::Sat(model) => Some(model.changes(self.session.recorded())),
             _ => None,
         }
@@ -177,7 +178,7 @@ impl<'s, 'a> Search<'s, 'a> {
 
     fn ask_nearest(&mut self, terms: &mut Terms, goal: TermId) -> Option<Model> {
         let limits = self.limits();
-        match self.session.ask_nearest(terms, goal, &limits) {
+        match self.session.query_nearest(terms, goal, &limits).answer {
             Answer::Sat(model) => Some(model),
             _ => None,
         }

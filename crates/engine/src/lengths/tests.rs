@@ -78,7 +78,7 @@ impl<'a> Case<'a> {
             .lengths
             .related(&mut self.session, &mut self.terms, goal, &mut assume);
         let limits = Limits::default();
-        let Answer::Sat(first) = self.session.ask(&mut self.terms, goal, &limits) else {
+        let Answer::Sat(first) = self.session.query(&mut self.terms, goal, &limits).answer else {
             return None;
         };
         let model = self.lengths.nearest(

@@ -130,7 +130,7 @@ impl Auto {
         self.take_turns();
         if self.turn == Turn::Late && before != Turn::Late {
             // Large formulas that nobody asks about any more weigh on every question.
-            lab.solver.renew(&lab.terms);
+            lab.solver.renew();
         }
         admitted
     }

@@ -13,7 +13,7 @@ use nearmiss_expr::{TermId, Terms};
 use nearmiss_harness::ACCEPTED;
 use nearmiss_merge::Judge;
 use nearmiss_sites::program::Program;
-use nearmiss_solve::{Answer, Limits, TreeSolver};
+use nearmiss_solve::{Answer, Limits, TreeSession};
 
 use super::{Admitted, Summary};
 use crate::input::Input;
@@ -77,10 +77,10 @@ impl Formula {
         };
         let agrees = formula.agrees(lab, setup, valid)?;
         if agrees {
-            lab.solver.assume_always(&lab.terms, &formula.parts);
+            lab.solver.assume_always(&formula.parts);
         }
         // What was made of terms before is wider than it need be now.
-        lab.solver.renew(&lab.terms);
+        lab.solver.renew();
         Ok(agrees.then_some(formula))
     }
 
@@ -148,7 +148,7 @@ impl Formula {
 
 /// Asks a solver whether inputs that keep to the setup can meet conditions.
 struct Solver<'a> {
-    solver: &'a mut TreeSolver,
+    solver: &'a mut TreeSession,
     setup: &'a [TermId],
     input: &'a Input,
     end: Instant,
@@ -162,7 +162,7 @@ impl Judge for Solver<'_> {
         };
         let all = [self.setup, before].concat();
         let limits = Limits::time(left);
-        let answer = (self.solver).ask(terms, &all, goal, self.input, &limits);
-        Some(answer != Answer::Unsat)
+        let reply = (self.solver).query(terms, &all, goal, self.input, &limits);
+        Some(reply.answer != Answer::Unsat)
     }
 }

@@ -135,9 +135,9 @@ impl Summary {
         if self.is_complete && !self.is_told {
             // What admissible inputs are like holds in every question from now on.
             let parts = conjuncts(&lab.terms, self.nodes[0].possible);
-            lab.solver.assume_always(&lab.terms, &parts);
+            lab.solver.assume_always(&parts);
             // What was made of terms before is wider than it need be now.
-            lab.solver.renew(&lab.terms);
+            lab.solver.renew();
             self.is_told = true;
         }
         Ok(())

@@ -1,5 +1,5 @@
-//! Which back end, and which order, is best: questions of concolic kind, put to each. Prints a
-//! table. `cargo run --release -p nearmiss-solve --example back_ends [seconds a question]`
+//! Which back end, and which order, is best: queries of concolic kind, put to each. Prints a
+//! table. `cargo run --release -p nearmiss-solve --example back_ends [seconds a query]`
 
 mod scenarios;
 
@@ -57,17 +57,17 @@ fn run(scenario: &mut Scenario, stack: &Stack, limits: &Limits, nearest: bool, r
             Step::Ask(goal) => goal,
         };
         let start = processor_time();
-        let answer = if nearest {
-            session.ask_nearest(&mut scenario.terms, goal, limits)
+        let reply = if nearest {
+            session.query_nearest(&mut scenario.terms, goal, limits)
         } else {
-            session.ask(&mut scenario.terms, goal, limits)
+            session.query(&mut scenario.terms, goal, limits)
         };
         let time = processor_time() - start;
         if time > row.times.iter().copied().fold(worst, f64::max) {
             row.slowest = format!("{}, step {number}", scenario.name);
         }
         row.times.push(time);
-        row.solved += usize::from(!matches!(answer, Answer::Unknown(_)));
+        row.solved += usize::from(!matches!(reply.answer, Answer::Unknown(_)));
     }
     row.statistics.merge(session.statistics());
 }

@@ -7,7 +7,7 @@ use nearmiss_expr::{Evaluator, InputByte, Op, TermId, Terms};
 pub enum Step {
     /// The path goes on.
     Assume(TermId),
-    /// A question about the path so far.
+    /// A query about the path so far.
     Ask(TermId),
 }
 

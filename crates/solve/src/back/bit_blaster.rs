@@ -1,16 +1,22 @@
-//! Our bit-blaster on CaDiCaL: one growing instance, conditions of the path as unit clauses,
-//! goals as assumptions.
+//! Our bit-blaster on CaDiCaL: one growing instance. By prefix, constraints of the path are unit
+//! clauses and only goals are assumptions; by assumptions, constraints are assumptions, too.
 
-use nearmiss_expr::Terms;
+use std::time::Instant;
 
-use super::Told;
+use nearmiss_expr::{InputByte, TermId, Terms};
+
+use super::Asserted;
 use crate::blast::{Bit, Blaster, Interrupted};
-use crate::question::{Answer, Layer, Model, Question, Reason, Reply, Solver};
+use crate::query::{Answer, Layer, Model, Policy, Query, Reason, Reply, Solver};
+
+/// An instance that has grown beyond this by assumptions is begun again: old paths weigh on each
+/// propagation.
+const MAX_CLAUSES: usize = 3_000_000;
 
 /// The bit-blaster.
 pub struct BitBlaster {
     blaster: Blaster,
-    told: Told,
+    asserted: Asserted,
 }
 
 impl Default for BitBlaster {
@@ -20,45 +26,96 @@ impl Default for BitBlaster {
 }
 
 impl BitBlaster {
-    /// Knows of no condition.
+    /// Knows of no constraint.
     pub fn new() -> BitBlaster {
         BitBlaster {
             blaster: Blaster::new(),
-            told: Told::default(),
+            asserted: Asserted::default(),
         }
     }
 
-    fn answer(&mut self, terms: &Terms, question: &Question<'_>) -> Result<Answer, Interrupted> {
-        let effort = question.effort;
-        for &condition in question.path {
-            if self.told.knows(condition) {
-                continue;
+    fn answer(&mut self, terms: &Terms, query: &Query<'_>) -> Result<Answer, Interrupted> {
+        let mut assumptions = match query.policy {
+            Policy::Prefix { .. } => {
+                self.assert_path(terms, query)?;
+                Vec::new()
             }
-            let recorded = question.recorded;
-            let bit = self
-                .blaster
-                .condition(terms, recorded, condition, effort.deadline)?;
-            self.blaster.gates.clause(&[bit]);
-            self.told.mark(condition);
+            Policy::Assumptions { always } => {
+                self.assert_always(terms, always, query.effort.deadline)?;
+                self.literals(terms, query, query.constraints)?
+            }
+        };
+        assumptions.extend(self.literals(terms, query, &[query.goal])?);
+        if assumptions.contains(&Bit::FALSE.literal()) {
+            return Ok(Answer::Unsat);
         }
-        let goal =
-            self.blaster
-                .condition(terms, question.recorded, question.goal, effort.deadline)?;
-        let mut assumptions = vec![goal.literal()];
-        for &(byte, value) in question.fixed {
+        for &(byte, value) in query.fixed {
             if let Some(bits) = self.blaster.input(byte) {
                 assumptions.extend(byte_literals(bits, value));
             }
         }
         let sat = &mut self.blaster.gates.sat;
-        match sat.check(assumptions, effort.conflicts, effort.deadline) {
-            Some(true) => Ok(Answer::Sat(self.model(question))),
+        match sat.check(assumptions, query.effort.conflicts, query.effort.deadline) {
+            Some(true) => Ok(Answer::Sat(self.model(query))),
             Some(false) => Ok(Answer::Unsat),
             None => Err(Interrupted::Timeout),
         }
     }
 
-    fn model(&self, question: &Question<'_>) -> Model {
+    /// The constraints of a path hold from now on.
+    fn assert_path(&mut self, terms: &Terms, query: &Query<'_>) -> Result<(), Interrupted> {
+        for &constraint in query.constraints {
+            if !self.asserted.has(constraint) {
+                let (recorded, deadline) = (query.recorded, query.effort.deadline);
+                let bit = (self.blaster).condition(terms, recorded, constraint, deadline)?;
+                self.blaster.gates.clause(&[bit]);
+                self.asserted.mark(constraint);
+            }
+        }
+        Ok(())
+    }
+
+    /// These hold in every query, and what they say of terms makes gates needless.
+    fn assert_always(
+        &mut self,
+        terms: &Terms,
+        always: &[TermId],
+        deadline: Instant,
+    ) -> Result<(), Interrupted> {
+        if self.blaster.gates.clause_count() > MAX_CLAUSES {
+            *self = BitBlaster::new();
+        }
+        for &constraint in always {
+            if !self.asserted.has(constraint) {
+                let zero = |_: InputByte| 0;
+                let bit = (self.blaster).condition(terms, &zero, constraint, deadline)?;
+                self.blaster.gates.clause(&[bit]);
+                self.blaster.assume(terms, constraint);
+                self.asserted.mark(constraint);
+            }
+        }
+        Ok(())
+    }
+
+    /// The literals that make constraints true.
+    fn literals(
+        &mut self,
+        terms: &Terms,
+        query: &Query<'_>,
+        constraints: &[TermId],
+    ) -> Result<Vec<i32>, Interrupted> {
+        let mut literals = Vec::with_capacity(constraints.len() + 1);
+        for &constraint in constraints {
+            let (recorded, deadline) = (query.recorded, query.effort.deadline);
+            let bit = (self.blaster).condition(terms, recorded, constraint, deadline)?;
+            if bit.known() != Some(true) {
+                literals.push(bit.literal());
+            }
+        }
+        Ok(literals)
+    }
+
+    fn model(&self, query: &Query<'_>) -> Model {
         let sat = &self.blaster.gates.sat;
         let value = |bits: &[Bit]| {
             let bits = bits.iter().rev();
@@ -66,7 +123,7 @@ impl BitBlaster {
                 value << 1 | u8::from(sat.value(bit.literal()))
             })
         };
-        question
+        query
             .bytes
             .iter()
             .filter_map(|&byte| Some((byte, value(self.blaster.input(byte)?))))
@@ -75,7 +132,7 @@ impl BitBlaster {
 }
 
 /// The literals that say that a byte has a value.
-pub(crate) fn byte_literals(bits: &[Bit], value: u8) -> impl Iterator<Item = i32> + '_ {
+fn byte_literals(bits: &[Bit], value: u8) -> impl Iterator<Item = i32> + '_ {
     bits.iter().enumerate().map(move |(position, &bit)| {
         let bit = if value >> position & 1 == 1 {
             bit
@@ -87,8 +144,8 @@ pub(crate) fn byte_literals(bits: &[Bit], value: u8) -> impl Iterator<Item = i32
 }
 
 impl Solver for BitBlaster {
-    fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
-        let answer = match self.answer(terms, question) {
+    fn solve(&mut self, terms: &mut Terms, query: &Query<'_>) -> Reply {
+        let answer = match self.answer(terms, query) {
             Ok(answer) => answer,
             Err(Interrupted::Timeout) => Answer::Unknown(Reason::Timeout),
             Err(Interrupted::TooLarge) => Answer::Unknown(Reason::TooLarge),

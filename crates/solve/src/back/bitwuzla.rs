@@ -6,23 +6,23 @@ use std::time::Instant;
 use nearmiss_bitwuzla::bitvector::{Bitwuzla, Kind, Term};
 use nearmiss_expr::{InputByte, Lowering, Node, Op, Ranges, TermId, Terms};
 
-use super::Told;
-use crate::question::{Answer, Layer, Model, Question, Reason, Reply, Solver};
+use super::Asserted;
+use crate::query::{Answer, Layer, Model, Policy, Query, Reason, Reply, Solver};
 
-/// How many terms that Bitwuzla has not seen a question may have for each millisecond of its time.
+/// How many terms that Bitwuzla has not seen a query may have for each millisecond of its time.
 /// It turns them into gates without a look at the clock.
 const TERMS_PER_MILLISECOND: u64 = 16;
 
-/// Bitwuzla as a solver of questions.
+/// Bitwuzla as a solver of queries.
 pub struct BitwuzlaSolver {
     bitwuzla: Bitwuzla,
-    told: Told,
+    asserted: Asserted,
     /// Bitwuzla's terms for ours, by our index. All are bit vectors, truths too.
     known: Vec<Option<Term>>,
     inputs: HashMap<InputByte, Term>,
     lowering: Lowering,
     ranges: Ranges,
-    /// How many terms may still be translated for the question in work.
+    /// How many terms may still be translated for the query in work.
     terms_left: u64,
 }
 
@@ -33,11 +33,11 @@ impl Default for BitwuzlaSolver {
 }
 
 impl BitwuzlaSolver {
-    /// Knows of no condition.
+    /// Knows of no constraint.
     pub fn new() -> BitwuzlaSolver {
         BitwuzlaSolver {
             bitwuzla: Bitwuzla::new(),
-            told: Told::default(),
+            asserted: Asserted::default(),
             known: Vec::new(),
             inputs: HashMap::new(),
             lowering: Lowering::new(),
@@ -47,8 +47,8 @@ impl BitwuzlaSolver {
     }
 
     /// A one-bit term as a truth; `None` when it is too late, or too much.
-    fn truth(&mut self, terms: &mut Terms, condition: TermId, deadline: Instant) -> Option<Term> {
-        let lowered = self.lowering.lower(terms, &mut self.ranges, condition);
+    fn truth(&mut self, terms: &mut Terms, constraint: TermId, deadline: Instant) -> Option<Term> {
+        let lowered = self.lowering.lower(terms, &mut self.ranges, constraint);
         let bit = self.translate(terms, lowered, deadline)?;
         let one = self.bitwuzla.constant(1, 1);
         Some(self.bitwuzla.term(Kind::Equal, &[bit, one]))
@@ -127,20 +127,20 @@ impl BitwuzlaSolver {
     }
 
     /// `None` when it is too late, or too much.
-    fn answer(&mut self, terms: &mut Terms, question: &Question<'_>) -> Option<Answer> {
-        let deadline = question.effort.deadline;
+    fn answer(&mut self, terms: &mut Terms, query: &Query<'_>) -> Option<Answer> {
+        let deadline = query.effort.deadline;
         let time = deadline.saturating_duration_since(Instant::now());
         self.terms_left = TERMS_PER_MILLISECOND * time.as_millis() as u64;
-        for &condition in question.path {
-            if self.told.knows(condition) {
+        for &constraint in query.constraints {
+            if self.asserted.has(constraint) {
                 continue;
             }
-            let truth = self.truth(terms, condition, deadline)?;
+            let truth = self.truth(terms, constraint, deadline)?;
             self.bitwuzla.assert(truth);
-            self.told.mark(condition);
+            self.asserted.mark(constraint);
         }
-        let mut assumptions = vec![self.truth(terms, question.goal, deadline)?];
-        for &(byte, value) in question.fixed {
+        let mut assumptions = vec![self.truth(terms, query.goal, deadline)?];
+        for &(byte, value) in query.fixed {
             if let Some(&input) = self.inputs.get(&byte) {
                 let value = self.bitwuzla.constant(8, value.into());
                 assumptions.push(self.bitwuzla.term(Kind::Equal, &[input, value]));
@@ -148,15 +148,15 @@ impl BitwuzlaSolver {
         }
         let is_sat = self.bitwuzla.check(&assumptions, deadline)?;
         Some(if is_sat {
-            Answer::Sat(self.model(question))
+            Answer::Sat(self.model(query))
         } else {
             Answer::Unsat
         })
     }
 
-    fn model(&mut self, question: &Question<'_>) -> Model {
+    fn model(&mut self, query: &Query<'_>) -> Model {
         let (bitwuzla, inputs) = (&mut self.bitwuzla, &self.inputs);
-        question
+        query
             .bytes
             .iter()
             .filter_map(|byte| Some((*byte, bitwuzla.value(*inputs.get(byte)?) as u8)))
@@ -165,8 +165,12 @@ impl BitwuzlaSolver {
 }
 
 impl Solver for BitwuzlaSolver {
-    fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
-        let answer = self.answer(terms, question);
+    fn solve(&mut self, terms: &mut Terms, query: &Query<'_>) -> Reply {
+        // Asserted constraints are rewritten, which assumptions are not: worth a new start.
+        if matches!(query.policy, Policy::Assumptions { .. }) {
+            *self = BitwuzlaSolver::new();
+        }
+        let answer = self.answer(terms, query);
         let answer = answer.unwrap_or(Answer::Unknown(Reason::Timeout));
         Reply::new(answer, Layer::Bitwuzla)
     }

@@ -1,4 +1,4 @@
-//! Any program that reads SMT-LIB 2, as a child process: for comparison, one process a question.
+//! Any program that reads SMT-LIB 2, as a child process: for comparison, one process a query.
 
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use nearmiss_expr::{InputByte, Ranges, Terms, print};
 
-use crate::question::{Answer, Layer, Model, Question, Reason, Reply, Solver};
+use crate::query::{Answer, Layer, Model, Query, Reason, Reply, Solver};
 
 /// A solver in a process of its own.
 pub struct External {
@@ -21,9 +21,9 @@ impl External {
         External { command }
     }
 
-    fn answer(&self, terms: &mut Terms, question: &Question<'_>) -> Result<Answer, Reason> {
-        let script = script(terms, question);
-        let text = self.run(script, question.effort.deadline)?;
+    fn answer(&self, terms: &mut Terms, query: &Query<'_>) -> Result<Answer, Reason> {
+        let script = script(terms, query);
+        let text = self.run(script, query.effort.deadline)?;
         let (verdict, values) = text.trim_start().split_once('\n').unwrap_or((&text, ""));
         match verdict.trim() {
             "sat" => Ok(Answer::Sat(model(values).ok_or(Reason::Failed)?)),
@@ -63,10 +63,10 @@ impl External {
     }
 }
 
-/// Makes sure that a command is a solver, by a question whose answer is known; else says why not. One
+/// Makes sure that a command is a solver, by a query whose answer is known; else says why not. One
 /// that never answers would leave every check undecided.
 pub fn check(command: &[String]) -> Result<(), String> {
-    const QUESTION: &str = "(set-option :produce-models true)\n(set-logic QF_BV)\n\
+    const QUERY: &str = "(set-option :produce-models true)\n(set-logic QF_BV)\n\
         (declare-const i0_0 (_ BitVec 8))\n(assert (= i0_0 #x2a))\n(check-sat)\n\
         (get-value (i0_0))\n(exit)\n";
     let line = command.join(" ");
@@ -84,33 +84,33 @@ pub fn check(command: &[String]) -> Result<(), String> {
     let _ = child.kill();
     let _ = child.wait();
     let external = External::new(command.to_vec());
-    let said = external.run(QUESTION.to_string(), Instant::now() + PATIENCE);
+    let said = external.run(QUERY.to_string(), Instant::now() + PATIENCE);
     let said = said.map_err(|_| format!("--solver {line}: it gives no answer"))?;
     let (verdict, values) = said.trim_start().split_once('\n').unwrap_or((&said, ""));
     let value = model(values).and_then(|model| model.iter().next().map(|(_, value)| value));
     match (verdict.trim(), value) {
         ("sat", Some(0x2a)) => Ok(()),
         _ => Err(format!(
-            "--solver {line}: it does not answer a question in SMT-LIB 2 on its standard input"
+            "--solver {line}: it does not answer a query in SMT-LIB 2 on its standard input"
         )),
     }
 }
 
-/// How long a solver may take for a question that needs no thought.
+/// How long a solver may take for a query that needs no thought.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl Solver for External {
-    fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
-        let answer = self.answer(terms, question).unwrap_or_else(Answer::Unknown);
+    fn solve(&mut self, terms: &mut Terms, query: &Query<'_>) -> Reply {
+        let answer = self.answer(terms, query).unwrap_or_else(Answer::Unknown);
         Reply::new(answer, Layer::External)
     }
 }
 
-/// The question as a script that asks for the values of all inputs in it.
-fn script(terms: &mut Terms, question: &Question<'_>) -> String {
-    let mut assertions = question.path.to_vec();
-    assertions.push(question.goal);
-    for &(byte, value) in question.fixed {
+/// The query as a script that asks for the values of all inputs in it.
+fn script(terms: &mut Terms, query: &Query<'_>) -> String {
+    let mut assertions = query.constraints.to_vec();
+    assertions.push(query.goal);
+    for &(byte, value) in query.fixed {
         let (input, value) = (terms.input(byte), terms.constant(8, value.into()));
         assertions.push(terms.eq(input, value));
     }

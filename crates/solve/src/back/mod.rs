@@ -1,33 +1,32 @@
-//! The back ends: those who really solve.
+//! The back ends: what really solves.
 
 mod bit_blaster;
 mod bitwuzla;
 mod external;
 
 pub use bit_blaster::BitBlaster;
-pub(crate) use bit_blaster::byte_literals;
 pub use bitwuzla::BitwuzlaSolver;
 pub use external::{External, check as check_external};
 
 use nearmiss_expr::TermId;
 
-/// Which conditions an incremental back end has been told already.
+/// The constraints that an incremental back end has asserted already.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Told {
+pub(crate) struct Asserted {
     marks: Vec<bool>,
 }
 
-impl Told {
-    /// From now on this one was told.
-    pub fn mark(&mut self, condition: TermId) {
-        if self.marks.len() <= condition.index() {
-            self.marks.resize(condition.index() + 1, false);
+impl Asserted {
+    /// From now on this one was asserted.
+    pub fn mark(&mut self, constraint: TermId) {
+        if self.marks.len() <= constraint.index() {
+            self.marks.resize(constraint.index() + 1, false);
         }
-        self.marks[condition.index()] = true;
+        self.marks[constraint.index()] = true;
     }
 
-    /// Whether this one was told.
-    pub fn knows(&self, condition: TermId) -> bool {
-        self.marks.get(condition.index()).copied().unwrap_or(false)
+    /// Whether this one was asserted.
+    pub fn has(&self, constraint: TermId) -> bool {
+        self.marks.get(constraint.index()).copied().unwrap_or(false)
     }
 }

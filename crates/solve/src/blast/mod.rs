@@ -92,7 +92,7 @@ impl Blaster {
         Ok(self.pool[self.starts[id.index()] as usize])
     }
 
-    /// A one-bit term is true in all that is asked from now on: it was made a clause. What it says
+    /// A one-bit term is true in all queries from now on: it was made a clause. What it says
     /// of other terms makes gates of those that come later needless.
     pub fn assume(&mut self, terms: &Terms, condition: TermId) {
         self.ranges.assume(terms, condition, true);

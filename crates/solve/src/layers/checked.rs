@@ -3,7 +3,7 @@
 use nearmiss_expr::{Evaluator, Terms};
 
 use super::satisfies;
-use crate::question::{Answer, Question, Reason, Reply, Solver};
+use crate::query::{Answer, Query, Reason, Reply, Solver};
 
 /// Evaluates every model; one that is wrong is no answer, and is counted.
 pub struct Checked {
@@ -22,10 +22,10 @@ impl Checked {
 }
 
 impl Solver for Checked {
-    fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
-        let mut reply = self.inner.solve(terms, question);
+    fn solve(&mut self, terms: &mut Terms, query: &Query<'_>) -> Reply {
+        let mut reply = self.inner.solve(terms, query);
         if let Answer::Sat(model) = &reply.answer
-            && !satisfies(&mut self.evaluator, terms, question, model)
+            && !satisfies(&mut self.evaluator, terms, query, model)
         {
             reply.answer = Answer::Unknown(Reason::WrongModel);
         }

@@ -1,22 +1,21 @@
-//! What was unsatisfiable stays so when conditions are added.
+//! What was unsatisfiable stays so when constraints are added.
 
 use std::collections::HashMap;
 
 use nearmiss_expr::{TermId, Terms};
 
-use crate::question::{Answer, Layer, Question, Reply, Solver};
+use crate::query::{Answer, Layer, Query, Reply, Solver};
 
-/// How many conditions are kept in all cores together.
+/// How many constraints are kept in all cores together.
 const ROOM: usize = 4_000_000;
 
-/// Remembers, for each goal, sets of conditions that it contradicts.
+/// Remembers, for each goal, sets of constraints that it contradicts.
 ///
-/// Back ends hold the conditions of a path for good and name no smaller core, so a core is the
-/// whole slice of its question. Along one path a goal's slice only grows, and a goal that was
+/// Back ends name no smaller core, so a core is the whole slice of its query. Along one path a goal's slice only grows, and a goal that was
 /// refuted is refuted again by looking it up.
 pub struct UnsatCores {
     cores: HashMap<TermId, Vec<Box<[TermId]>>>,
-    /// How many more conditions may be kept.
+    /// How many more constraints may be kept.
     room: usize,
     inner: Box<dyn Solver>,
 }
@@ -31,39 +30,39 @@ impl UnsatCores {
         }
     }
 
-    fn remember(&mut self, question: &Question<'_>) {
-        if let Some(room) = self.room.checked_sub(question.path.len()) {
+    fn remember(&mut self, query: &Query<'_>) {
+        if let Some(room) = self.room.checked_sub(query.constraints.len()) {
             self.room = room;
-            let cores = self.cores.entry(question.goal).or_default();
-            cores.push(sorted(question.path));
+            let cores = self.cores.entry(query.goal).or_default();
+            cores.push(sorted(query.constraints));
         }
     }
 
-    fn refutes(&self, question: &Question<'_>) -> bool {
-        let Some(cores) = self.cores.get(&question.goal) else {
+    fn refutes(&self, query: &Query<'_>) -> bool {
+        let Some(cores) = self.cores.get(&query.goal) else {
             return false;
         };
-        let path = sorted(question.path);
+        let path = sorted(query.constraints);
         cores.iter().any(|core| is_subset(core, &path))
     }
 }
 
 impl Solver for UnsatCores {
-    fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
-        if self.refutes(question) {
+    fn solve(&mut self, terms: &mut Terms, query: &Query<'_>) -> Reply {
+        if self.refutes(query) {
             return Reply::new(Answer::Unsat, Layer::Cores);
         }
-        let reply = self.inner.solve(terms, question);
+        let reply = self.inner.solve(terms, query);
         // With bytes fixed it may be these that contradict the goal.
-        if reply.answer == Answer::Unsat && question.fixed.is_empty() {
-            self.remember(question);
+        if reply.answer == Answer::Unsat && query.fixed.is_empty() {
+            self.remember(query);
         }
         reply
     }
 }
 
-fn sorted(path: &[TermId]) -> Box<[TermId]> {
-    let mut sorted: Box<[TermId]> = path.into();
+fn sorted(constraints: &[TermId]) -> Box<[TermId]> {
+    let mut sorted: Box<[TermId]> = constraints.into();
     sorted.sort_unstable();
     sorted
 }

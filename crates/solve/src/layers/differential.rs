@@ -2,7 +2,7 @@
 
 use nearmiss_expr::Terms;
 
-use crate::question::{Answer, Question, Reason, Reply, Solver};
+use crate::query::{Answer, Query, Reason, Reply, Solver};
 
 /// Asks both and compares; where only one knows the answer, that is the answer.
 pub struct Differential {
@@ -18,9 +18,9 @@ impl Differential {
 }
 
 impl Solver for Differential {
-    fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
-        let mut first = self.first.solve(terms, question);
-        let second = self.second.solve(terms, question);
+    fn solve(&mut self, terms: &mut Terms, query: &Query<'_>) -> Reply {
+        let mut first = self.first.solve(terms, query);
+        let second = self.second.solve(terms, query);
         match (&first.answer, &second.answer) {
             (Answer::Sat(_), Answer::Unsat) | (Answer::Unsat, Answer::Sat(_)) => {
                 first.answer = Answer::Unknown(Reason::Disagreement);

@@ -4,14 +4,14 @@ use std::time::{Duration, Instant};
 
 use nearmiss_expr::Terms;
 
-use crate::question::{Answer, Effort, Question, Reply, Solver};
+use crate::query::{Answer, Effort, Query, Reply, Solver};
 
 /// How long the quick solver may try.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Share {
     /// Conflicts of its SAT solver: what decides, as it does not depend on the machine.
     pub conflicts: u32,
-    /// Of the question's time, no more than one part in this many.
+    /// Of the query's time, no more than one part in this many.
     pub part: u32,
 }
 
@@ -50,16 +50,16 @@ impl Escalate {
 }
 
 impl Solver for Escalate {
-    fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
-        let quick_question = Question {
-            effort: self.quick_effort(question.effort),
-            ..*question
+    fn solve(&mut self, terms: &mut Terms, query: &Query<'_>) -> Reply {
+        let quick_query = Query {
+            effort: self.quick_effort(query.effort),
+            ..*query
         };
-        let reply = self.quick.solve(terms, &quick_question);
+        let reply = self.quick.solve(terms, &quick_query);
         match reply.answer {
             Answer::Unknown(_) => {
                 let strong = self.strong.get_or_insert_with(self.make_strong);
-                strong.solve(terms, question)
+                strong.solve(terms, query)
             }
             _ => reply,
         }

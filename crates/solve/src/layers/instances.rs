@@ -1,32 +1,32 @@
-//! An instance of the back end for each group of input bytes that are asked about together.
+//! An instance of the back end for each group of input bytes that queries have together.
 //!
-//! A SAT solver has to assign everything it was ever told before it says yes. On a long path
+//! A SAT solver has to assign everything that was ever asserted before it says yes. On a long path
 //! of which each goal concerns a small part, one instance for all of it would make every
-//! question as expensive as the path is long.
+//! query as expensive as the path is long.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use nearmiss_expr::{InputByte, Terms};
 
-use crate::question::{Question, Reply, Solver};
+use crate::query::{Query, Reply, Solver};
 
 /// How many instances are kept; the one that was not needed for longest goes first.
 const KEPT: usize = 64;
 
-/// Puts a question to the instance that knows most of its bytes. Questions bring all their
-/// conditions along, so an instance needs to know nothing of the others.
+/// Puts a query to the instance that knows most of its bytes. Queries bring all their
+/// constraints along, so an instance needs to know nothing of the others.
 pub struct Instances {
     make: Box<dyn Fn() -> Box<dyn Solver>>,
     instances: HashMap<u64, Instance>,
-    /// The instance that was last asked about a byte; it may be gone.
+    /// The instance that a byte's last query went to; it may be gone.
     owners: HashMap<InputByte, u64>,
-    questions: u64,
+    queries: u64,
 }
 
 struct Instance {
     solver: Box<dyn Solver>,
-    last_question: u64,
+    last_query: u64,
 }
 
 impl Instances {
@@ -36,7 +36,7 @@ impl Instances {
             make,
             instances: HashMap::new(),
             owners: HashMap::new(),
-            questions: 0,
+            queries: 0,
         }
     }
 
@@ -56,34 +56,34 @@ impl Instances {
         most.map(|(id, _)| id)
     }
 
-    /// A new instance, named by the number of the question that it is made for.
+    /// A new instance, named by the number of the query that it is made for.
     fn create(&mut self) -> u64 {
         if self.instances.len() >= KEPT {
             let idle = self.instances.iter();
-            let idlest = idle.min_by_key(|(_, instance)| instance.last_question);
+            let idlest = idle.min_by_key(|(_, instance)| instance.last_query);
             if let Some(id) = idlest.map(|(&id, _)| id) {
                 self.instances.remove(&id);
             }
         }
         let instance = Instance {
             solver: (self.make)(),
-            last_question: 0,
+            last_query: 0,
         };
-        self.instances.insert(self.questions, instance);
-        self.questions
+        self.instances.insert(self.queries, instance);
+        self.queries
     }
 }
 
 impl Solver for Instances {
-    fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
-        self.questions += 1;
-        let chosen = self.choose(question.bytes);
+    fn solve(&mut self, terms: &mut Terms, query: &Query<'_>) -> Reply {
+        self.queries += 1;
+        let chosen = self.choose(query.bytes);
         let id = chosen.unwrap_or_else(|| self.create());
-        for &byte in question.bytes {
+        for &byte in query.bytes {
             self.owners.insert(byte, id);
         }
         let instance = self.instances.get_mut(&id).expect("chosen or just made");
-        instance.last_question = self.questions;
-        instance.solver.solve(terms, question)
+        instance.last_query = self.queries;
+        instance.solver.solve(terms, query)
     }
 }

@@ -1,44 +1,44 @@
 //! The layers in front of the back ends: each answers what it can and passes on the rest.
 
 mod checked;
-mod constant;
 mod cores;
 mod differential;
 mod escalate;
 mod instances;
 mod models;
 mod ranges;
+mod small_numbers;
 
 pub use checked::Checked;
-pub use constant::ConstantGoals;
 pub use cores::UnsatCores;
 pub use differential::Differential;
 pub use escalate::{Escalate, Share};
 pub use instances::Instances;
 pub use models::RecentModels;
 pub use ranges::RangeBounds;
+pub use small_numbers::SmallNumbers;
 
 use nearmiss_expr::{Evaluator, Inputs, Terms};
 
-use crate::question::{Model, Question};
+use crate::query::{Model, Query};
 
-/// Whether a model is an answer to a question, by evaluation.
+/// Whether a model is an answer to a query, by evaluation.
 pub(crate) fn satisfies(
     evaluator: &mut Evaluator,
     terms: &Terms,
-    question: &Question<'_>,
+    query: &Query<'_>,
     model: &Model,
 ) -> bool {
-    let input = model.over(question.recorded);
+    let input = model.over(query.recorded);
     evaluator.reset();
     // The goal first: it is what most inputs fail at.
-    question
+    query
         .fixed
         .iter()
         .all(|&(byte, value)| input.byte(byte) == value)
-        && evaluator.holds(terms, &input, question.goal)
-        && question
-            .path
+        && evaluator.holds(terms, &input, query.goal)
+        && query
+            .constraints
             .iter()
-            .all(|&condition| evaluator.holds(terms, &input, condition))
+            .all(|&constraint| evaluator.holds(terms, &input, constraint))
 }

@@ -1,13 +1,13 @@
-//! Inputs found earlier may answer the next question too: where several things are asked about
-//! one place. An input that leaves the path is dropped as soon as the path goes on without it.
+//! Inputs found earlier may answer the next query too: where there are several about one place.
+//! An input that leaves the path is dropped as soon as the path goes on without it.
 
 use std::collections::VecDeque;
 
 use nearmiss_expr::{Evaluator, InputByte, TermId, Terms};
 
 use super::satisfies;
-use crate::back::Told;
-use crate::question::{Answer, Layer, Model, Question, Reply, Solver};
+use crate::back::Asserted;
+use crate::query::{Answer, Layer, Model, Policy, Query, Reply, Solver};
 
 /// How many inputs are kept.
 const KEPT: usize = 16;
@@ -15,7 +15,7 @@ const KEPT: usize = 16;
 /// Tries the recorded input and those found last, by evaluation.
 pub struct RecentModels {
     models: VecDeque<Model>,
-    told: Told,
+    asserted: Asserted,
     evaluator: Evaluator,
     inner: Box<dyn Solver>,
 }
@@ -26,27 +26,27 @@ impl RecentModels {
         RecentModels {
             // The recorded input is the one that decides nothing; it is never dropped.
             models: VecDeque::from([Model::new()]),
-            told: Told::default(),
+            asserted: Asserted::default(),
             evaluator: Evaluator::new(),
             inner,
         }
     }
 
-    /// Drops the models that do not make the new conditions of the path true.
-    fn drop_strays(&mut self, terms: &Terms, question: &Question<'_>) {
-        let is_new = |condition: &&TermId| !self.told.knows(**condition);
-        let new: Vec<TermId> = question.path.iter().filter(is_new).copied().collect();
-        for &condition in &new {
-            self.told.mark(condition);
+    /// Drops the models that do not make the new constraints of the path true.
+    fn drop_strays(&mut self, terms: &Terms, query: &Query<'_>) {
+        let is_new = |constraint: &&TermId| !self.asserted.has(**constraint);
+        let new: Vec<TermId> = query.constraints.iter().filter(is_new).copied().collect();
+        for &constraint in &new {
+            self.asserted.mark(constraint);
         }
         let evaluator = &mut self.evaluator;
         self.models.retain(|model| {
-            let input = model.over(question.recorded);
+            let input = model.over(query.recorded);
             evaluator.reset();
             model.is_empty()
                 || new
                     .iter()
-                    .all(|&condition| evaluator.holds(terms, &input, condition))
+                    .all(|&constraint| evaluator.holds(terms, &input, constraint))
         });
     }
 
@@ -59,18 +59,21 @@ impl RecentModels {
 }
 
 impl Solver for RecentModels {
-    fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
-        self.drop_strays(terms, question);
+    fn solve(&mut self, terms: &mut Terms, query: &Query<'_>) -> Reply {
+        if matches!(query.policy, Policy::Prefix { .. }) {
+            self.drop_strays(terms, query);
+        }
         let evaluator = &mut self.evaluator;
-        let found = self.models.iter().find(|model| {
-            may_differ(question, model) && satisfies(evaluator, terms, question, model)
-        });
+        let found = self
+            .models
+            .iter()
+            .find(|model| may_differ(query, model) && satisfies(evaluator, terms, query, model));
         if let Some(model) = found {
-            let decided = question.bytes.iter();
+            let decided = query.bytes.iter();
             let relevant = decided.filter_map(|&byte| Some((byte, model.get(byte)?)));
             return Reply::new(Answer::Sat(relevant.collect()), Layer::Models);
         }
-        let reply = self.inner.solve(terms, question);
+        let reply = self.inner.solve(terms, query);
         if let Answer::Sat(model) = &reply.answer {
             self.remember(model);
         }
@@ -78,8 +81,8 @@ impl Solver for RecentModels {
     }
 }
 
-/// Whether a model is the recorded input or another one as far as the question can see.
-fn may_differ(question: &Question<'_>, model: &Model) -> bool {
-    let is_asked_about = |byte: InputByte| question.bytes.binary_search(&byte).is_ok();
-    model.is_empty() || model.iter().any(|(byte, _)| is_asked_about(byte))
+/// Whether a model is the recorded input or another one as far as the query can see.
+fn may_differ(query: &Query<'_>, model: &Model) -> bool {
+    let is_in_query = |byte: InputByte| query.bytes.binary_search(&byte).is_ok();
+    model.is_empty() || model.iter().any(|(byte, _)| is_in_query(byte))
 }

@@ -2,13 +2,13 @@
 
 use nearmiss_expr::{Ranges, Terms};
 
-use crate::back::Told;
-use crate::question::{Answer, Layer, Question, Reply, Solver};
+use crate::back::Asserted;
+use crate::query::{Answer, Layer, Policy, Query, Reply, Solver};
 
-/// Answers "no" where the ranges, narrowed by the path, say so.
+/// Answers "no" where the ranges say so, narrowed by what lasts: the path, or what always holds.
 pub struct RangeBounds {
     ranges: Ranges,
-    told: Told,
+    asserted: Asserted,
     inner: Box<dyn Solver>,
 }
 
@@ -17,23 +17,27 @@ impl RangeBounds {
     pub fn new(inner: Box<dyn Solver>) -> RangeBounds {
         RangeBounds {
             ranges: Ranges::new(),
-            told: Told::default(),
+            asserted: Asserted::default(),
             inner,
         }
     }
 }
 
 impl Solver for RangeBounds {
-    fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply {
-        for &condition in &question.path[question.asked..] {
-            if !self.told.knows(condition) {
-                self.told.mark(condition);
-                self.ranges.assume(terms, condition, true);
+    fn solve(&mut self, terms: &mut Terms, query: &Query<'_>) -> Reply {
+        let lasting = match query.policy {
+            Policy::Prefix { seen } => &query.constraints[seen..],
+            Policy::Assumptions { always } => always,
+        };
+        for &constraint in lasting {
+            if !self.asserted.has(constraint) {
+                self.asserted.mark(constraint);
+                self.ranges.assume(terms, constraint, true);
             }
         }
-        if self.ranges.truth(terms, question.goal) == Some(false) {
+        if self.ranges.truth(terms, query.goal) == Some(false) {
             return Reply::new(Answer::Unsat, Layer::Ranges);
         }
-        self.inner.solve(terms, question)
+        self.inner.solve(terms, query)
     }
 }

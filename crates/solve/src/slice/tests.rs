@@ -1,4 +1,4 @@
-//! Slices of small paths, and the names of questions.
+//! Slices of small paths, and the names of queries.
 
 use super::*;
 use nearmiss_expr::Op;
@@ -23,13 +23,13 @@ fn a_slice_follows_shared_bytes() {
     slices.add(&terms, first);
     slices.add(&terms, second);
     let slice = slices.slice(&terms, goal);
-    assert_eq!(slice.conditions, [first]);
+    assert_eq!(slice.constraints, [first]);
     assert_eq!(offsets(&slice), [0, 1, 4]);
     slices.add(&terms, third);
     let slice = slices.slice(&terms, goal);
-    assert_eq!(slice.conditions, [first, second, third]);
+    assert_eq!(slice.constraints, [first, second, third]);
     assert_eq!(offsets(&slice), [0, 1, 2, 3, 4]);
-    assert_eq!(slices.slice(&terms, lonely).conditions, []);
+    assert_eq!(slices.slice(&terms, lonely).constraints, []);
     let byte = |offset| InputByte { channel: 0, offset };
     let related = slices.related(&terms, goal, &[byte(3), byte(5), byte(4), byte(9)]);
     assert_eq!(related, [true, false, true, false]);
@@ -44,17 +44,17 @@ fn a_key_says_what_is_asked_not_on_which_path() {
     let mut below = |a: usize, b: usize| terms.binary(Op::Ult, inputs[a], inputs[b]);
     let (first, second, elsewhere) = (below(0, 1), below(1, 2), below(3, 4));
     let (goal, loud) = (below(0, 2), below(0, 5));
-    let key = |recorded, conditions: &[TermId], goal, fixed: &[(InputByte, u8)]| {
+    let key = |recorded, constraints: &[TermId], goal, fixed: &[(InputByte, u8)]| {
         let mut slices = Slices::new(recorded);
-        for &condition in conditions {
-            slices.add(&terms, condition);
+        for &constraint in constraints {
+            slices.add(&terms, constraint);
         }
         slices.key(&terms, goal, fixed, 0)
     };
     let asked = key(&recorded, &[first, second], goal, &[]);
     let same = key(&recorded, &[second, elsewhere, first, second], goal, &[]);
     assert_eq!(asked, same);
-    let differs = |other: Key| assert_ne!(asked.question, other.question);
+    let differs = |other: Key| assert_ne!(asked.query, other.query);
     differs(key(&recorded, &[first], goal, &[]));
     differs(key(&recorded, &[first, second], loud, &[]));
     let byte = InputByte {
@@ -63,6 +63,6 @@ fn a_key_says_what_is_asked_not_on_which_path() {
     };
     differs(key(&recorded, &[first, second], goal, &[(byte, 0)]));
     let recorded_otherwise = key(&other, &[first, second], goal, &[]);
-    assert_eq!(asked.question, recorded_otherwise.question);
+    assert_eq!(asked.query, recorded_otherwise.query);
     assert_ne!(asked.recorded, recorded_otherwise.recorded);
 }

@@ -8,6 +8,7 @@ use nearmiss_paths::{Config, Cover, Mode};
 
 use super::sizes;
 use crate::arguments::{self, ExploreArguments, PreMode};
+use crate::commands::settings::solver;
 use crate::{environment, signals};
 
 /// What is to be done, with everything that is made on the way in `directory`.
@@ -26,6 +27,7 @@ pub fn config(arguments: &ExploreArguments, directory: &Path) -> Result<Config, 
         paths: limits.max_paths,
         question_time: limits.query_time,
         run_time: limits.run_time,
+        solver: solver(arguments.solver.as_deref())?,
         sandbox: environment::sandbox(arguments.no_sandbox)?,
         directory: directory.to_path_buf(),
         stop: &signals::STOP,

@@ -1,31 +1,46 @@
-//! The one question that a solver answers.
+//! The one query that a solver answers, and the reply to it.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use nearmiss_expr::{InputByte, Inputs, TermId, Terms};
 
-/// Is there an input for which every condition of the path and the goal are true?
-///
-/// A solver belongs to one path. What was a condition in one question is true in all later
-/// ones, whether they mention it or not: they leave out what has no input byte in common with
-/// the goal, and that the recorded input makes true.
+/// Is there an input for which every constraint of the path condition and the goal are true?
 #[derive(Clone, Copy)]
-pub struct Question<'a> {
-    /// One-bit terms that hold; the recorded input makes them true.
-    pub path: &'a [TermId],
-    /// How many of them, from the first on, were in an earlier question to the same solver.
-    pub asked: usize,
+pub struct Query<'a> {
+    /// The part of the path condition that matters for the goal: one-bit terms that hold. The
+    /// recorded input makes them true.
+    pub constraints: &'a [TermId],
     /// A one-bit term that shall hold too.
     pub goal: TermId,
-    /// Bytes that shall have a certain value, for this question only.
+    /// Bytes that shall have a certain value, for this query only.
     pub fixed: &'a [(InputByte, u8)],
-    /// The input bytes that path and goal depend on, in ascending order.
+    /// The input bytes that constraints and goal depend on, in ascending order.
     pub bytes: &'a [InputByte],
-    /// The recorded input.
+    /// The recorded input: bytes that are not decided stay as they are there.
     pub recorded: &'a dyn Inputs,
+    /// What a solver may keep of this query for the next.
+    pub policy: Policy<'a>,
     /// How long to try.
     pub effort: Effort,
+}
+
+/// How the queries to one solver follow each other: what an incremental one may assert for good.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Policy<'a> {
+    /// All queries are about one path. What was a constraint in one query is true in all later
+    /// ones, whether they mention it or not: they leave out what has no input byte in common with
+    /// the goal, and that the recorded input makes true.
+    Prefix {
+        /// How many constraints, from the first on, were in an earlier query to the same solver.
+        seen: usize,
+    },
+    /// Queries are about any set of constraints of one arena of terms: a constraint is an
+    /// assumption, and holds for this query only.
+    Assumptions {
+        /// What holds in every query, and is among the constraints of each. It only grows.
+        always: &'a [TermId],
+    },
 }
 
 /// How long a solver may try.
@@ -37,10 +52,10 @@ pub struct Effort {
     pub conflicts: Option<u32>,
 }
 
-/// How much a question may cost.
+/// How much a query may cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// The time of one question, with all layers.
+    /// The time of one query, with all layers.
     pub time: Duration,
 }
 
@@ -66,14 +81,14 @@ impl Limits {
     }
 }
 
-/// What became of a question.
+/// What is known after a query.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Answer {
     /// There is such an input: this one.
     Sat(Model),
     /// There is none.
     Unsat,
-    /// Nobody knows.
+    /// No layer could decide it.
     Unknown(Reason),
 }
 
@@ -82,9 +97,9 @@ pub enum Answer {
 pub enum Reason {
     /// Time or conflicts ran out.
     Timeout,
-    /// The question is too large to be put to the solver.
+    /// The query is too large to be put to the solver.
     TooLarge,
-    /// The solver's model does not satisfy the question: an error of nearmiss.
+    /// The solver's model does not satisfy the query: an error of nearmiss.
     WrongModel,
     /// Two solvers do not agree: an error of nearmiss.
     Disagreement,
@@ -92,18 +107,18 @@ pub enum Reason {
     Failed,
 }
 
-/// Who decided.
+/// What decided a query.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
 pub enum Layer {
     /// The goal is a constant.
     Constant,
-    /// The same was asked on another path.
+    /// The same query was answered before, also on another path.
     Known,
     /// The goal's range is.
     Ranges,
     /// An input found earlier, or the recorded one, will do.
     Models,
-    /// A part of the question was found unsatisfiable earlier.
+    /// A part of the query was found unsatisfiable earlier.
     Cores,
     /// Our bit-blaster.
     BitBlaster,
@@ -114,7 +129,7 @@ pub enum Layer {
 }
 
 impl Layer {
-    /// Every layer, in the order in which they are asked.
+    /// Every layer, in the order in which they are tried.
     pub const ALL: [Layer; 8] = [
         Layer::Constant,
         Layer::Known,
@@ -139,28 +154,39 @@ impl Layer {
             Layer::External => "external",
         }
     }
+
+    /// Whether it is a back end: nothing in front of it could answer.
+    pub fn is_back_end(self) -> bool {
+        matches!(self, Layer::BitBlaster | Layer::Bitwuzla | Layer::External)
+    }
 }
 
-/// An answer and who gave it.
+/// An answer, the layer that gave it, and the time it took.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Reply {
     /// The answer.
     pub answer: Answer,
-    /// Who gave it.
-    pub by: Layer,
+    /// The layer that gave it.
+    pub layer: Layer,
+    /// The time of the whole query, with all layers; zero until the front has measured it.
+    pub time: Duration,
 }
 
 impl Reply {
-    /// A reply.
-    pub fn new(answer: Answer, by: Layer) -> Reply {
-        Reply { answer, by }
+    /// A reply of a layer.
+    pub fn new(answer: Answer, layer: Layer) -> Reply {
+        Reply {
+            answer,
+            layer,
+            time: Duration::ZERO,
+        }
     }
 }
 
-/// Someone who answers questions: a back end, or a layer in front of one.
+/// A back end, or a layer in front of one.
 pub trait Solver {
-    /// Answers a question. New terms may be made on the way.
-    fn solve(&mut self, terms: &mut Terms, question: &Question<'_>) -> Reply;
+    /// Answers a query. New terms may be made on the way.
+    fn solve(&mut self, terms: &mut Terms, query: &Query<'_>) -> Reply;
 }
 
 /// An input: the bytes that were decided. All others are as recorded.

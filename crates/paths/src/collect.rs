@@ -17,7 +17,6 @@ use crate::explorer::Arrival;
 use crate::findings::Failed;
 use crate::input::{Channels, Input, is_answer};
 use crate::steps;
-use crate::ways;
 
 /// The signal of a division that cannot be done.
 const SIGFPE: i32 = 8;
@@ -226,7 +225,7 @@ fn foreign_value(content: &[u8]) -> Value {
 /// The steps of the function itself, and the values that were fixed: they may decide what follows.
 fn path(sites: &Sites, events: &[Event]) -> Vec<Step> {
     let own = |event: &&Event| {
-        let is_step = ways::is_decision(event) || event.kind == EventKind::Fixed;
+        let is_step = event.is_step() || event.kind == EventKind::Fixed;
         event.phase == PHASE_FUNCTION && is_step
     };
     let decisions = events.iter().filter(own);

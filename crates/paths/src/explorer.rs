@@ -25,8 +25,8 @@ use nearmiss_trace::Event;
 use crate::bounds::Limits;
 use crate::fixed::{Another, FixedValues};
 use crate::input::Input;
-use crate::lab::{Lab, Recorded};
-use crate::precondition::{Admitted, Precondition};
+use crate::lab::{Lab, Recorded, Solution};
+use crate::precondition::Precondition;
 use crate::walk::{Fork, Purpose};
 
 /// What is explored, and how far.
@@ -207,8 +207,8 @@ impl<'a> Explorer<'a> {
     pub fn explore(&mut self, first: &Input, arrive: &mut Arrive<'_>) -> Result<Finished, String> {
         let truth = self.lab.terms.truth(true);
         let first = match self.precondition.admit(self.lab, &[], truth, first)? {
-            Admitted::Input(input) => input,
-            Admitted::Infeasible | Admitted::Unknown => return Ok(Finished::Empty),
+            Solution::Input(input) => input,
+            Solution::Infeasible | Solution::Unknown => return Ok(Finished::Empty),
         };
         if self.visit(&first, None, arrive)? == Go::Stop {
             return Ok(Finished::Stopped);
@@ -293,12 +293,12 @@ impl<'a> Explorer<'a> {
         let conditions = &visit.conditions[..fork.before];
         let admitted = (self.precondition).admit(self.lab, conditions, goal, &visit.input)?;
         match admitted {
-            Admitted::Input(input) => return Ok(Some(input)),
-            Admitted::Infeasible if fork.purpose == Purpose::Path => self.dead_end(pending),
-            Admitted::Infeasible => {}
-            Admitted::Unknown if self.lab.end.has_come() => {}
-            Admitted::Unknown if pending.is_of_oracle() => self.tree.oracle_cut += 1,
-            Admitted::Unknown => self.tree.unknown += 1,
+            Solution::Input(input) => return Ok(Some(input)),
+            Solution::Infeasible if fork.purpose == Purpose::Path => self.dead_end(pending),
+            Solution::Infeasible => {}
+            Solution::Unknown if self.lab.end.has_come() => {}
+            Solution::Unknown if pending.is_of_oracle() => self.tree.oracle_cut += 1,
+            Solution::Unknown => self.tree.unknown += 1,
         }
         Ok(None)
     }

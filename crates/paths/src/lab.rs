@@ -247,16 +247,16 @@ impl Lab {
     }
 
     /// Is there an input for all conditions and the goal? `base` makes the conditions true.
-    pub fn ask(&mut self, conditions: &[TermId], goal: TermId, base: &Input) -> Asked {
+    pub fn ask(&mut self, conditions: &[TermId], goal: TermId, base: &Input) -> Solution {
         // A question that is asked shortly before the end has no more time than is left.
         let left = self.end.deadline.saturating_duration_since(Instant::now());
         let limits = Limits::time(self.question_time.min(left.max(LEAST_QUESTION)));
         let terms = &mut self.terms;
         let reply = (self.solver).query(terms, conditions, goal, base, &limits);
         match reply.answer {
-            Answer::Sat(model) => Asked::Input(base.with(&model)),
-            Answer::Unsat => Asked::Infeasible,
-            Answer::Unknown(_) => Asked::Unknown,
+            Answer::Sat(model) => Solution::Input(base.with(&model)),
+            Answer::Unsat => Solution::Infeasible,
+            Answer::Unknown(_) => Solution::Unknown,
         }
     }
 }
@@ -274,13 +274,13 @@ fn matters(event: &Event) -> bool {
     }
 }
 
-/// What became of a question.
+/// What became of the search for an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Asked {
+pub enum Solution {
     /// There is such an input.
     Input(Input),
     /// There is none.
     Infeasible,
-    /// Nobody knows.
+    /// It is not known.
     Unknown,
 }

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `study`, `told`, `gaps`, `naming` | one function from its files to its report |
 //! | [`build`] | from the user's files to the programs that are run: recording, twin, coverage |
-//! | `explorer`, `walk`, `ways` | depth first over the execution tree: runs, and the ways that leave them |
+//! | `explorer`, `walk` | depth first over the execution tree: runs, and the ways that leave them |
 //! | `precondition` | which inputs are admissible: late, or as a summary that grows |
 //! | `fixed`, `bounds` | values that had to be fixed; bounds on loops and recursion |
 //! | `memory` | how much memory may be used |
@@ -45,7 +45,6 @@ mod tests;
 mod told;
 mod told_twice;
 mod walk;
-mod ways;
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;

@@ -225,10 +225,10 @@ fn precondition(
     first: &Input,
 ) -> Result<Option<Precondition>, String> {
     if precondition_name(config).is_none() {
-        return Ok(Some(Precondition::Nobody));
+        return Ok(Some(Precondition::None));
     }
     Ok(match config.mode {
-        Mode::Native | Mode::Early => Some(Precondition::Nobody),
+        Mode::Native | Mode::Early => Some(Precondition::None),
         Mode::Late => Some(Precondition::late()),
         Mode::Summary | Mode::Auto => {
             let Some(mut summary) = Summary::start(lab, first)? else {

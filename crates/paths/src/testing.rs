@@ -78,7 +78,7 @@ pub fn explore(source: &str, size: usize, treated: Treated) -> Explored {
     let number = lab.channels.named(b"input", 0);
     let first = Input::of_channel(number, vec![0; size]);
     let (precondition, mode) = match treated {
-        Treated::Early => (Precondition::Nobody, 2),
+        Treated::Early => (Precondition::None, 2),
         Treated::Late => (Precondition::late(), 0),
         Treated::Lazily | Treated::Learnt | Treated::Auto => {
             let summary = Summary::start(&mut lab, &first).expect("runs");

@@ -17,10 +17,10 @@ use crate::explorer::{DeadEnd, Explorer};
 use crate::findings::{Evidence, Findings};
 use crate::gaps::{Gaps, is_harness};
 use crate::judge::Judged;
-use crate::lab::Asked;
+use crate::lab::Solution;
 use crate::measure::Measured;
 use crate::study::Study;
-use crate::{Cover, Mode, conditions, freed, naming, steps, ways};
+use crate::{Cover, Mode, conditions, freed, naming, steps};
 
 /// Dead ends for which it is looked at whose fault they are.
 const EXPLAINED: usize = 256;
@@ -159,7 +159,7 @@ impl<'a, 'l> Told<'a, 'l> {
         let plan = self.study.programs.plan.clone();
         let has_precondition = !matches!(
             self.explorer.precondition,
-            crate::precondition::Precondition::Nobody
+            crate::precondition::Precondition::None
         );
         let end = self.explorer.lab.end.of_finishing(self.study.config.time);
         let mut told = Vec::with_capacity(dead_ends.len());
@@ -182,7 +182,7 @@ impl<'a, 'l> Told<'a, 'l> {
         let DeadEnd { visit, fork } = dead_end;
         let conditions = &visit.conditions[..fork.before];
         let asked = (self.explorer.lab).ask(conditions, fork.way.goal, &visit.input);
-        matches!(asked, Asked::Input(_))
+        matches!(asked, Solution::Input(_))
     }
 
     fn figures(&self, seconds: f64) -> PathFigures {
@@ -236,7 +236,7 @@ fn note(sites: &Sites, kind: NoteKind, id: SiteId, count: u64) -> Note {
 /// The function's steps up to a dead end, and the one that cannot be taken.
 fn partial_path(sites: &Sites, dead_end: &DeadEnd) -> Vec<Step> {
     let events = &dead_end.visit.events;
-    let own = |event: &&Event| event.phase == PHASE_FUNCTION && ways::is_decision(event);
+    let own = |event: &&Event| event.phase == PHASE_FUNCTION && event.is_step();
     let before = events[..dead_end.fork.event].iter().filter(own);
     let last = steps::other(
         sites,

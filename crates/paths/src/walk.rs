@@ -3,11 +3,10 @@
 use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_ORACLE, PHASE_SETUP};
 use nearmiss_expr::TermId;
 use nearmiss_search::{Node, Trail};
-use nearmiss_trace::Event;
+use nearmiss_trace::{Alternative, Event, LeadsTo, alternatives};
 
 use crate::bounds::Bounds;
 use crate::explorer::Explorer;
-use crate::ways::{self, Leads, Way};
 
 /// What a walk has found.
 pub struct Walked {
@@ -37,7 +36,7 @@ pub struct Fork {
     /// The event.
     pub event: usize,
     /// The way that it takes there.
-    pub way: Way,
+    pub way: Alternative,
     /// Why it is of interest.
     pub purpose: Purpose,
     /// The node before it.
@@ -101,7 +100,7 @@ impl Explorer<'_> {
             bounds.go(&self.lab.sites, event);
             walked.passed.push(trail.go(event.site.0, event.choice));
             self.decided.insert(trail.node());
-            if ways::ends_path(event) {
+            if event.ends_path() {
                 walked.end = position;
                 // A precondition that fails does not accept.
                 walked.rejected = event.phase < PHASE_FUNCTION;
@@ -114,7 +113,7 @@ impl Explorer<'_> {
                 walked.rejected = true;
                 break;
             }
-            if event.phase == PHASE_FUNCTION && ways::is_decision(event) {
+            if event.phase == PHASE_FUNCTION && event.is_step() {
                 path.go(event.site.0, event.choice);
             }
         }
@@ -131,7 +130,7 @@ impl Explorer<'_> {
         trail: Trail,
         (path, bounds): (Node, &Bounds),
     ) {
-        let fork = |way: Way, purpose: Purpose| Fork {
+        let fork = |way: Alternative, purpose: Purpose| Fork {
             before: walked.conditions.len(),
             event: position,
             way,
@@ -139,7 +138,7 @@ impl Explorer<'_> {
             node: trail.node(),
         };
         let mut forks = Vec::new();
-        for way in ways::others(self.lab, event) {
+        for way in alternatives(&mut self.lab.terms, &self.lab.sites, event) {
             if !self.decided.insert(trail.way(event.site.0, way.choice)) {
                 continue;
             }
@@ -159,11 +158,11 @@ impl Explorer<'_> {
     }
 
     /// Why a way is of interest, if it is.
-    fn purpose(&mut self, event: &Event, way: Way, path: Node) -> Option<Purpose> {
-        match (way.leads, event.phase) {
-            (Leads::ToFailure, PHASE_FUNCTION | PHASE_ORACLE) => Some(Purpose::Failure),
-            (Leads::ToFailure, _) => None,
-            (Leads::On, PHASE_ORACLE) => {
+    fn purpose(&mut self, event: &Event, way: Alternative, path: Node) -> Option<Purpose> {
+        match (way.leads_to, event.phase) {
+            (LeadsTo::Failure, PHASE_FUNCTION | PHASE_ORACLE) => Some(Purpose::Failure),
+            (LeadsTo::Failure, _) => None,
+            (LeadsTo::Path, PHASE_ORACLE) => {
                 let count = self.oracle_ways.entry(path).or_default();
                 *count += 1;
                 if *count > MOST_ORACLE_WAYS {
@@ -172,7 +171,7 @@ impl Explorer<'_> {
                 }
                 Some(Purpose::Oracle)
             }
-            (Leads::On, _) => Some(Purpose::Path),
+            (LeadsTo::Path, _) => Some(Purpose::Path),
         }
     }
 
@@ -181,17 +180,17 @@ impl Explorer<'_> {
         &mut self,
         event: &Event,
         node: Node,
-        fork: &dyn Fn(Way, Purpose) -> Fork,
+        fork: &dyn Fn(Alternative, Purpose) -> Fork,
     ) -> Option<Fork> {
         let condition = event.condition.filter(|_| event.phase > PHASE_SETUP)?;
         if !self.fixed.meet(node, condition) {
             return None;
         }
         // The goal is made when its turn comes: by then more values may be known.
-        let way = Way {
+        let way = Alternative {
             choice: 0,
             goal: condition,
-            leads: Leads::On,
+            leads_to: LeadsTo::Path,
         };
         Some(fork(way, Purpose::Fixed))
     }

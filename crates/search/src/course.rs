@@ -19,6 +19,8 @@
 //! Whether a fork is feasible costs a question to a solver, so it is asked only where the answer
 //! decides on a divergence point.
 
+use serde::{Deserialize, Serialize};
+
 /// One step of a path.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Step {
@@ -33,7 +35,7 @@ pub struct Step {
 }
 
 /// What is known of a fork.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Feasibility {
     /// Nobody asked yet.
     Open,

@@ -14,6 +14,7 @@
 //!
 //! [`dump`] prints any trace, [`build`] makes one by hand for tests.
 
+mod alternatives;
 mod binding;
 pub mod build;
 mod channel;
@@ -25,8 +26,8 @@ pub mod raw;
 mod switch;
 mod verify;
 
+pub use alternatives::{Alternative, LeadsTo, alternatives};
 pub use binding::Bindings;
 pub use channel::{Channel, Piece, Recorded, padding};
 pub use path::{Arena, End, Event, LengthBound, Reading, RecordedPath, State};
 pub use raw::{RawTrace, ReadError};
-pub use switch::switch_targets;

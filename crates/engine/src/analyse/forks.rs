@@ -2,8 +2,9 @@
 
 use nearmiss_abi::event::EventKind;
 use nearmiss_expr::TermId;
+use nearmiss_search::Feasibility;
 use nearmiss_solve::{Answer, Model};
-use nearmiss_trace::{Event, switch_targets};
+use nearmiss_trace::{Alternative, Event, alternatives};
 
 use super::{Forks, Task, Walk};
 
@@ -25,6 +26,15 @@ impl Settled {
     pub fn is_feasible(&self) -> bool {
         !self.flips.is_empty()
     }
+
+    /// What is known of its alternatives.
+    pub fn feasibility(&self) -> Feasibility {
+        match (self.is_feasible(), self.known) {
+            (true, _) => Feasibility::Feasible,
+            (false, true) => Feasibility::Infeasible,
+            (false, false) => Feasibility::Unknown,
+        }
+    }
 }
 
 /// An input that goes another way.
@@ -42,7 +52,7 @@ pub fn can_flip(event: &Event) -> bool {
     event.is_decision() && (event.kind != EventKind::Check || !event.truth)
 }
 
-/// Most other ways of one switch that are looked for.
+/// The maximum of alternatives of one switch that are queried.
 const MOST_WAYS: usize = 16;
 
 impl Walk<'_> {
@@ -69,7 +79,8 @@ impl Walk<'_> {
             self.forks.push(settled);
             return;
         }
-        for (choice, goal) in self.other_ways(event) {
+        let alternatives = alternatives(self.terms, self.sites, event);
+        for Alternative { choice, goal, .. } in alternatives.into_iter().take(MOST_WAYS) {
             match self.ask_way(goal) {
                 Answer::Sat(changes) => settled.flips.push(Flip { choice, changes }),
                 Answer::Unsat => {}
@@ -81,22 +92,6 @@ impl Walk<'_> {
         }
         self.feasible += u32::from(settled.is_feasible());
         self.forks.push(settled);
-    }
-
-    /// The other ways of a fork, each with the condition of going there.
-    fn other_ways(&mut self, event: &Event) -> Vec<(u64, TermId)> {
-        let Some(condition) = event.condition else {
-            return Vec::new();
-        };
-        match (event.kind, event.switched) {
-            (EventKind::Switch, Some(term)) => {
-                let mut ways = switch_targets(self.terms, self.sites, event.site, term);
-                ways.retain(|(choice, _)| *choice != event.choice);
-                ways.truncate(MOST_WAYS);
-                ways
-            }
-            _ => vec![(u64::from(!event.truth), self.terms.not(condition))],
-        }
     }
 
     pub(super) fn ask_way(&mut self, goal: TermId) -> Answer {

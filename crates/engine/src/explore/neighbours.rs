@@ -12,7 +12,7 @@ use nearmiss_search::{Course, Node, Step, depth_bound};
 use nearmiss_trace::{Channel, Event};
 
 use super::offshoot::{Ground, Stem, count_forks, event_of_fork};
-use super::state::{Fork, Progress, Slot};
+use super::state::{Progress, Slot};
 use super::{Unit, is_fork, locked, nodes};
 use crate::analyse::{Forks, Task, can_flip};
 use crate::error::EngineError;
@@ -91,7 +91,7 @@ impl Unit<'_, '_> {
         }
         let mut course = Course::new(traced.path.events.iter().map(step));
         for (event, fork) in &slot.state.progress.forks {
-            course.settle(*event, (*fork).into());
+            course.settle(*event, *fork);
         }
         Some(Territory {
             channels: Arc::new(traced.path.channels.clone()),
@@ -189,12 +189,8 @@ impl Unit<'_, '_> {
         figures.statistics.merge(&analysis.statistics);
         count_forks(&mut figures.exploration, &analysis.forks);
         for settled in analysis.forks {
-            let fork = match (settled.is_feasible(), settled.known) {
-                (true, _) => Fork::Feasible,
-                (false, true) => Fork::Infeasible,
-                (false, false) => Fork::Unknown,
-            };
-            territory.course.settle(settled.event, fork.into());
+            let fork = settled.feasibility();
+            territory.course.settle(settled.event, fork);
             slot.state.progress.forks.insert(settled.event, fork);
             slot.memory.flips.insert(settled.event, settled.flips);
         }

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use nearmiss_campaign::capsule::{Capsule, Origin};
-use nearmiss_search::Node;
+use nearmiss_search::{Feasibility, Node};
 use nearmiss_solve::Model;
 use nearmiss_trace::{Channel, RecordedPath};
 
@@ -301,10 +301,10 @@ impl Offshoot {
 /// Counts forks that were asked about.
 pub fn count_forks(exploration: &mut nearmiss_results::Exploration, forks: &[Settled]) {
     for fork in forks.iter().filter(|fork| fork.counts) {
-        match (fork.is_feasible(), fork.known) {
-            (true, _) => exploration.feasible += 1,
-            (false, true) => exploration.infeasible += 1,
-            (false, false) => exploration.unknown += 1,
+        match fork.feasibility() {
+            Feasibility::Feasible => exploration.feasible += 1,
+            Feasibility::Infeasible => exploration.infeasible += 1,
+            Feasibility::Unknown | Feasibility::Open => exploration.unknown += 1,
         }
     }
 }

@@ -2,9 +2,8 @@
 //! where the last one stopped.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 
 use nearmiss_campaign::store::write_atomically;
 use nearmiss_campaign::test_case::TestCase;
@@ -90,32 +89,11 @@ pub(super) struct Progress {
     /// The largest distance at which it has divergence points.
     pub farthest: u32,
     /// What is known of its forks, by event.
-    pub forks: BTreeMap<usize, Fork>,
+    pub forks: BTreeMap<usize, Feasibility>,
     /// What was explored, by the event of the divergence point.
     pub subtrees: BTreeMap<usize, Subtree>,
     /// The nodes of the execution tree that runs were sent to.
     pub sent: Vec<u64>,
-}
-
-/// What is known of a fork.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Fork {
-    /// Some input goes another way.
-    Feasible,
-    /// No input does.
-    Infeasible,
-    /// It was asked, and nobody knows.
-    Unknown,
-}
-
-impl From<Fork> for Feasibility {
-    fn from(fork: Fork) -> Feasibility {
-        match fork {
-            Fork::Feasible => Feasibility::Feasible,
-            Fork::Infeasible => Feasibility::Infeasible,
-            Fork::Unknown => Feasibility::Unknown,
-        }
-    }
 }
 
 /// What was explored from one divergence point.

@@ -16,12 +16,12 @@ use std::time::{Duration, Instant};
 use nearmiss_expr::TermId;
 use nearmiss_sites::program::Program;
 
+use super::Calls;
 use super::formula::Formula;
 use super::late::Late;
 use super::summary::Summary;
-use super::{Admitted, Calls};
 use crate::input::Input;
-use crate::lab::Lab;
+use crate::lab::{Lab, Solution};
 
 /// A formula, or a summary and a rival.
 pub struct Auto {
@@ -106,7 +106,7 @@ impl Auto {
         conditions: &[TermId],
         goal: TermId,
         base: &Input,
-    ) -> Result<Admitted, String> {
+    ) -> Result<Solution, String> {
         if let Some(formula) = &mut self.formula {
             return match conditions.is_empty() {
                 true => formula.admit_first(lab, &self.summary, goal),

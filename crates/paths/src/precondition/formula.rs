@@ -15,9 +15,9 @@ use nearmiss_merge::Judge;
 use nearmiss_sites::program::Program;
 use nearmiss_solve::{Answer, Limits, TreeSession};
 
-use super::{Admitted, Summary};
+use super::Summary;
 use crate::input::Input;
-use crate::lab::{Asked, Lab};
+use crate::lab::{Lab, Solution};
 
 /// A formula that inputs have to keep to.
 pub struct Formula {
@@ -92,7 +92,7 @@ impl Formula {
                 break;
             }
             let broken = lab.terms.not(part);
-            if let Asked::Input(input) = lab.ask(setup, broken, valid)
+            if let Solution::Input(input) = lab.ask(setup, broken, valid)
                 && self.is_accepted(lab, &input)?
             {
                 return Ok(false);
@@ -115,13 +115,13 @@ impl Formula {
         conditions: &[TermId],
         goal: TermId,
         base: &Input,
-    ) -> Result<Admitted, String> {
+    ) -> Result<Solution, String> {
         let mut all = conditions.to_vec();
         all.extend(&self.parts);
         let input = match lab.ask(&all, goal, base) {
-            Asked::Input(input) => input,
-            Asked::Infeasible => return Ok(Admitted::Infeasible),
-            Asked::Unknown => return Ok(Admitted::Unknown),
+            Solution::Input(input) => input,
+            Solution::Infeasible => return Ok(Solution::Infeasible),
+            Solution::Unknown => return Ok(Solution::Unknown),
         };
         self.answers += 1;
         let is_checked =
@@ -129,7 +129,7 @@ impl Formula {
         if is_checked && !self.is_accepted(lab, &input)? {
             return Err(WRONG.to_string());
         }
-        Ok(Admitted::Input(input))
+        Ok(Solution::Input(input))
     }
 
     /// Is there an admissible input that makes the goal true, where no other is known yet?
@@ -138,7 +138,7 @@ impl Formula {
         lab: &mut Lab,
         summary: &Summary,
         mut goal: TermId,
-    ) -> Result<Admitted, String> {
+    ) -> Result<Solution, String> {
         for &part in &self.parts {
             goal = lab.terms.and(goal, part);
         }

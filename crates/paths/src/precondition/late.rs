@@ -8,12 +8,12 @@ use nearmiss_abi::event::{EventKind, PHASE_FUNCTION};
 use nearmiss_abi::server::MODE_PRECONDITION;
 use nearmiss_expr::TermId;
 use nearmiss_search::{Node, Trail};
+use nearmiss_trace::{LeadsTo, alternatives};
 
-use super::{Admitted, Calls};
+use super::Calls;
 use crate::fixed::{Another, FixedValues};
 use crate::input::Input;
-use crate::lab::{Asked, Lab, Recorded};
-use crate::ways::{self, Leads};
+use crate::lab::{Lab, Recorded, Solution};
 
 /// The late treatment.
 #[derive(Debug, Default)]
@@ -67,11 +67,11 @@ impl Late {
         conditions: &[TermId],
         goal: TermId,
         base: &Input,
-    ) -> Result<Admitted, String> {
+    ) -> Result<Solution, String> {
         let mut next = match lab.ask(conditions, goal, base) {
-            Asked::Input(input) => input,
-            Asked::Infeasible => return Ok(Admitted::Infeasible),
-            Asked::Unknown => return Ok(Admitted::Unknown),
+            Solution::Input(input) => input,
+            Solution::Infeasible => return Ok(Solution::Infeasible),
+            Solution::Unknown => return Ok(Solution::Unknown),
         };
         let partial_path: Vec<TermId> = conditions.iter().copied().chain([goal]).collect();
         let mut known = Known::default();
@@ -85,7 +85,7 @@ impl Late {
             lab.learn_setup(&recorded);
             let (call, ways) = self.walk(lab, &recorded, &partial_path, &mut known);
             if recorded.is_accepted() {
-                return Ok(Admitted::Input(recorded.input));
+                return Ok(Solution::Input(recorded.input));
             }
             let call = Rc::new(call);
             pending.extend(ways.into_iter().map(|(before, goal)| Pending {
@@ -95,11 +95,11 @@ impl Late {
             }));
             match next_input(lab, &mut pending, &mut known) {
                 Some(input) => next = input,
-                None if known.doubtful => return Ok(Admitted::Unknown),
-                None => return Ok(Admitted::Infeasible),
+                None if known.doubtful => return Ok(Solution::Unknown),
+                None => return Ok(Solution::Infeasible),
             }
         }
-        Ok(Admitted::Unknown)
+        Ok(Solution::Unknown)
     }
 
     /// The conditions of a call, behind those of the partial path, and its other ways that are new,
@@ -116,9 +116,9 @@ impl Late {
         let mut trail = Trail::root(0);
         let events = recorded.path.events.iter();
         for event in events.take_while(|event| event.phase < PHASE_FUNCTION) {
-            for way in ways::others(lab, event) {
+            for way in alternatives(&mut lab.terms, &lab.sites, event) {
                 let is_new = known.decided.insert(trail.way(event.site.0, way.choice));
-                if is_new && way.leads == Leads::On {
+                if is_new && way.leads_to == LeadsTo::Path {
                     found.push((conditions.len(), Goal::Way(way.goal)));
                 }
             }
@@ -151,9 +151,9 @@ fn next_input(lab: &mut Lab, pending: &mut Vec<Pending>, known: &mut Known) -> O
             },
         };
         match lab.ask(&call.conditions[..before], goal, &call.input) {
-            Asked::Input(input) => return Some(input),
-            Asked::Infeasible => {}
-            Asked::Unknown => known.doubtful = true,
+            Solution::Input(input) => return Some(input),
+            Solution::Infeasible => {}
+            Solution::Unknown => known.doubtful = true,
         }
     }
     None

@@ -5,8 +5,8 @@
 //!
 //! | | |
 //! | --- | --- |
-//! | nobody | there is no precondition, or it is part of the path (early), or of the setup (native) |
-//! | [`late`] | its paths are explored under the partial path's constraints, each time anew |
+//! | none | there is no precondition, or it is part of the path (early), or of the setup (native) |
+//! | [`late`] | its paths are explored under the partial path's constraints, each time again |
 //! | [`summary`] | its paths are kept as one formula that grows with every call |
 //! | [`formula`] | its code is a formula from the beginning |
 //! | [`auto`] | the formula if there is one, else the quicker of late and summary, by trial |
@@ -20,32 +20,22 @@ use nearmiss_expr::TermId;
 use nearmiss_sites::program::Program;
 
 use crate::input::Input;
-use crate::lab::{Asked, Lab};
+use crate::lab::{Lab, Solution};
 use auto::Auto;
 use late::Late;
+
 pub use summary::Summary;
 
-/// Who says which inputs are admissible.
+/// Which inputs are admissible.
 pub enum Precondition {
     /// All that take the path.
-    Nobody,
+    None,
     /// The function, explored for each partial path.
     Late(Late),
     /// The function, as a formula.
     Summary(Box<Summary>),
     /// Whichever suits.
     Auto(Box<Auto>),
-}
-
-/// What became of a partial path.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Admitted {
-    /// An admissible input takes it.
-    Input(Input),
-    /// None does.
-    Infeasible,
-    /// Nobody knows.
-    Unknown,
 }
 
 /// What was asked of the precondition.
@@ -82,13 +72,9 @@ impl Precondition {
         conditions: &[TermId],
         goal: TermId,
         base: &Input,
-    ) -> Result<Admitted, String> {
+    ) -> Result<Solution, String> {
         match self {
-            Precondition::Nobody => Ok(match lab.ask(conditions, goal, base) {
-                Asked::Input(input) => Admitted::Input(input),
-                Asked::Infeasible => Admitted::Infeasible,
-                Asked::Unknown => Admitted::Unknown,
-            }),
+            Precondition::None => Ok(lab.ask(conditions, goal, base)),
             Precondition::Late(late) => late.admit(lab, conditions, goal, base),
             Precondition::Summary(summary) => summary.admit(lab, conditions, goal, base),
             Precondition::Auto(auto) => auto.admit(lab, conditions, goal, base),
@@ -98,7 +84,7 @@ impl Precondition {
     /// What was asked of it so far.
     pub fn calls(&self) -> Calls {
         match self {
-            Precondition::Nobody => Calls::default(),
+            Precondition::None => Calls::default(),
             Precondition::Late(late) => late.calls,
             Precondition::Summary(summary) => summary.calls,
             Precondition::Auto(auto) => auto.calls(),

@@ -22,12 +22,11 @@ use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_SETUP};
 use nearmiss_abi::op::Op;
 use nearmiss_abi::server::MODE_PRECONDITION;
 use nearmiss_expr::{TermId, Terms};
-use nearmiss_trace::Event;
+use nearmiss_trace::{Event, LeadsTo, alternatives};
 
-use super::{Admitted, Calls};
+use super::Calls;
 use crate::input::Input;
-use crate::lab::{Asked, Lab, Recorded};
-use crate::ways::{self, Leads};
+use crate::lab::{Lab, Recorded, Solution};
 
 /// What is known of a precondition.
 pub struct Summary {
@@ -85,11 +84,14 @@ impl Summary {
                 return Ok(Some(Summary::knowing(lab, &setup, recorded)));
             };
             let conditions: Vec<TermId> = conditions(&setup[..position]).collect();
-            let Some(way) = ways::others(lab, &setup[position]).first().copied() else {
+            let Some(way) = alternatives(&mut lab.terms, &lab.sites, &setup[position])
+                .first()
+                .copied()
+            else {
                 return Ok(None);
             };
             match lab.ask(&conditions, way.goal, &recorded.input) {
-                Asked::Input(input) => next = input,
+                Solution::Input(input) => next = input,
                 _ => return Ok(None),
             }
         }
@@ -125,11 +127,11 @@ impl Summary {
             let goal = self.unknown_region(lab);
             let (setup, valid) = (self.setup.clone(), self.valid.clone());
             match lab.ask(&setup, goal, &valid) {
-                Asked::Input(input) => {
+                Solution::Input(input) => {
                     self.call(lab, &input)?;
                 }
-                Asked::Infeasible => self.is_complete = !self.doubtful,
-                Asked::Unknown => break,
+                Solution::Infeasible => self.is_complete = !self.doubtful,
+                Solution::Unknown => break,
             }
         }
         if self.is_complete && !self.is_told {
@@ -150,7 +152,7 @@ impl Summary {
         conditions: &[TermId],
         goal: TermId,
         base: &Input,
-    ) -> Result<Admitted, String> {
+    ) -> Result<Solution, String> {
         // Accepted inputs only come from here, so `base` is one of them, or nobody was asked yet.
         let (conditions, base) = match conditions.is_empty() {
             true => (self.setup.clone(), self.valid.clone()),
@@ -162,26 +164,26 @@ impl Summary {
             }
             let possible = self.nodes[0].possible;
             let input = match ask_among(lab, possible, &conditions, goal, &base) {
-                Asked::Input(input) => input,
-                Asked::Infeasible if self.doubtful => return Ok(Admitted::Unknown),
-                Asked::Infeasible => return Ok(Admitted::Infeasible),
-                Asked::Unknown => return Ok(Admitted::Unknown),
+                Solution::Input(input) => input,
+                Solution::Infeasible if self.doubtful => return Ok(Solution::Unknown),
+                Solution::Infeasible => return Ok(Solution::Infeasible),
+                Solution::Unknown => return Ok(Solution::Unknown),
             };
             let accepted = self.nodes[0].accepted;
             if lab.holds(&[accepted], &input) {
-                return Ok(Admitted::Input(input));
+                return Ok(Solution::Input(input));
             }
             match ask_among(lab, accepted, &conditions, goal, &base) {
-                Asked::Input(input) => return Ok(Admitted::Input(input)),
-                Asked::Unknown => return Ok(Admitted::Unknown),
-                Asked::Infeasible => {}
+                Solution::Input(input) => return Ok(Solution::Input(input)),
+                Solution::Unknown => return Ok(Solution::Unknown),
+                Solution::Infeasible => {}
             }
             let recorded = self.call(lab, &input)?;
             if recorded.is_accepted() {
-                return Ok(Admitted::Input(recorded.input));
+                return Ok(Solution::Input(recorded.input));
             }
         }
-        Ok(Admitted::Unknown)
+        Ok(Solution::Unknown)
     }
 
     /// The inputs about which nothing is known.
@@ -236,8 +238,8 @@ impl Summary {
             condition,
             node: None,
         }];
-        for way in ways::others(lab, event) {
-            let fails = way.leads == Leads::ToFailure;
+        for way in alternatives(&mut lab.terms, &lab.sites, event) {
+            let fails = way.leads_to == LeadsTo::Failure;
             ways.push(Child {
                 choice: way.choice,
                 condition: way.goal,
@@ -328,7 +330,7 @@ fn ask_among(
     conditions: &[TermId],
     goal: TermId,
     base: &Input,
-) -> Asked {
+) -> Solution {
     if lab.holds(&[formula], base) {
         let parts = conjuncts(&lab.terms, formula);
         let all: Vec<TermId> = parts

@@ -27,8 +27,12 @@ const SHORT: &[(&str, &str)] = &[
     ),
     (
         "-Qunused-arguments -Wno-everything -fno-crash-diagnostics -Xclang -disable-llvm-passes \
-         -mllvm -disable-constant-hoisting -mllvm -grow-region-complexity-budget=100 -mllvm -disable-early-taildup -c",
+         -mllvm -disable-constant-hoisting -mllvm -grow-region-complexity-budget=100 -mllvm -disable-early-taildup -mllvm -cgpp-huge-func=200 -c",
         "CODE",
+    ),
+    (
+        "-O1 -mllvm -disable-cgp -mllvm -disable-machine-licm -mllvm -disable-machine-cse",
+        "-O1",
     ),
     ("-Xclang -disable-llvm-passes", "RAW"),
     ("-Xclang -disable-O0-optnone", "O0"),

@@ -5,7 +5,7 @@
 //! loop. Cycles that are entered in several places (by `goto` into them) are no loops here.
 
 use nearmiss_sites::Loop;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::llvm::{Block, Opcode, Value};
 
@@ -36,13 +36,9 @@ pub fn ways(end: Value) -> Vec<Block> {
             successors
         }
         Opcode::LLVMSwitch => {
-            let mut targets = Vec::new();
-            for block in successors {
-                if !targets.contains(&block) {
-                    targets.push(block);
-                }
-            }
-            targets
+            let mut seen = FxHashSet::default();
+            successors.retain(|block| seen.insert(*block));
+            successors
         }
         _ => Vec::new(),
     }

@@ -75,5 +75,8 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Request, String>
             _ => return Err(USAGE.to_string()),
         }
     }
+    if !request.optimised && request.grain == Grain::Coarse {
+        request.grain = Grain::Short;
+    }
     Ok(request)
 }

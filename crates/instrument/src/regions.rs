@@ -7,6 +7,10 @@
 //! the hooks at its end would never run on that side. What a region's instructions compute dominates its
 //! end, so one cold block there can do the label work of the whole region.
 //!
+//! Hooks take the values of the whole region, which are kept until its end, so a region has a
+//! maximum length: the time of register allocation grew with the square of the length of straight-line
+//! code, and frames grew with it too.
+//!
 //! Where all paths of a function are wanted ([`Grain::Fine`]), a region ends before everything that
 //! may end the program and before every change of memory: no check is lost in a crash, and no
 //! hook sees memory as it was not yet.
@@ -23,8 +27,20 @@ pub enum Grain {
     /// Before calls and divisions: native speed.
     #[default]
     Coarse,
+    /// As [`Grain::Coarse`], but after few instructions: small frames. For code that is not optimised.
+    Short,
     /// Before accesses to memory too: what happened is told in the order in which it happened.
     Fine,
+}
+
+impl Grain {
+    /// After so many instructions a region ends where a statement may start.
+    fn instructions(self) -> usize {
+        match self {
+            Grain::Coarse | Grain::Fine => 64,
+            Grain::Short => 16,
+        }
+    }
 }
 
 /// Straight-line code with one guard.
@@ -123,7 +139,16 @@ impl Planner<'_> {
     fn ends_region(&self, instruction: Value) -> bool {
         transfer::is_barrier(instruction)
             || transfer::may_divide_by_zero(instruction)
+            || self.is_long_enough(instruction)
             || self.grain == Grain::Fine && sensitive::touches_memory(instruction)
+    }
+
+    /// Whether the open region has become so long that another starts here. The start of a statement
+    /// is the best place, where few labels are needed later: most read memory first.
+    fn is_long_enough(&self, instruction: Value) -> bool {
+        let is_start = instruction.opcode() == Opcode::LLVMLoad;
+        let times = if is_start { 1 } else { 2 };
+        self.open.len() >= times * self.grain.instructions()
     }
 
     fn close(&mut self, end: Value) {

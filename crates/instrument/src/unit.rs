@@ -48,16 +48,24 @@ pub struct Request {
     pub grain: Grain,
 }
 
-/// Before instrumentation: variables into registers, small functions into their callers (an
+/// Before instrumentation, where the user asks for optimisation: variables into registers, small functions into their callers (an
 /// instrumented call costs more than a plain one), and what is plain to see. Nothing that turns
 /// branches into selections or moves checks (see docs/architecture.md).
 const BEFORE: &str = "function(sroa<preserve-cfg>,early-cse),cgscc(inline),\
                       function(sroa<preserve-cfg>,early-cse<memssa>,lower-constant-intrinsics,early-cse)";
 
+/// The same where the user asks for none: only variables into registers. A value that is computed
+/// twice need not be kept, nor its label, and frames stay small.
+const BEFORE_SMALL_FRAMES: &str =
+    "always-inline,function(sroa<preserve-cfg>,lower-constant-intrinsics)";
+
 /// After it: cheap clean-up; most of the work is code generation. The data of clang's reports,
 /// which nobody calls any more, goes.
 const AFTER: &str = "always-inline,function(simplifycfg,instcombine<no-verify-fixpoint>,early-cse<memssa>,\
                      jump-threading,simplifycfg),globaldce";
+
+/// The same where the user asks for no optimisation.
+const AFTER_SMALL_FRAMES: &str = "always-inline,function(simplifycfg),globaldce";
 
 /// Instruments one unit.
 pub fn instrument(request: &Request) -> Result<(), String> {
@@ -73,7 +81,12 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         &request.directory,
         &defined_functions(&module),
     );
-    module.run_passes(BEFORE)?;
+    let small_frames = request.grain == Grain::Short;
+    module.run_passes(if small_frames {
+        BEFORE_SMALL_FRAMES
+    } else {
+        BEFORE
+    })?;
     if request.optimised {
         elision::leave_out_unused(&module);
     }
@@ -94,7 +107,14 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         .module
         .verify()
         .map_err(|message| format!("instrumentation broke the module: {message}"))?;
-    run_after(&context.module)?;
+    run_after(
+        &context.module,
+        if small_frames {
+            AFTER_SMALL_FRAMES
+        } else {
+            AFTER
+        },
+    )?;
     // Now it is known which variables are left.
     let has_data_sections = request.options.iter().any(|word| word == "-fdata-sections");
     globals::list(&context, has_data_sections, request.grain);
@@ -114,7 +134,7 @@ pub fn instrument(request: &Request) -> Result<(), String> {
 
 /// Cleans up. LLVM 19 makes invalid calls when it replaces `__mempcpy_chk`, and what it does to
 /// other libc calls is of no use here.
-fn run_after(module: &Module) -> Result<(), String> {
+fn run_after(module: &Module, passes: &str) -> Result<(), String> {
     let set = |allowed| {
         // Asked anew each time: passes may have removed functions.
         for function in defined_functions(module) {
@@ -122,7 +142,7 @@ fn run_after(module: &Module) -> Result<(), String> {
         }
     };
     set(false);
-    module.run_passes(AFTER)?;
+    module.run_passes(passes)?;
     set(true);
     Ok(())
 }

@@ -346,9 +346,54 @@ fn hooks_stand_in_functions_of_their_own() {
     assert!(body.contains("call preserve_mostcc"), "{body}");
 }
 
+/// A function of many statements in a row: sums over an array, with and without calls between them.
+fn long_function(statements: usize, with_calls: bool) -> String {
+    let statement = |number: usize| {
+        let (from, to) = (number % 61, number % 53);
+        let call = if with_calls { "x = g(x);" } else { "" };
+        format!("x += a[{from}] ^ y; y = a[{to}] * x; b[{to}] = x - y; {call}")
+    };
+    let body: String = (0..statements).map(statement).collect();
+    format!(
+        "unsigned g(unsigned); unsigned f(unsigned *a, unsigned *b, unsigned x, unsigned y) {{ {body} return x ^ y; }}"
+    )
+}
+
+/// Code generation takes more than linear time where many values live at once, so what instrumentation
+/// makes of a function grows as the function does, and no cold function takes all of its values.
+#[test]
+fn long_functions_grow_in_proportion() {
+    for (options, most_parameters) in [(OPTIMISED, 160), (UNOPTIMISED, 48)] {
+        for with_calls in [false, true] {
+            let text_of = |count| instrumented(&long_function(count, with_calls), options);
+            let (short, long) = (text_of(150), text_of(600));
+            let growth = long.lines().count() as f64 / short.lines().count() as f64;
+            assert!(
+                growth < 4.4,
+                "{options:?}: {growth} times for 4 times the statements"
+            );
+            let widest = (long.lines())
+                .filter(|line| line.starts_with("define private preserve_mostcc"))
+                .map(|line| line.matches('%').count())
+                .max();
+            let widest = widest.expect("a cold function");
+            assert!(
+                widest <= most_parameters,
+                "{options:?}: {widest} parameters"
+            );
+            let merged = |text: &str| text.matches(" = phi i32 ").count();
+            let (few, many) = (merged(&short), merged(&long));
+            assert!(
+                many <= 5 * few + 20,
+                "{options:?}: {few} labels merged, then {many}"
+            );
+        }
+    }
+}
+
 /// The instrumented IR of a unit, as text.
 fn instrumented(source: &str, options: &[&str]) -> String {
-    instrumented_as(source, options, false)
+    instrumented_as(source, options, options.contains(&"-O1"))
 }
 
 fn instrumented_as(source: &str, options: &[&str], optimised: bool) -> String {

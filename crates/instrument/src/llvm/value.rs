@@ -470,6 +470,13 @@ impl Block {
         Value(unsafe { LLVMGetBasicBlockTerminator(self.0) })
     }
 
+    /// The terminators that lead to it.
+    pub fn jumps(self) -> Vec<Value> {
+        let users = Value(unsafe { LLVMBasicBlockAsValue(self.0) }).users();
+        let is_jump = |user: &Value| user.is_instruction();
+        users.into_iter().filter(is_jump).collect()
+    }
+
     /// The function it belongs to.
     pub fn function(self) -> Value {
         Value(unsafe { LLVMGetBasicBlockParent(self.0) })

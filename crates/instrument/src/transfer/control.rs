@@ -168,14 +168,7 @@ fn failed_site(context: &Context, report: Block, failure: &Failure) -> Value {
     };
     let second = context.site_constant(second);
     // The report of a division is reached from its check only.
-    let jumps = report
-        .function()
-        .blocks()
-        .into_iter()
-        .map(Block::terminator);
-    let check = jumps
-        .into_iter()
-        .find(|jump| jump.successors().contains(&report));
+    let check = report.jumps().into_iter().next();
     let Some(condition) = check.and_then(Value::branch_condition) else {
         return first;
     };

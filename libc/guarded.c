@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/types.h>
@@ -73,6 +74,21 @@ WEAK char *strsep(char **rest, const char *delimiters)
     *rest = *end != 0 ? end + 1 : NULL;
     *end = 0;
     return token;
+}
+
+WEAK char *gets(char *to)
+{
+    char *line = NULL;
+    size_t room = 0;
+    ssize_t length = getline(&line, &room, stdin);
+    if (length <= 0)
+        to = NULL;
+    else if (line[length - 1] == '\n')
+        line[--length] = 0;
+    if (to != NULL)
+        memcpy(to, line, (size_t)length + 1);
+    free(line);
+    return to;
 }
 
 /* With a size that the compiler knows: the sanitizer knows it better. */

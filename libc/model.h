@@ -51,6 +51,9 @@ bool __nm_scans_stdin(FILE *stream);
 void __nm_before_scan(FILE *stream, struct nm_ahead *known);
 void __nm_after_scan(FILE *stream, const struct nm_ahead *known);
 
+/* Holds for this run, and for what is asked about others; no decision (crates/rt/src/harness.rs). */
+void nearmiss_assume(bool condition);
+
 /* Bytes are about to be written to a stream, or to a descriptor: the program may read them again. */
 void __nm_leaves(FILE *stream, const void *start, size_t size);
 void __nm_leaves_to(int fd, const void *start, size_t size);

@@ -390,7 +390,7 @@ static enum outcome scan_word(struct source *source, const struct conversion *co
 {
     size_t limit = conversion->width == -1 ? INT_MAX : (size_t)conversion->width;
     size_t count = 0;
-    int recorded;
+    int recorded = EOF;
     if (take(source) == EOF)
         return NO_INPUT;
     if (!belongs(conversion, source->last)) {
@@ -406,8 +406,14 @@ static enum outcome scan_word(struct source *source, const struct conversion *co
     } while (recorded != EOF && belongs(conversion, recorded) && belongs(conversion, source->last));
     if (!conversion->suppress)
         check_word(source, conversion, to, count);
-    if (count < limit && source->last != EOF && !belongs(conversion, source->last))
-        give_back(source);
+    if (count == limit || recorded == EOF)
+        return MATCHED;
+    /* What stands behind a word moves with its end: to decide on it would say how long the word is. */
+    if (conversion->letter == 's')
+        nearmiss_assume(nm_is_space(source->last));
+    else if (belongs(conversion, source->last))
+        return MATCHED;
+    give_back(source);
     return MATCHED;
 }
 

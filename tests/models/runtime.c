@@ -41,3 +41,8 @@ WEAK void __nm_clear(unsigned long start, unsigned long size) { (void)start, (vo
 /* Some libraries do not have them; only who compares them needs them. */
 WEAK size_t strlcpy(char *to, const char *from, size_t room) { return (void)to, (void)from, room; }
 WEAK size_t strlcat(char *to, const char *from, size_t room) { return (void)to, (void)from, room; }
+
+void nearmiss_assume(bool condition)
+{
+    (void)condition;
+}

@@ -11,6 +11,9 @@
 //! `width | condition << 8`. A label of 0 goes with a concrete value; the value beside a
 //! non-zero label is the value it has in this run.
 
+/// In place of an address that was read: any may have been.
+pub const ANYWHERE: u64 = u64::MAX;
+
 /// The type of a hook's argument or result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Word {
@@ -77,12 +80,14 @@ macro_rules! for_each_hook {
             /// Memory at `pointer` is given to a function `callee` that may be neither
             /// instrumented nor modelled (0: is not). Whether labels can be reached from there is
             /// for the hook to see. `pointer` 0: the labels that were left for the callee
-            /// are; 1: it is given no pointer, and only where it is called is of interest.
+            /// are; 1: it is given no pointer, and only where it is called is of interest; 2: it has a
+            /// model, which expects to be called otherwise.
             swallowed(pointer: u64, callee: u64, site: u64);
             /// The `size` bytes at `address` are now concrete.
             clear(address: u64, size: u64);
             /// The `size` bytes at `address` were read by something of note kind `kind`; 0:
-            /// nobody knows how many, nor whether pointers in them were followed.
+            /// it is not known how many, nor whether pointers in them were followed. Address
+            /// [`ANYWHERE`]: it is not known which.
             opaque(address: u64, size: u64, kind: u32, site: u64);
             /// `memcpy` or `memmove` of `size` bytes was done.
             copy(to: u64, from: u64, size: u64);

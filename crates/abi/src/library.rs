@@ -229,11 +229,12 @@ pub const HEADERS: &[Header] = &[
         modelled: "fopen freopen fdopen fclose fread fgets getc fgetc getchar ungetc getline \
                    getdelim fseek fseeko rewind fsetpos sscanf fscanf scanf vsscanf vfscanf \
                    vscanf sprintf snprintf vsprintf vsnprintf asprintf vasprintf printf fprintf \
-                   dprintf vprintf vfprintf vdprintf puts fputs fwrite fputc putc ftell ftello",
-        concrete: "fmemopen fscanf_l gets getw open_memstream overflow popen remove rename \
+                   dprintf vprintf vfprintf vdprintf puts fputs fwrite fputc putc putchar ftell ftello \
+                   gets",
+        concrete: "fmemopen fscanf_l getw open_memstream overflow popen remove rename \
                    renameat tempnam tmpnam uflow",
         harmless: "clearerr feof ferror fflush fgetpos fileno flockfile fpending fpurge \
-                   ftrylockfile funlockfile pclose perror putchar setbuf setbuffer setlinebuf \
+                   ftrylockfile funlockfile pclose perror setbuf setbuffer setlinebuf \
                    setvbuf tmpfile",
     },
     Header {

@@ -132,6 +132,8 @@ pub const MODELS: &[Model] = &[
     rust("_IO_putc", "iip"),
     rust("fputc_unlocked", "iip"),
     rust("putc_unlocked", "iip"),
+    rust("putchar", "ii"),
+    rust("putchar_unlocked", "ii"),
     // setjmp.h.
     rust("longjmp", "vpi"),
     rust("_longjmp", "vpi"),
@@ -405,6 +407,7 @@ pub const MODELS: &[Model] = &[
     c("__vfprintf_chk", "ipipp"),
     c("__vdprintf_chk", "iiipp"),
     c("puts", "ip"),
+    touches(c("gets", "pp")),
     c("fputs", "ipp"),
     c("fputs_unlocked", "ipp"),
     touches(c("fwrite", "lpllp")),

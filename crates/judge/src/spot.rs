@@ -3,7 +3,7 @@
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_results::Frame;
-use nearmiss_sites::{SiteKind, Sites, Unit};
+use nearmiss_sites::{Site, SiteKind, Sites, Unit};
 
 use crate::complaint::{Complaint, Place, same_file};
 
@@ -144,10 +144,26 @@ pub fn place(sites: &Sites, id: SiteId) -> (String, u32, String) {
     (unit.file_of(site).into(), site.line, callee)
 }
 
+/// The last call of a named function that stands before a site in its function: file, line, name.
+pub fn call_before(sites: &Sites, id: SiteId) -> Option<(String, u32, String)> {
+    let (unit, site) = sites.get(id)?;
+    let is_before = |one: &&Site| {
+        let names = matches!(&one.kind, SiteKind::Call(name) if !name.is_empty());
+        let is_near = (one.file, one.function) == (site.file, site.function);
+        names && is_near && (one.line, one.column) < (site.line, site.column)
+    };
+    let calls = unit.sites.iter().filter(is_before);
+    let last = calls.max_by_key(|one| (one.line, one.column))?;
+    let SiteKind::Call(name) = &last.kind else {
+        return None;
+    };
+    Some((unit.file_of(last).into(), last.line, name.clone()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nearmiss_sites::{Site, Unit};
+    use nearmiss_sites::Unit;
 
     #[test]
     fn events_say_what_sites_do_not() {

@@ -19,7 +19,7 @@ use nearmiss_abi::term::{CONCRETE, Label};
 use crate::formula::{Truth, Word};
 use crate::list::List;
 use crate::objects::{Object, ObjectKind};
-use crate::pointers::{MOST_POINTERS, NULL_PAGE, Pointers};
+use crate::pointers::{END_OF_PROGRAMS, MOST_POINTERS, NULL_PAGE, Pointers};
 use crate::runtime::Runtime;
 use crate::snapshots::{is_readable, read_bytes};
 
@@ -253,6 +253,9 @@ impl Runtime {
         };
         let beyond = self.relate(Op::Ule, Word::concrete(NULL_PAGE), target);
         self.check_that(Kind::NullDereference, beyond, site);
+        // Marks such as -1 in a table of functions.
+        let below = self.relate(Op::Ult, target, Word::concrete(END_OF_PROGRAMS));
+        self.check_that(Kind::OutOfBoundsRead, below, site);
     }
 
     /// Whether the address lies in the object.

@@ -10,14 +10,18 @@ use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
+use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::shadow::{PointerRow, SummaryWords};
 use nearmiss_abi::signature::Signature;
+use nearmiss_abi::site::SiteId;
 
+use crate::libraries;
 use crate::models::real;
 use crate::modules::Module;
 use crate::start::own_words;
 use crate::system;
 use crate::thread::Thread;
+use crate::turn;
 
 /// A power of two; rows beyond three quarters of it are left out.
 const SLOTS: usize = 4096;
@@ -139,6 +143,10 @@ pub extern "C" fn __nm_target(called: u64, signature: u64, site: u64) -> u64 {
     };
     let (model, call) = (Signature(row.signature), Signature(signature));
     if !model.takes(call) {
+        // What it reads is not seen, and what it makes of its arguments neither.
+        turn::with((), |runtime| {
+            runtime.trace.note(NoteKind::Call, SiteId(site), 1);
+        });
         return called;
     }
     let thread = Thread::current();
@@ -164,6 +172,10 @@ pub extern "C" fn __nm_target(called: u64, signature: u64, site: u64) -> u64 {
 pub unsafe extern "C" fn __nm_looked_up(name: *const u8, address: u64) {
     // SAFETY: the runtime's own words.
     let dispatches = unsafe { (&raw const (*own_words()).dispatch).read_volatile() } != 0;
+    if dispatches {
+        // The library that it lies in may have been loaded just now.
+        libraries::watch();
+    }
     if !dispatches || address == 0 || name.is_null() || find(address).is_some() {
         return;
     }

@@ -2,6 +2,7 @@
 
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::{Event, EventKind, frame};
+use nearmiss_abi::hook::ANYWHERE;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label};
@@ -172,6 +173,7 @@ impl Runtime {
     /// Something that is not modelled read memory.
     pub fn opaque(&mut self, address: u64, size: u64, kind: NoteKind, site: SiteId) {
         let symbolic = match size {
+            _ if address == ANYWHERE => true,
             0 => self.reaches_label(address),
             _ => self.shadow.first_label(address, size).is_some(),
         };

@@ -15,6 +15,8 @@ use crate::thread::Thread;
 
 /// In place of a pointer: the function is given none.
 const NOTHING: u64 = 1;
+/// In place of a pointer: the function has a model, which is called otherwise.
+const MISFIT: u64 = 2;
 /// How many pointers after the first are followed one after the other.
 const DEPTH: usize = 3;
 /// How many objects are looked at for one argument.
@@ -53,7 +55,9 @@ impl Runtime {
         if pointer == NOTHING {
             return;
         }
-        if pointer == 0 {
+        if pointer == MISFIT {
+            self.trace.note(NoteKind::Call, site, 1);
+        } else if pointer == 0 {
             let thread = Thread::current();
             self.note_untaken(thread);
             thread.forget_callee();

@@ -64,6 +64,8 @@ pub struct Kept {
     /// How many were ever added.
     count: usize,
     mappings: [Mapping; MOST_MAPPINGS],
+    /// Where standard output and standard error led when the process started.
+    standard: [(u64, u64); 2],
 }
 
 impl Kept {
@@ -89,6 +91,14 @@ impl Kept {
             rows: [ROW; MOST_FILES],
             count: 0,
             mappings: [MAPPING; MOST_MAPPINGS],
+            standard: [(0, 0); 2],
+        }
+    }
+
+    /// Notices where standard output and standard error lead.
+    pub fn notice_standard(&mut self) {
+        for (fd, identity) in (1..).zip(&mut self.standard) {
+            *identity = system::status(fd).map_or((0, 0), |it| (it.device, it.inode));
         }
     }
 
@@ -194,16 +204,15 @@ impl Runtime {
     }
 
     /// Whether the labels of what is printed to this descriptor must be known: it leads to a file
-    /// or to a pipe of the program's own. Standard output goes to others, as a rule; where it
-    /// does not, what is printed there is lost.
+    /// or to a pipe of the program's own. Standard output goes to others, unless the program sends it
+    /// elsewhere.
     pub fn keeps(&mut self, fd: i32) -> bool {
-        const STANDARD_ERROR: i32 = 2;
         let Ok(status) = system::status(fd) else {
             // A stream into memory.
             return true;
         };
         let known = self.kept.find(&status);
-        if fd <= STANDARD_ERROR {
+        if self.kept.standard.contains(&(status.device, status.inode)) {
             if let Some(index) = known {
                 let peer = self.kept.rows[index % MOST_FILES].peer;
                 self.kept.rows[peer % MOST_FILES].lost = true;

@@ -7,6 +7,9 @@
 //! labelled: a program that looks into the library's buffer sees input. What the library copies
 //! or calculates is concrete.
 //!
+//! Libraries that are loaded later are looked at when the program looks up its first function there.
+//! What their constructors read is not seen.
+//!
 //! Left alone are instrumented modules, which call models, and libc with its loader, whose
 //! functions call each other without such a table.
 //!
@@ -15,6 +18,7 @@
 
 use core::ffi::c_void;
 use core::ptr;
+use core::sync::atomic::{AtomicU64, Ordering};
 
 use nearmiss_abi::note::NoteKind;
 
@@ -35,12 +39,29 @@ struct Loaded {
     name: *const u8,
     headers: *const ProgramHeader,
     count: u16,
+    /// How many modules were ever loaded.
+    added: u64,
 }
 
-/// Looks at all libraries that are loaded by now.
+/// How many modules had been loaded when they were looked at last.
+static WATCHED: AtomicU64 = AtomicU64::new(0);
+
+/// Looks at all libraries that are loaded by now, if there are new ones.
 pub fn watch() {
+    let mut added = 0u64;
     // SAFETY: see the module's comment.
-    unsafe { real::dl_iterate_phdr(watch_one, ptr::null_mut()) };
+    unsafe {
+        real::dl_iterate_phdr(count_modules, (&raw mut added).cast());
+        if WATCHED.swap(added, Ordering::Relaxed) != added {
+            real::dl_iterate_phdr(watch_one, ptr::null_mut());
+        }
+    }
+}
+
+unsafe extern "C" fn count_modules(loaded: *const c_void, _: usize, added: *mut c_void) -> i32 {
+    // SAFETY: see the module's comment; the count is [`watch`]'s.
+    unsafe { *added.cast::<u64>() = (*loaded.cast::<Loaded>()).added };
+    1
 }
 
 unsafe extern "C" fn watch_one(loaded: *const c_void, _: usize, _: *mut c_void) -> i32 {

@@ -14,6 +14,8 @@ use crate::runtime::Runtime;
 pub const MOST_POINTERS: usize = 64;
 /// Below this no object lies: a null pointer, perhaps of a field or an element.
 pub const NULL_PAGE: u64 = 4096;
+/// Where the addresses of the kernel begin.
+pub const END_OF_PROGRAMS: u64 = 1 << 47;
 const MOST_STEPS: u32 = 512;
 const MOST_WAITING: usize = 64;
 /// Bytes of a pointer.

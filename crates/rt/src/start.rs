@@ -61,6 +61,7 @@ pub unsafe extern "C" fn __nm_register(
     // All libraries that the program is linked with have registered before it.
     if recording() && is_of_program(module.header as u64) {
         libraries::watch();
+        turn::with((), |runtime| runtime.kept.notice_standard());
     }
 }
 

@@ -118,8 +118,13 @@ impl Unit<'_, '_> {
         let place = forks.skip(fork).map(|event| event.site).next();
         let place = match place {
             Some(site) => {
-                let (file, line, _) = spot::place(&subject.program.sites, site);
-                format!("first at the branch at {file}:{line}")
+                let sites = &subject.program.sites;
+                let (file, line, _) = spot::place(sites, site);
+                let call = spot::call_before(sites, site).map(|(file, line, name)| {
+                    format!(" (the last call before it is {name} at {file}:{line})")
+                });
+                let call = call.unwrap_or_default();
+                format!("first at the branch at {file}:{line}{call}")
             }
             None => "which ended earlier".to_string(),
         };

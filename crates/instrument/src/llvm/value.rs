@@ -71,6 +71,17 @@ impl Value {
         unsafe { !LLVMIsAInlineAsm(self.0).is_null() }
     }
 
+    /// The text of inline assembly.
+    pub fn assembly(self) -> String {
+        let mut size = 0;
+        let text = unsafe { LLVMGetInlineAsmAsmString(self.0, &mut size) };
+        if text.is_null() {
+            return String::new();
+        }
+        let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), size) };
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+
     /// The opcode of an instruction.
     pub fn opcode(self) -> Opcode {
         unsafe { LLVMGetInstructionOpcode(self.0) }

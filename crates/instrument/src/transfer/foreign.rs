@@ -6,7 +6,8 @@
 //! neither instrumented nor modelled, and so may one that is called by a pointer: in a process
 //! that records, the runtime looks at what such a call is given, as far as pointers lead.
 
-use nearmiss_abi::model::{PREFIX, only_captures};
+use nearmiss_abi::hook::ANYWHERE;
+use nearmiss_abi::model::{self, PREFIX, Place, only_captures};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::shadow::MODEL_SITE_OFFSET;
 use nearmiss_sites::SiteKind;
@@ -72,6 +73,10 @@ pub fn emit(rewriter: &mut Rewriter<'_>, call: Value) {
     let site = rewriter.site_of(call);
     let callee = foreign_address(rewriter, call);
     let builder = &rewriter.context.builder;
+    if is_misfit(call) {
+        let misfit = builder.u64(2);
+        rewriter.context.hook("swallowed", &[misfit, callee, site]);
+    }
     if pointers.is_empty() {
         let nothing = builder.u64(1);
         rewriter.context.hook("swallowed", &[nothing, callee, site]);
@@ -86,7 +91,18 @@ pub fn emit(rewriter: &mut Rewriter<'_>, call: Value) {
 /// another unit or library, which may read an input (then that is said of this call).
 fn is_noticed(rewriter: &Rewriter<'_>, call: Value) -> bool {
     let is_named = call.called().is_function() && !call.arguments().is_empty();
-    may_be_foreign(rewriter, call) && (is_named || !swallowed_pointers(rewriter, call).is_empty())
+    may_be_foreign(rewriter, call)
+        && (is_named || is_misfit(call) || !swallowed_pointers(rewriter, call).is_empty())
+}
+
+/// Whether a libc function that brings input or memory is called by its own name: its model expects
+/// to be called otherwise (`models::redirect`), so what it does is not seen.
+fn is_misfit(call: Value) -> bool {
+    let callee = call.called();
+    let model = callee.is_function().then(|| model::find(&callee.name()));
+    model
+        .flatten()
+        .is_some_and(|model| model.place == Place::Runtime)
 }
 
 /// Tells of the labelled arguments themselves, which were left for the callee: the next call
@@ -137,11 +153,19 @@ fn swallowed_pointers(rewriter: &Rewriter<'_>, call: Value) -> Vec<Value> {
 /// Tells of memory that assembly is given, as an operand or by its address.
 pub fn emit_assembly(rewriter: &mut Rewriter<'_>, assembly: Value) {
     let pointers = pointers_of(assembly);
-    if pointers.is_empty() {
+    let calls_kernel = calls_kernel(assembly);
+    if pointers.is_empty() && !calls_kernel {
         return;
     }
     let site = rewriter.context.site(SiteKind::Other, assembly);
     let builder = &rewriter.context.builder;
+    if calls_kernel {
+        let (anywhere, size) = (builder.u64(ANYWHERE), builder.u64(0));
+        let kind = builder.u32(NoteKind::Outside as u32);
+        rewriter
+            .context
+            .hook("opaque", &[anywhere, size, kind, site]);
+    }
     let kind = builder.u32(NoteKind::Assembly as u32);
     for pointer in pointers {
         let pointer = builder.unsigned(pointer, 64);
@@ -149,6 +173,19 @@ pub fn emit_assembly(rewriter: &mut Rewriter<'_>, assembly: Value) {
             .context
             .hook("opaque", &[pointer, builder.u64(0), kind, site]);
     }
+}
+
+/// Whether assembly has work to do where nothing in it is symbolic.
+pub fn is_noticed_assembly(assembly: Value) -> bool {
+    calls_kernel(assembly) || !pointers_of(assembly).is_empty()
+}
+
+/// Whether assembly calls the kernel, which may read an input or give back what was written.
+fn calls_kernel(assembly: Value) -> bool {
+    let text = assembly.called().assembly();
+    ["syscall", "sysenter", "int $0x80", "int $$0x80"]
+        .iter()
+        .any(|instruction| text.contains(instruction))
 }
 
 /// The pointers that a call is given, but for those to constants and structs by value.

@@ -75,7 +75,7 @@ pub fn collect(rewriter: &Rewriter<'_>, region: &Region, sources: &mut Sources) 
             }
             Opcode::LLVMCall if is_inline_assembly(instruction) => {
                 collect_operands(rewriter, instruction, sources);
-                sources.recording |= !foreign::pointers_of(instruction).is_empty();
+                sources.recording |= foreign::is_noticed_assembly(instruction);
             }
             Opcode::LLVMCall => intrinsics::collect(rewriter, instruction, sources),
             _ => collect_operands(rewriter, instruction, sources),

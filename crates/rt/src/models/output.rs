@@ -2,7 +2,7 @@
 //! functions that print are modelled in C (`libc/output.c`) and ask here.
 
 use super::model;
-use super::real::{IoVector, Message};
+use super::real::{self, IoVector, Message};
 use crate::bounds::Span;
 use crate::calls::Call;
 use crate::runtime::Runtime;
@@ -98,6 +98,22 @@ macro_rules! put_models {
 }
 
 put_models! { fputc putc _IO_putc fputc_unlocked putc_unlocked }
+
+/// Likewise to standard output.
+macro_rules! put_out_models {
+    ($($name:ident)*) => { $(
+        model! {
+            fn $name(byte: i32) -> i32;
+            before |runtime, call| {
+                // SAFETY: libc's variable.
+                let file = unsafe { real::stdout };
+                runtime.wrote_byte(file, call.label(0), call.site());
+            }
+        }
+    )* };
+}
+
+put_out_models! { putchar putchar_unlocked }
 
 /// `size` bytes at `start` are about to be written to a stream.
 ///

@@ -141,6 +141,7 @@ unsafe extern "C" {
 
     // stdio.h
     pub static stdin: *mut File;
+    pub static stdout: *mut File;
     pub fn fopen(path: *const u8, mode: *const u8) -> *mut File;
     pub fn fopen64(path: *const u8, mode: *const u8) -> *mut File;
     pub fn freopen(path: *const u8, mode: *const u8, file: *mut File) -> *mut File;
@@ -184,6 +185,8 @@ unsafe extern "C" {
     pub fn _IO_putc(byte: i32, file: *mut File) -> i32;
     pub fn fputc_unlocked(byte: i32, file: *mut File) -> i32;
     pub fn putc_unlocked(byte: i32, file: *mut File) -> i32;
+    pub fn putchar(byte: i32) -> i32;
+    pub fn putchar_unlocked(byte: i32) -> i32;
     pub fn ungetc(byte: i32, file: *mut File) -> i32;
     pub fn getline(line: *mut *mut u8, room: *mut usize, file: *mut File) -> isize;
     pub fn getdelim(line: *mut *mut u8, room: *mut usize, end: i32, file: *mut File) -> isize;

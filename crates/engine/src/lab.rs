@@ -246,14 +246,15 @@ pub fn reads_input(raw: &RawTrace) -> bool {
         let row = raw.channels.get(channel as usize);
         row.is_some_and(|row| row.kind == ChannelKind::Length as u8)
     };
-    // Hooks run on concrete data as well: how many there were says nothing. A length is made of its bytes.
+    // Hooks run on concrete data as well: how many there were says nothing. A length is made of its
+    // bytes. Number 0 is no term.
     let is_met = |term: &Term| {
         let is_input = term.op == Op::Input as u8;
         (is_input && !is_length(term.a)) || (!is_input && term.op != Op::Concat as u8)
     };
     let lost = [NoteKind::Call, NoteKind::Library].map(|kind| kind as u8);
     !raw.events.is_empty()
-        || raw.terms.iter().any(is_met)
+        || raw.terms.iter().skip(1).any(is_met)
         || raw.notes.iter().any(|note| lost.contains(&note.kind))
 }
 

@@ -11,6 +11,7 @@ use std::{fs, io};
 
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::check::Kind as Failure;
+use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::Op;
 use nearmiss_abi::term::Term;
 use nearmiss_campaign::capsule::{Capsule, Origin};
@@ -304,15 +305,24 @@ fn limits_within(config: &Config, usual: Duration, range: Range<Duration>) -> Li
     }
 }
 
-/// Whether input came to the program: it has arguments, a byte of something else was read, or its code
-/// met a label (that of an end of input, say). How long standard input is, is known of every program.
+/// Whether input came to the program: it has arguments, a byte of something else was read, its code
+/// met a label (that of an end of input, say), or input went where nothing is recorded. How long
+/// standard input is, is known of every program.
 pub fn reads_input(raw: &RawTrace) -> bool {
     let is_length = |channel: u32| {
         let row = raw.channels.get(channel as usize);
         row.is_some_and(|row| row.kind == ChannelKind::Length as u8)
     };
-    let is_input = |term: &Term| term.op == Op::Input as u8 && !is_length(term.a);
-    raw.header.hook_calls > 0 || !raw.events.is_empty() || raw.terms.iter().any(is_input)
+    // Hooks run on concrete data as well: how many there were says nothing. A length is made of its
+    // bytes. Number 0 is no term.
+    let is_met = |term: &Term| {
+        let is_input = term.op == Op::Input as u8;
+        (is_input && !is_length(term.a)) || (!is_input && term.op != Op::Concat as u8)
+    };
+    let lost = [NoteKind::Call, NoteKind::Library].map(|kind| kind as u8);
+    !raw.events.is_empty()
+        || raw.terms.iter().skip(1).any(is_met)
+        || raw.notes.iter().any(|note| lost.contains(&note.kind))
 }
 
 /// A name for what was recorded and what is wanted: equal ones have the same answers.
@@ -331,6 +341,10 @@ pub fn digest(config: &Config, raw: &RawTrace, stdin: Option<&[u8]>) -> u64 {
     for event in &raw.events {
         hasher.write_u64(u64::from(event.label) << 32 | u64::from(event.kind) << 8);
         hasher.write_u64(event.site ^ u64::from(event.truth()));
+    }
+    for note in &raw.notes {
+        hasher.write_u64(u64::from(note.count) << 8 | u64::from(note.kind));
+        hasher.write_u64(note.site);
     }
     hasher.write(&raw.blob);
     hasher.write(stdin.unwrap_or_default());

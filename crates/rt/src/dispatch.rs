@@ -11,6 +11,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use nearmiss_abi::note::NoteKind;
+use nearmiss_abi::check::Kind;
 use nearmiss_abi::shadow::{PointerRow, SummaryWords};
 use nearmiss_abi::signature::Signature;
 use nearmiss_abi::site::SiteId;
@@ -18,6 +19,7 @@ use nearmiss_abi::site::SiteId;
 use crate::libraries;
 use crate::models::real;
 use crate::modules::Module;
+use crate::pointers::NULL_PAGE;
 use crate::start::own_words;
 use crate::system;
 use crate::thread::Thread;
@@ -138,6 +140,13 @@ pub fn unregister(words: *mut SummaryWords) {
 /// What a call of `called` calls, if it passes and expects `signature`.
 #[unsafe(no_mangle)]
 pub extern "C" fn __nm_target(called: u64, signature: u64, site: u64) -> u64 {
+    if called < NULL_PAGE && site != 0 {
+        // Nothing comes back from there, and the twin's stack does not show the caller.
+        turn::with((), |runtime| {
+            runtime.check_failed_as(Kind::NullDereference, SiteId(site));
+        });
+        return called;
+    }
     let Some(row) = find(called) else {
         return called;
     };

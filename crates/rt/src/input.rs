@@ -5,6 +5,7 @@
 //! what cannot (a pipe as standard input).
 
 use nearmiss_abi::channel::{CHANNEL_ROWS, ChannelKind, ChannelRow};
+use nearmiss_abi::event::EventKind;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::Op;
 use nearmiss_abi::site::SiteId;
@@ -307,6 +308,7 @@ impl Runtime {
         let labelled = size.min(room);
         if labelled < size {
             self.trace.note(NoteKind::InputLimit, site, 1);
+            self.keeps_rest(channel, offset + size, site);
         }
         for byte in 0..labelled {
             // SAFETY: as promised by the caller.
@@ -317,6 +319,15 @@ impl Runtime {
             } else if self.has_stopped() {
                 return;
             }
+        }
+    }
+
+    /// Bytes beyond the limit are what they are: the input does not end before `end`.
+    fn keeps_rest(&mut self, channel: u32, end: u64, site: SiteId) {
+        let length = self.inputs.channel(channel).whole;
+        if length != CONCRETE && u128::from(end) <= self.value(length) {
+            let there = self.is_at_most(u128::from(end), length);
+            self.decided(EventKind::Assume, there, true, site);
         }
     }
 

@@ -6,6 +6,7 @@
 use nearmiss_abi::note::NoteKind;
 
 use super::real;
+use super::stdio_input::source_of;
 use crate::bounds::Span;
 use crate::calls::Call;
 use crate::capture::stdin::{self, Given};
@@ -227,7 +228,13 @@ pub unsafe extern "C" fn __nm_before_scan(file: *mut File, known: *mut Ahead) {
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __nm_after_scan(file: *mut File, known: *const Ahead) {
     let call = Call::take(__nm_after_scan as *const () as u64);
-    turn::with((), |runtime| runtime.came_from_outside(call.site()));
+    turn::with((), |runtime| {
+        runtime.came_from_outside(call.site());
+        // What libc made of these bytes is concrete.
+        if source_of(runtime, file).is_some() {
+            runtime.trace.note(NoteKind::Call, call.site(), 1);
+        }
+    });
     // SAFETY: as promised by the caller.
     unsafe {
         let before = stdin::is_watched().then(|| known.read());

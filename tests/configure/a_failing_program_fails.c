@@ -1,0 +1,5 @@
+// A failing program fails.
+int main(void)
+{
+    return 3;
+}

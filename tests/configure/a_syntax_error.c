@@ -1,0 +1,5 @@
+// A syntax error.
+int main(void)
+{
+    return choke me;
+}

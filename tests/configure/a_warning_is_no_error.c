@@ -1,0 +1,7 @@
+// A warning is no error.
+// options: -Wall
+int main(void)
+{
+    int unused;
+    return 0;
+}

@@ -1,0 +1,6 @@
+// An unknown option.
+// options: -fno-such-option
+int main(void)
+{
+    return 0;
+}

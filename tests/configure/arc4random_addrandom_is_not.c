@@ -1,0 +1,6 @@
+// Arc4random_addrandom is not.
+char arc4random_addrandom(void);
+int main(void)
+{
+    return arc4random_addrandom();
+}

@@ -1,0 +1,6 @@
+// As needed.
+// options: -Wl,--as-needed -lm
+int main(void)
+{
+    return 0;
+}

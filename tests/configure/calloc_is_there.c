@@ -1,0 +1,6 @@
+// Calloc is there.
+char calloc(void);
+int main(void)
+{
+    return calloc() == 7;
+}

@@ -1,0 +1,9 @@
+// Calloc of nothing.
+#include <stdlib.h>
+int main(void)
+{
+    void *p = calloc(0, 0);
+    int r = !p;
+    free(p);
+    return r;
+}

@@ -1,0 +1,6 @@
+// Malloc is there.
+char malloc(void);
+int main(void)
+{
+    return malloc() == 7;
+}

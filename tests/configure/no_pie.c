@@ -1,0 +1,6 @@
+// No pie.
+// options: -no-pie
+int main(void)
+{
+    return 0;
+}

@@ -1,0 +1,6 @@
+// No prototype.
+// options: -std=gnu89
+int main()
+{
+    exit(strlen("abc") - 3);
+}

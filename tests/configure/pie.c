@@ -1,0 +1,6 @@
+// Pie.
+// options: -fPIE -pie
+int main(void)
+{
+    return 0;
+}

@@ -1,0 +1,6 @@
+// Printf is there.
+char printf(void);
+int main(void)
+{
+    return printf() == 7;
+}

@@ -1,0 +1,6 @@
+// Read is there.
+char read(void);
+int main(void)
+{
+    return read() == 7;
+}

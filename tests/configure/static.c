@@ -1,0 +1,7 @@
+// Static.
+// options: -static
+#include <stdio.h>
+int main(void)
+{
+    return puts("a") < 0;
+}

@@ -1,0 +1,6 @@
+// Strlcpy is not.
+char strlcpy(void);
+int main(void)
+{
+    return strlcpy();
+}

@@ -1,0 +1,5 @@
+// The compiler works.
+int main(void)
+{
+    return 0;
+}

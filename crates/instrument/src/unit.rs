@@ -48,7 +48,8 @@ pub struct Request {
     pub grain: Grain,
 }
 
-/// Before instrumentation, where the user asks for optimisation: variables into registers, small functions into their callers (an
+/// Before instrumentation, where the user asks for optimisation: variables into registers, small
+/// functions into their callers (an
 /// instrumented call costs more than a plain one), and what is plain to see. Nothing that turns
 /// branches into selections or moves checks (see docs/architecture.md).
 const BEFORE: &str = "function(sroa<preserve-cfg>,early-cse),cgscc(inline),\

@@ -241,7 +241,9 @@ impl Unit<'_, '_> {
         let (path, deadline) = (&mut traced.path, self.deadline);
         let analysis = analyse(path, sites, config, &bench.stack, &task, deadline, tally);
         let limits = tight_limits(config, traced.time);
-        let complaints = self.lab.judge(ground.subject, capsule, &limits);
+        let complaints = self
+            .lab
+            .judge(ground.subject, capsule, &limits, self.deadline);
         let case = Case {
             test: &slot.test,
             own: ground.own,

@@ -20,6 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 extern void __msan_unpoison(const volatile void *start, size_t size) __attribute__((weak));
@@ -163,6 +164,27 @@ REAL(void, setbuffer, FILE *stream, char *buffer, size_t size)
 {
     written(buffer, size);
     __real_setbuffer(stream, buffer, size);
+}
+
+REAL(int, nanosleep, const struct timespec *time, struct timespec *rest)
+{
+    int result = __real_nanosleep(time, rest);
+    written(rest, sizeof *rest);
+    return result;
+}
+
+REAL(int, clock_nanosleep, clockid_t clock, int how, const struct timespec *time, struct timespec *rest)
+{
+    int result = __real_clock_nanosleep(clock, how, time, rest);
+    written(rest, sizeof *rest);
+    return result;
+}
+
+REAL(time_t, timegm, struct tm *parts)
+{
+    time_t time = __real_timegm(parts);
+    written(parts, sizeof *parts);
+    return time;
 }
 
 /* GNU's own interface of regular expressions. */

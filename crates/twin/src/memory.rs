@@ -54,6 +54,9 @@ pub const WRAPPED: &[&str] = &[
     "re_search",
     "re_match",
     "re_set_registers",
+    "nanosleep",
+    "clock_nanosleep",
+    "timegm",
     "dlopen",
 ];
 
@@ -61,7 +64,7 @@ pub const WRAPPED: &[&str] = &[
 /// write to no memory of the program, or only to what the program had written, and call no function
 /// of the program that has arguments. Memory that they allocate themselves counts as written.
 const NEUTRAL: &str = "
-    _ctype_b_loc _ctype_tolower_loc _ctype_toupper_loc _ctype_get_mb_cur_max
+    ctype_b_loc ctype_tolower_loc ctype_toupper_loc ctype_get_mb_cur_max
     isalpha isdigit isalnum isspace isupper islower ispunct isprint isxdigit iscntrl isgraph isblank
     isascii toascii tolower toupper htonl htons ntohl ntohs
     errno_location h_errno_location
@@ -96,7 +99,7 @@ const NEUTRAL: &str = "
     ftrylockfile pclose popen perror tmpfile remove rename renameat getw putw overflow uflow fpurge fpending
     freadahead freading fwriting fbufsize flbf fsetlocking fputws fputwc putwc putwchar ungetwc fgetwc getwc
     getwchar fwide stdin stdout stderr
-    IO_getc IO_putc _overflow _uflow _fpending _fsetlocking _freading _fwriting _fpurge
+    IO_getc IO_putc
     Exit quick_exit free cfree atoi atol atoll atof exit _exit abort atexit at_quick_exit clearenv getenv
     secure_getenv setenv putenv unsetenv mkdtemp mkostemp mkostemps mkstemp mkstemps mktemp rand srand
     rand_r random srandom drand48 erand48 lrand48 nrand48 mrand48 jrand48 srand48 system malloc_usable_size
@@ -111,7 +114,7 @@ const NEUTRAL: &str = "
     setpriority getpriority setrlimit
     closelog err error error_at_line errx openlog setlogmask syslog verr verrx vsyslog vwarn vwarnx warn
     warnx error_print_progname error_message_count error_one_per_line
-    clock clock_settime clock_nanosleep difftime setitimer settimeofday sleep usleep tzset timezone daylight
+    clock clock_settime difftime setitimer settimeofday sleep usleep tzset timezone daylight
     tzname
     close dup dup2 dup3 lseek ftruncate truncate access faccessat euidaccess eaccess chdir fchdir chroot
     chown fchown fchownat lchown link linkat symlink symlinkat unlink unlinkat rmdir execv execve execvp
@@ -126,6 +129,10 @@ const NEUTRAL: &str = "
     wcscmp wcsncmp wcscoll wcscasecmp wcsncasecmp wcsspn wcscspn wcspbrk wcsstr wmemchr wmemcmp
     fnmatch regfree re_syntax_options re_set_syntax
     dlclose dlerror dlsym
+    printf vprintf fprintf vfprintf dprintf vdprintf
+    futimesat rpmatch renameat2 libc_current_sigrtmax libc_current_sigrtmin fdelt globfree pselect endmntent
+    setmntent hasmntopt posix_spawnattr_init posix_spawnattr_destroy posix_spawnattr_setflags
+    posix_spawn_file_actions_init posix_spawn_file_actions_destroy posix_spawn_file_actions_adddup2
 ";
 
 /// Names that the linker and the compiler make.

@@ -239,7 +239,7 @@ impl Unit<'_, '_> {
         };
         let analysis = (self.lab).analyse(traced, ground.subject, &task, self.deadline);
         let limits = tight_limits(bench.config, traced.time);
-        let complaints = self.lab.judge(ground.subject, capsule, &limits);
+        let complaints = (self.lab).judge(ground.subject, capsule, &limits, self.deadline);
         let case = Case {
             test: &slot.test,
             own: ground.own,

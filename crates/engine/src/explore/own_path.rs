@@ -27,6 +27,9 @@ use crate::summary::summarise;
 /// Nodes of a path that are remembered, to say where it is left when it is run again.
 const MOST_NODES: usize = 1 << 14;
 
+/// Why a memory twin was not even asked for.
+const NOT_RUN: &str = "no input was read, the run fails otherwise, or there was no time left";
+
 /// What became of what was predicted on a test's own path.
 #[derive(Default)]
 pub(super) struct Judged {
@@ -217,6 +220,9 @@ impl Unit<'_, '_> {
         if let Some(why) = &judged.trouble {
             summary.withdraw(why);
         }
+        if summary.uninitialised.is_unknown() {
+            summary.uninitialised.refused.push(NOT_RUN.into());
+        }
         slot.state.summary = summary;
         slot.state.places = places(subject, &analysis);
         slot.state.too_short = analysis.too_short;
@@ -238,7 +244,9 @@ impl Unit<'_, '_> {
         let limits = limits(self.explorer.bench.config, traced.time);
         let mut trouble = None;
         if slot.anyway.is_none() {
-            let complaints = self.lab.judge(subject, &slot.test.capsule, &limits);
+            let complaints = self
+                .lab
+                .judge(subject, &slot.test.capsule, &limits, self.deadline);
             slot.anyway = Some(complaints.unwrap_or_else(|why| {
                 trouble = Some(why);
                 Vec::new()

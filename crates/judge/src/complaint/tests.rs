@@ -256,3 +256,36 @@ fn a_signal_that_was_sent_is_no_bad_pointer() {
     );
     assert_eq!(null.kinds[0], Kind::NullDereference);
 }
+
+#[test]
+fn memory_that_was_never_written_has_an_origin() {
+    let report = |created: &str, origin: &str| {
+        format!(
+            "==7==WARNING: MemorySanitizer: use-of-uninitialized-value\n    \
+             #0 0x5 in __interceptor_strcmp (/tmp/twin+0x9f)\n    #1 0x55 in look /src/x.c:9:12\n    \
+             #2 0x56 in main /src/x.c:20:3\n\n  Uninitialized value was stored to memory at\n    \
+             #0 0x57 in main /src/x.c:15:3\n\n  Uninitialized value was created by {created}\n    \
+             {origin}\n\nSUMMARY: MemorySanitizer: use-of-uninitialized-value /src/x.c:9:12 in look\n"
+        )
+    };
+    let stack = report(
+        "an allocation of '' in the stack frame",
+        "#0 0x58 in main /src/x.c:12:5",
+    );
+    let found = one(&stack);
+    assert_eq!(found.kinds, [Kind::UninitialisedRead]);
+    assert_eq!((found.places[0].line, found.stack.len()), (9, 2));
+    assert_eq!(found.object, "a variable of main");
+    assert_eq!(
+        found.text,
+        "depends on what was never written to: a variable of main (x.c:12)"
+    );
+    let heap = report(
+        "a heap allocation",
+        "#0 0x58 in malloc (/tmp/twin+0x1)\n    #1 0x59 in main /src/x.c:13:5",
+    );
+    assert_eq!(one(&heap).object, "/src/x.c:13");
+    // What a library that was loaded has written is not known.
+    let unsure = format!("==nearmiss: a library was loaded\n{heap}");
+    assert_eq!(complaints(unsure.as_bytes(), Ended::Exited(1)), []);
+}

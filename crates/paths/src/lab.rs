@@ -80,7 +80,7 @@ fn share_of_finishing(time: Duration) -> Duration {
 }
 
 /// How long something on another thread may still take when the end has come.
-const PATIENCE: Duration = Duration::from_millis(500);
+const PATIENCE: Duration = Duration::from_millis(200);
 
 /// Waits for a thread until it has ended, or a little longer than until the end has come; `None` then: it
 /// goes on for itself.
@@ -191,7 +191,11 @@ impl Lab {
         });
         let run = run.map_err(words)?;
         let file = self.server.trace_file().ok_or("nothing was recorded")?;
-        let raw = RawTrace::open(file).map_err(|error| error.to_string())?;
+        let events = match run.ended {
+            Ended::TimedOut => UNENDED_EVENTS,
+            _ => usize::MAX,
+        };
+        let raw = RawTrace::open_start(file, events).map_err(|error| error.to_string())?;
         let channels = &mut self.channels;
         let mut number = |channel: &nearmiss_trace::Channel| channels.number(channel);
         let mut arena = Arena {
@@ -201,10 +205,7 @@ impl Lab {
         };
         let how = Reading {
             stdin: None,
-            events: match run.ended {
-                Ended::TimedOut => UNENDED_EVENTS,
-                _ => usize::MAX,
-            },
+            events,
             implied_lengths: false,
         };
         let mut path = RecordedPath::read(&raw, &self.sites, &mut arena, how);

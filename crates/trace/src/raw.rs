@@ -83,19 +83,29 @@ const SNAPSHOT_SIZE: usize = size_of::<Snapshot>();
 impl RawTrace {
     /// Reads a file. Only the parts that hold records are read: the file is large but sparse.
     pub fn open(path: &Path) -> Result<RawTrace, ReadError> {
+        RawTrace::open_start(path, usize::MAX)
+    }
+
+    /// Reads the first events of a file, and no more terms than they need: a run that did not end in its time has
+    /// filled its tables.
+    pub fn open_start(path: &Path, events: usize) -> Result<RawTrace, ReadError> {
         let file = File::open(path)?;
-        read(&|offset, size| read_file(&file, offset, size))
+        read(
+            &|offset, size| read_file(&file, offset, size),
+            events as u64,
+        )
     }
 
     /// Reads from memory.
     pub fn from_bytes(bytes: &[u8]) -> Result<RawTrace, ReadError> {
-        read(&|offset, size| {
+        let read_at = |offset: u64, size: u64| {
             let start = bytes
                 .len()
                 .min(usize::try_from(offset).unwrap_or(usize::MAX));
             let rest = &bytes[start..];
             Ok(rest[..rest.len().min(size as usize)].to_vec())
-        })
+        };
+        read(&read_at, u64::MAX)
     }
 
     /// Bytes of the blob region; `None` if it does not have them.
@@ -135,13 +145,21 @@ fn read_file(file: &File, offset: u64, size: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn read(read_at: &ReadAt) -> Result<RawTrace, ReadError> {
+fn read(read_at: &ReadAt, most_events: u64) -> Result<RawTrace, ReadError> {
     let header = read_header(&read_at(0, HEADER_SIZE as u64)?)?;
     let region = |offset: u64, count: u64, size: usize| {
         read_at(offset, count.min(MAX_RECORDS) * size as u64)
     };
-    let terms = region(header.terms_offset, header.term_count, TERM_SIZE)?;
-    let events = region(header.events_offset, header.event_count, EVENT_SIZE)?;
+    let event_count = header.event_count.min(most_events);
+    let events = region(header.events_offset, event_count, EVENT_SIZE)?;
+    let events: Vec<Event> = records(&events, EVENT_SIZE, event).collect();
+    let mut term_count = header.term_count;
+    if event_count < header.event_count {
+        // What a term is made of comes before it.
+        let last = events.iter().map(|event| event.label).max();
+        term_count = term_count.min(u64::from(last.unwrap_or_default()) + 1);
+    }
+    let terms = region(header.terms_offset, term_count, TERM_SIZE)?;
     let snapshots = region(
         header.snapshots_offset,
         header.snapshot_count,
@@ -153,7 +171,7 @@ fn read(read_at: &ReadAt) -> Result<RawTrace, ReadError> {
             row.kind != 0
         })?,
         terms: records(&terms, TERM_SIZE, term).collect(),
-        events: records(&events, EVENT_SIZE, event).collect(),
+        events,
         snapshots: records(&snapshots, SNAPSHOT_SIZE, snapshot).collect(),
         blob: read_at(header.blob_offset, header.blob_size.min(MAX_BLOB))?,
         header,

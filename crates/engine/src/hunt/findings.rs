@@ -47,7 +47,7 @@ impl Hunt<'_> {
             ..self.blank()
         };
         let known = self.known_as(&finding);
-        if known.is_some_and(|known| is_nearest(known)) {
+        if known.is_some_and(is_nearest) {
             return invented.forget();
         }
         let words = |complaint: &Complaint| format!("{}{why}", complaint.text);

@@ -10,8 +10,8 @@ use core::ffi::c_void;
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::check::Kind;
+use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::shadow::{PointerRow, SummaryWords};
 use nearmiss_abi::signature::Signature;
 use nearmiss_abi::site::SiteId;

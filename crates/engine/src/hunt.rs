@@ -194,6 +194,8 @@ impl<'a> Hunt<'a> {
             let promised = !candidate.guess && growth == Growth::End;
             self.divergences += u64::from(verdict.diverged && promised);
             let confirmed = verdict.confirmed.is_some();
+            // A branch to `abort` whose program ended before, in a function that it called: that is told.
+            let ended_before = candidate.check.spot.kind.is_exit() && has_ended(&verdict.others);
             if !confirmed && !verdict.others.is_empty() {
                 self.strays
                     .push((candidate.clone(), growth, verdict.others.clone()));
@@ -202,7 +204,7 @@ impl<'a> Hunt<'a> {
                 self.confirmed_guesses += u64::from(candidate.guess);
                 return Ok(Some(self.predicted(candidate, invented, &verdict)));
             }
-            if !candidate.guess && first.is_none() {
+            if !candidate.guess && !ended_before && first.is_none() {
                 first = Some(self.predicted(candidate, invented, &verdict));
             } else {
                 invented.forget();
@@ -305,4 +307,10 @@ impl<'a> Hunt<'a> {
         let invented = invent(capsule, channels, changes, growth, &bench.new_directory());
         Ok(invented.map_err(|error| bench.campaign.failed(error))?)
     }
+}
+
+/// Whether one of these says that the program ended itself.
+fn has_ended(complaints: &[Complaint]) -> bool {
+    let mut kinds = complaints.iter().flat_map(|complaint| &complaint.kinds);
+    kinds.any(|kind| kind.is_exit())
 }

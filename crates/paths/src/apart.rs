@@ -30,32 +30,25 @@ impl Apart {
         }
     }
 
-    /// The run, said to be new if it went its own way.
-    pub fn look_at<'r>(
+    /// Whether a run went its own way, on a path that may be known.
+    pub fn is_new(
         &mut self,
-        arrival: Arrival<'r>,
+        arrival: &Arrival,
         channels: &Channels,
         measure: Option<&Measure>,
-    ) -> Arrival<'r> {
+    ) -> bool {
         let is_fixed =
             |event: &Event| event.kind == EventKind::Fixed && event.phase == PHASE_FUNCTION;
-        if arrival.failed.is_some() || !arrival.events.iter().any(is_fixed) {
-            return arrival;
+        if arrival.failed().is_some() || !arrival.events().iter().any(is_fixed) {
+            return arrival.is_new;
         }
         if self.cover != Cover::Paths {
             // Each of them is counted anyway, and kept only if that shows anything new.
-            return Arrival {
-                is_new: true,
-                ..arrival
-            };
+            return true;
         }
         let rows = arrival.recorded.input.rows(channels);
         let counted = measure.and_then(|measure| measure.ask(rows));
         let way = counted.map_or(0, |counted| counted.gain.way);
-        let is_new = self.known.insert((arrival.number, way));
-        Arrival {
-            is_new: arrival.is_new || is_new,
-            ..arrival
-        }
+        self.known.insert((arrival.number, way)) || arrival.is_new
     }
 }

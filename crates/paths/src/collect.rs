@@ -59,7 +59,7 @@ pub struct Describer<'a> {
 
 impl Collection {
     /// Takes a run in; gives the number of the test that it became, from 1.
-    pub fn take(&mut self, describer: &Describer<'_>, arrival: &Arrival<'_>) -> Option<usize> {
+    pub fn take(&mut self, describer: &Describer<'_>, arrival: &Arrival) -> Option<usize> {
         self.note(arrival);
         let verdict = self.verdict(describer, arrival);
         let known = self.verdicts.get(&arrival.number);
@@ -70,7 +70,7 @@ impl Collection {
         }
         self.verdicts.insert(arrival.number, verdict.clone());
         let number = self.tests.len() + 1;
-        let recorded = arrival.recorded;
+        let recorded = &arrival.recorded;
         let (before, after) = describer.memories(&recorded.input, &recorded.results);
         let rows = recorded.input.rows(describer.channels);
         if let Verdict::Failure(_) = verdict {
@@ -85,14 +85,14 @@ impl Collection {
             after,
             rows,
             verdict,
-            path: path(describer.sites, arrival.events),
+            path: path(describer.sites, arrival.events()),
         });
         Some(number)
     }
 
     /// What is to be thought of a run.
-    fn verdict(&mut self, describer: &Describer<'_>, arrival: &Arrival<'_>) -> Verdict {
-        let recorded = arrival.recorded;
+    fn verdict(&mut self, describer: &Describer<'_>, arrival: &Arrival) -> Verdict {
+        let recorded = &arrival.recorded;
         if let Some(name) = recorded.result(MISSING) {
             let name = String::from_utf8_lossy(name).into_owned();
             *self.missing.entry(name.clone()).or_default() += 1;
@@ -102,12 +102,12 @@ impl Collection {
         let has_died = recorded.ended == Ended::Signal(SIGFPE) && !arrival.was_foreseen;
         if has_died
             && arrival
-                .failed
+                .failed()
                 .is_some_and(|event| event.condition.is_none())
         {
             self.unexplained += 1;
         }
-        match arrival.failed {
+        match arrival.failed() {
             Some(event) if event.phase >= PHASE_ORACLE => return Verdict::Fail,
             Some(event) => return Verdict::Failure(failure(describer.sites, event)),
             None => {}
@@ -135,7 +135,7 @@ impl Collection {
     /// Remembers what a run lost. What was fixed is a condition of the path, and its other values
     /// are tried; what is in no event is gone. A run that was to fail is the one before up to there, and
     /// nothing counts behind.
-    fn note(&mut self, arrival: &Arrival<'_>) {
+    fn note(&mut self, arrival: &Arrival) {
         if arrival.was_foreseen {
             return;
         }
@@ -233,8 +233,8 @@ fn path(sites: &Sites, events: &[Event]) -> Vec<Step> {
 }
 
 /// The check at which a run failed.
-fn check(sites: &Sites, arrival: &Arrival<'_>) -> Option<spot::Check> {
-    let event = arrival.failed?;
+fn check(sites: &Sites, arrival: &Arrival) -> Option<spot::Check> {
+    let event = arrival.failed()?;
     spot::check(sites, event.site, event.failure)
 }
 

@@ -1,9 +1,11 @@
 //! Depth first over the execution tree: every partial path is decided once.
 //!
 //! A run is walked from its beginning. At each event that could have gone another way, that way is
-//! a *partial path*: the conditions before it and the one that leads there. Those that nobody has
-//! met before wait on a stack, the deepest on top; each is given to the precondition, which finds an
-//! admissible input or says that there is none. An input is run, and walked in turn.
+//! a *partial path*: the conditions before it and the one that leads there. Those that were not met
+//! before wait in a worklist, in the order of its strategy; each is given to the precondition, which
+//! finds an admissible input or says that there is none. An input is run, and walked in turn.
+//!
+//! The caller pulls runs on admissible inputs out of it: `while let Some(arrival) = explorer.next()?`.
 //!
 //! Nodes of the tree are hashes ([`Trail`]); a way that was decided once, by being taken, by being
 //! put on the stack, is never decided again. So no path is run twice, but for three reasons that are
@@ -18,7 +20,8 @@ use std::time::{Duration, Instant};
 use nearmiss_abi::event::{PHASE_FUNCTION, PHASE_ORACLE};
 use nearmiss_abi::site::SiteId;
 use nearmiss_expr::TermId;
-use nearmiss_search::Node;
+use nearmiss_search::strategy::{Item, Outcome};
+use nearmiss_search::{DepthFirst, Node, Strategy};
 use nearmiss_server::Ended;
 use nearmiss_trace::Event;
 
@@ -27,37 +30,62 @@ use crate::fixed::{Another, FixedValues};
 use crate::input::Input;
 use crate::lab::{Lab, Recorded, Solution};
 use crate::precondition::Precondition;
-use crate::walk::{Fork, Purpose};
+use crate::walk::{Fork, Purpose, Walked};
 
 /// What is explored, and how far.
 pub struct Explorer<'a> {
-    /// Where runs are made and questions are asked.
+    /// Where runs are made and queries are answered.
     pub lab: &'a mut Lab,
     /// Which inputs are admissible.
     pub precondition: Precondition,
-    /// One of `nearmiss_abi::server::MODE_*`.
-    pub mode: u32,
     /// How far paths may go.
-    pub limits: Limits,
+    pub(crate) limits: Limits,
     /// What was found out.
     pub tree: Tree,
-    /// Which partial path comes next.
-    pub order: Order,
-    stack: Vec<Pending>,
-    /// Ways of the oracle: their turn comes when the function has no more.
-    behind: Vec<Pending>,
-    /// Where runs went, whatever came before.
-    taken: HashSet<(SiteId, u64)>,
-    /// Ways that were taken, or put on the stack.
+    /// One of `nearmiss_abi::server::MODE_*`.
+    mode: u32,
+    stage: Stage,
+    finished: Option<Finished>,
+    /// When the first run had been made.
+    started: Instant,
+    worklist: Box<dyn Strategy<Pending>>,
+    /// Alternatives of the oracle: their turn comes when the function has no more.
+    oracle: DepthFirst<Pending>,
+    /// Alternatives that were taken, or put on the worklist.
     pub(crate) decided: HashSet<Node>,
     /// The ends of paths of the function.
     ends: HashMap<Node, usize>,
     /// The values that were met where one was fixed.
     pub(crate) fixed: FixedValues,
-    /// How many ways of the oracle were put on the stack, by the function's path.
+    /// How many alternatives of the oracle were met, by the function's path.
     pub(crate) oracle_ways: HashMap<Node, usize>,
     /// Checks that are known to fail: asking about them again brings nothing.
     failing: HashSet<SiteId>,
+}
+
+/// How a function is explored.
+pub struct Plan {
+    /// The input that everything begins with.
+    pub first: Input,
+    /// One of `nearmiss_abi::server::MODE_*`.
+    pub mode: u32,
+    /// How far paths may go.
+    pub limits: Limits,
+    /// Which partial path comes next.
+    pub strategy: Box<dyn Strategy<Pending>>,
+}
+
+/// What an exploration is at.
+enum Stage {
+    /// Nothing was run yet: it begins with this input.
+    First(Input),
+    /// The function's partial paths.
+    Function,
+    /// The oracle's alternatives under the paths of the function, until this time: a fault that it
+    /// finds is worth a test, and nothing else depends on them.
+    Oracle(Instant),
+    /// Partial paths of the function that runs met which left their predicted path.
+    Rest,
 }
 
 /// What became of the partial paths.
@@ -108,9 +136,16 @@ pub struct Visit {
 }
 
 /// A partial path that was met and not yet decided.
-struct Pending {
+pub struct Pending {
     visit: Rc<Visit>,
     fork: Fork,
+}
+
+impl Item for Pending {
+    fn outcome(&self) -> Outcome {
+        let site = self.visit.events[self.fork.event].site;
+        (site.0, self.fork.way.choice)
+    }
 }
 
 impl Pending {
@@ -121,14 +156,14 @@ impl Pending {
 }
 
 /// A run of the function on an admissible input.
-pub struct Arrival<'r> {
+pub struct Arrival {
     /// The run.
-    pub recorded: &'r Recorded,
-    /// The events that belong to its path: those before its end or its failure.
-    pub events: &'r [Event],
-    /// The check at which it failed, if it did.
-    pub failed: Option<&'r Event>,
-    /// Whether that failure was asked for.
+    pub recorded: Recorded,
+    visit: Rc<Visit>,
+    /// Events from here on are not part of the path.
+    end: usize,
+    failed: Option<usize>,
+    /// Whether its failure was asked for.
     pub was_foreseen: bool,
     /// Whether no run took this path before.
     pub is_new: bool,
@@ -136,27 +171,26 @@ pub struct Arrival<'r> {
     pub number: usize,
 }
 
-/// Is told of every run on an admissible input, and says whether to go on.
-pub type Arrive<'c> = dyn FnMut(&mut Explorer<'_>, Arrival<'_>) -> Result<Go, String> + 'c;
+impl Arrival {
+    /// The events that belong to its path: those before its end or its failure.
+    pub fn events(&self) -> &[Event] {
+        &self.visit.events[..self.end]
+    }
 
-/// Whether the exploration shall go on.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Go {
-    /// It shall.
-    On,
-    /// Enough is known.
-    Stop,
-    /// The end came in the middle of it.
-    Cut,
+    /// The check at which it failed, if it did.
+    pub fn failed(&self) -> Option<&Event> {
+        self.failed.map(|position| &self.visit.events[position])
+    }
 }
 
-/// Which partial path comes next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
-    /// The deepest.
-    DepthFirst,
-    /// The deepest of those that go where no run went.
-    NewFirst,
+/// What came of a partial path.
+enum Visited {
+    /// A run on an admissible input.
+    Arrived(Box<Arrival>),
+    /// Nothing for the caller.
+    Nothing,
+    /// The end came in the middle of it.
+    Cut,
 }
 
 /// How an exploration ended.
@@ -164,7 +198,7 @@ pub enum Order {
 pub enum Finished {
     /// Nothing is left to be decided.
     Exhausted,
-    /// Somebody said that it is enough.
+    /// The caller has enough.
     Stopped,
     /// The time is over, or the user has enough.
     OutOfTime,
@@ -172,24 +206,25 @@ pub enum Finished {
     Empty,
 }
 
-/// The least time for other ways of the oracle.
-const LEAST_BEHIND: Duration = Duration::from_millis(500);
+/// The least time for alternatives of the oracle.
+const LEAST_ORACLE_TIME: Duration = Duration::from_millis(500);
 /// How many dead ends are kept to be told.
 const KEPT_DEAD_ENDS: usize = 4096;
 
 impl<'a> Explorer<'a> {
     /// Nothing was run yet.
-    pub fn new(lab: &'a mut Lab, precondition: Precondition, mode: u32) -> Explorer<'a> {
+    pub fn new(lab: &'a mut Lab, precondition: Precondition, plan: Plan) -> Explorer<'a> {
         Explorer {
             lab,
             precondition,
-            mode,
-            limits: Limits::default(),
+            limits: plan.limits,
             tree: Tree::default(),
-            order: Order::DepthFirst,
-            stack: Vec::new(),
-            behind: Vec::new(),
-            taken: HashSet::new(),
+            mode: plan.mode,
+            stage: Stage::First(plan.first),
+            finished: None,
+            started: Instant::now(),
+            worklist: plan.strategy,
+            oracle: DepthFirst::default(),
             decided: HashSet::new(),
             ends: HashMap::new(),
             fixed: FixedValues::default(),
@@ -200,88 +235,104 @@ impl<'a> Explorer<'a> {
 
     /// How many partial paths wait.
     pub fn open(&self) -> usize {
-        self.stack.len()
+        self.worklist.len()
     }
 
-    /// Explores until nothing is left, the time is over, or `arrive` says that it is enough.
-    pub fn explore(&mut self, first: &Input, arrive: &mut Arrive<'_>) -> Result<Finished, String> {
-        let truth = self.lab.terms.truth(true);
-        let first = match self.precondition.admit(self.lab, &[], truth, first)? {
-            Solution::Input(input) => input,
-            Solution::Infeasible | Solution::Unknown => return Ok(Finished::Empty),
-        };
-        if self.visit(&first, None, arrive)? == Go::Stop {
-            return Ok(Finished::Stopped);
-        }
-        let start = Instant::now();
-        let finished = self.exhaust(arrive)?;
-        if finished != Finished::Exhausted {
-            return Ok(finished);
-        }
-        self.look_behind(start.elapsed(), arrive)?;
-        // A run that left its predicted path may have met something new.
-        self.exhaust(arrive)
+    /// How it ended; `None` while there is more to do.
+    pub fn finished(&self) -> Option<Finished> {
+        self.finished
     }
 
-    /// Decides every partial path of the function.
-    fn exhaust(&mut self, arrive: &mut Arrive<'_>) -> Result<Finished, String> {
-        while let Some(pending) = self.next() {
-            if self.lab.end.has_come() {
-                self.stack.push(pending);
-                return Ok(Finished::OutOfTime);
-            }
-            let went = match self.decide(&pending)? {
-                Some(input) => self.visit(&input, Some(&pending), arrive)?,
-                // Without an answer because nobody waits for it any more.
-                None if self.lab.end.has_come() => Go::Cut,
-                None => Go::On,
-            };
-            match went {
-                Go::On => {}
-                Go::Stop => return Ok(Finished::Stopped),
-                Go::Cut => {
-                    self.stack.push(pending);
-                    return Ok(Finished::OutOfTime);
+    /// Ends it: enough is known.
+    pub fn stop(&mut self) {
+        self.finished.get_or_insert(Finished::Stopped);
+    }
+
+    /// The next run on an admissible input; `None` when nothing is left, the time is over, or it was
+    /// stopped.
+    pub fn next(&mut self) -> Result<Option<Arrival>, String> {
+        while self.finished.is_none() {
+            let visited = match std::mem::replace(&mut self.stage, Stage::Function) {
+                Stage::First(input) => self.begin(&input)?,
+                Stage::Oracle(until) => {
+                    self.stage = Stage::Oracle(until);
+                    self.explore_oracle(until)?
                 }
-            }
-        }
-        Ok(match self.ends.is_empty() {
-            true => Finished::Empty,
-            false => Finished::Exhausted,
-        })
-    }
-
-    /// Other ways of the oracle, under the paths of the function, for a part of the time that those
-    /// took: a fault that it finds is worth a test, and nothing else depends on them.
-    fn look_behind(&mut self, time: Duration, arrive: &mut Arrive<'_>) -> Result<(), String> {
-        let end = Instant::now() + LEAST_BEHIND.max(time / 4);
-        while let Some(pending) = self.behind.pop() {
-            if self.lab.end.has_come() || Instant::now() >= end {
-                self.tree.oracle_cut += self.behind.len() as u64 + 1;
-                break;
-            }
-            if let Some(input) = self.decide(&pending)?
-                && self.visit(&input, Some(&pending), arrive)? == Go::Stop
-            {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// The partial path whose turn it is: the deepest, or the deepest that goes where no run went.
-    fn next(&mut self) -> Option<Pending> {
-        if self.order == Order::NewFirst {
-            let is_new = |pending: &Pending| {
-                let fork = &pending.fork;
-                let site = pending.visit.events[fork.event].site;
-                !self.taken.contains(&(site, fork.way.choice))
+                stage => {
+                    self.stage = stage;
+                    self.explore_function()?
+                }
             };
-            if let Some(position) = self.stack.iter().rposition(is_new) {
-                return Some(self.stack.remove(position));
+            if let Visited::Arrived(arrival) = visited {
+                return Ok(Some(*arrival));
             }
         }
-        self.stack.pop()
+        Ok(None)
+    }
+
+    fn begin(&mut self, first: &Input) -> Result<Visited, String> {
+        let truth = self.lab.terms.truth(true);
+        let admitted = self.precondition.admit(self.lab, &[], truth, first)?;
+        let Solution::Input(input) = admitted else {
+            self.finished = Some(Finished::Empty);
+            return Ok(Visited::Nothing);
+        };
+        let visited = self.visit(&input, None);
+        self.started = Instant::now();
+        visited
+    }
+
+    /// Decides one partial path of the function.
+    fn explore_function(&mut self) -> Result<Visited, String> {
+        let Some(pending) = self.worklist.next() else {
+            self.end_function();
+            return Ok(Visited::Nothing);
+        };
+        let visited = if self.lab.end.has_come() {
+            Visited::Cut
+        } else {
+            self.explore(&pending)?
+        };
+        if matches!(visited, Visited::Cut) {
+            self.worklist.add(pending);
+            self.finished = Some(Finished::OutOfTime);
+        }
+        Ok(visited)
+    }
+
+    /// No partial path of the function is left.
+    fn end_function(&mut self) {
+        if self.ends.is_empty() {
+            self.finished = Some(Finished::Empty);
+        } else if matches!(self.stage, Stage::Function) {
+            let share = LEAST_ORACLE_TIME.max(self.started.elapsed() / 4);
+            self.stage = Stage::Oracle(Instant::now() + share);
+        } else {
+            self.finished = Some(Finished::Exhausted);
+        }
+    }
+
+    /// Decides one alternative of the oracle.
+    fn explore_oracle(&mut self, until: Instant) -> Result<Visited, String> {
+        let Some(pending) = self.oracle.next() else {
+            self.stage = Stage::Rest;
+            return Ok(Visited::Nothing);
+        };
+        if self.lab.end.has_come() || Instant::now() >= until {
+            self.tree.oracle_cut += self.oracle.len() as u64 + 1;
+            self.stage = Stage::Rest;
+            return Ok(Visited::Nothing);
+        }
+        self.explore(&pending)
+    }
+
+    fn explore(&mut self, pending: &Pending) -> Result<Visited, String> {
+        match self.decide(pending)? {
+            Some(input) => self.visit(&input, Some(pending)),
+            // Without an answer because the time for it is over.
+            None if self.lab.end.has_come() => Ok(Visited::Cut),
+            None => Ok(Visited::Nothing),
+        }
     }
 
     /// An admissible input for a partial path, if there is one.
@@ -330,38 +381,20 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// Runs the function, and puts what is new on the stack.
-    fn visit(
-        &mut self,
-        input: &Input,
-        pending: Option<&Pending>,
-        arrive: &mut Arrive<'_>,
-    ) -> Result<Go, String> {
+    /// Runs the function, and puts what is new on the worklist.
+    fn visit(&mut self, input: &Input, pending: Option<&Pending>) -> Result<Visited, String> {
         let recorded = self.lab.run(self.mode, input)?;
         self.tree.runs += 1;
         let is_cut = recorded.ended == Ended::TimedOut && self.lab.end.has_come();
         if is_cut && pending.is_some() {
-            return Ok(Go::Cut);
+            return Ok(Visited::Cut);
         }
         self.lab.learn_setup(&recorded);
         let walked = self.walk(&recorded.path.events);
-        if self.order == Order::NewFirst {
-            let events = recorded.path.events[..walked.end].iter();
-            self.taken
-                .extend(events.map(|event| (event.site, event.choice)));
-        }
-        let expected = pending.and_then(|pending| pending.fork.target(&pending.visit.events));
-        let arrived = |node: Node| walked.passed.contains(&node);
-        let is_lost = expected.is_some_and(|node| !arrived(node));
-        let failed_at = walked
-            .failed
-            .map(|position| recorded.path.events[position].site);
-        // A failure that ends the program takes the rest of its region along.
-        let was_foreseen = pending.is_some_and(|pending| {
-            let site = pending.visit.events[pending.fork.event].site;
-            pending.fork.purpose == Purpose::Failure && failed_at == Some(site)
-        });
-        self.tree.diverged += u64::from(is_lost && !was_foreseen);
+        let events = recorded.path.events[..walked.end].iter();
+        let mut outcomes = events.map(|event| (event.site.0, event.choice));
+        self.worklist.observe(&mut outcomes);
+        let was_foreseen = self.compare(&recorded, &walked, pending);
         let visit = Rc::new(Visit {
             input: recorded.input.clone(),
             events: recorded.path.events.clone(),
@@ -370,18 +403,19 @@ impl<'a> Explorer<'a> {
         for fork in walked.forks {
             let visit = visit.clone();
             let pending = Pending { visit, fork };
-            match pending.is_of_oracle() {
-                true => self.behind.push(pending),
-                false => self.stack.push(pending),
+            if pending.is_of_oracle() {
+                self.oracle.add(pending);
+            } else {
+                self.worklist.add(pending);
             }
         }
         if walked.beyond {
             self.tree.bounded += 1;
-            return Ok(Go::On);
+            return Ok(Visited::Nothing);
         }
         if walked.rejected || recorded.path.phase < PHASE_FUNCTION {
             self.tree.rejected += 1;
-            return Ok(Go::On);
+            return Ok(Visited::Nothing);
         }
         let next = self.ends.len();
         let number = *self.ends.entry(walked.path).or_insert(next);
@@ -389,18 +423,33 @@ impl<'a> Explorer<'a> {
         let purpose = pending.map_or(Purpose::Path, |pending| pending.fork.purpose);
         self.tree.repeated += u64::from(!is_new);
         self.tree.asked_again += u64::from(!is_new && purpose != Purpose::Path);
-        let failed = walked.failed.map(|position| &visit.events[position]);
-        self.failing.extend(failed.map(|event| event.site));
-        arrive(
-            self,
-            Arrival {
-                recorded: &recorded,
-                events: &visit.events[..walked.end],
-                failed,
-                was_foreseen,
-                is_new,
-                number,
-            },
-        )
+        let arrival = Arrival {
+            recorded,
+            visit,
+            end: walked.end,
+            failed: walked.failed,
+            was_foreseen,
+            is_new,
+            number,
+        };
+        self.failing
+            .extend(arrival.failed().map(|event| event.site));
+        Ok(Visited::Arrived(Box::new(arrival)))
+    }
+
+    /// Counts a run that left the partial path which it was made for; says whether it failed as that
+    /// foresaw: a failure that ends the program takes the rest of its region along.
+    fn compare(&mut self, recorded: &Recorded, walked: &Walked, pending: Option<&Pending>) -> bool {
+        let Some(Pending { visit, fork }) = pending else {
+            return false;
+        };
+        let expected = fork.target(&visit.events);
+        let is_lost = expected.is_some_and(|node| !walked.passed.contains(&node));
+        let events = &recorded.path.events;
+        let failed_at = walked.failed.map(|position| events[position].site);
+        let site = visit.events[fork.event].site;
+        let was_foreseen = fork.purpose == Purpose::Failure && failed_at == Some(site);
+        self.tree.diverged += u64::from(is_lost && !was_foreseen);
+        was_foreseen
     }
 }

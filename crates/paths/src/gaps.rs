@@ -45,16 +45,20 @@ impl Gaps<'_, '_, '_> {
     fn end(&self) -> Option<String> {
         let open = self.explorer.open();
         let stopped = self.study.config.stop.load(Ordering::Relaxed);
-        let why = match self.study.finished {
-            Finished::OutOfTime | Finished::Stopped if open > 0 && stopped => "it was stopped",
-            Finished::OutOfTime if self.explorer.lab.end.memory.is_reached() => {
+        let why = match self.explorer.finished() {
+            Some(Finished::OutOfTime | Finished::Stopped) if open > 0 && stopped => {
+                "it was stopped"
+            }
+            Some(Finished::OutOfTime) if self.explorer.lab.end.memory.is_reached() => {
                 "the memory was used up (--memory)"
             }
-            Finished::OutOfTime => {
+            Some(Finished::OutOfTime) => {
                 let words = "the time was over with";
                 return Some(format!("{words} {open} partial paths undecided (--time)"));
             }
-            Finished::Stopped if open > 0 => "there were as many paths as wanted (--max-paths)",
+            Some(Finished::Stopped) if open > 0 => {
+                "there were as many paths as wanted (--max-paths)"
+            }
             _ => return None,
         };
         Some(format!("{why}, with {open} partial paths undecided"))

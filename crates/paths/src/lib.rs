@@ -12,7 +12,7 @@
 //! | `collect`, `judge`, `findings`, `freed` | tests and verdicts; the twin's word on each; failures |
 //! | `told_twice` | checks that are told by a handler and by themselves |
 //! | [`coverage`], `measure` | what tests cover: lines, branches, MC/DC |
-//! | `conditions`, `steps` | conditions and paths for people |
+//! | `explain`, `conditions`, `steps` | infeasible paths, conditions and paths for people |
 //! | [`replay`] | a test of an earlier exploration, once more |
 //! | [`progress`] | how far it has come, for whoever watches |
 
@@ -22,6 +22,7 @@ pub mod build;
 mod collect;
 mod conditions;
 pub mod coverage;
+mod explain;
 mod explorer;
 mod findings;
 mod fixed;

@@ -8,6 +8,7 @@ use nearmiss_abi::environment as options;
 use nearmiss_abi::server::{MODE_BOTH, MODE_FUNCTION, MODE_PRECONDITION};
 use nearmiss_harness::INPUT;
 use nearmiss_results::{FunctionReport, PathTest, Verdict};
+use nearmiss_search::{DepthFirst, NewCoverage, Strategy};
 use nearmiss_server::{Server, Settings};
 use nearmiss_sites::program::Program;
 use nearmiss_solve::{Backend, Stack};
@@ -16,7 +17,8 @@ use crate::apart::Apart;
 use crate::bounds::Limits;
 use crate::build::{self, Programs};
 use crate::collect::{Collection, Describer};
-use crate::explorer::{Arrival, Explorer, Finished, Go, Order};
+use crate::explain::explain;
+use crate::explorer::{Arrival, Explorer, Finished, Pending, Plan};
 use crate::input::Input;
 use crate::judge::{Bench, Judge};
 use crate::lab::{End, Lab};
@@ -24,7 +26,7 @@ use crate::measure::{self, Measure};
 use crate::memory::Limit;
 use crate::precondition::{Precondition, Summary};
 use crate::progress::Progress;
-use crate::told::Told;
+use crate::told::{Told, figures};
 use crate::{Config, Cover, Mode};
 
 /// Explores. The error is for the user: what is wrong, and what would help.
@@ -60,7 +62,6 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
         measure: Some(measure(config, &programs, finishing)),
         is_covered: false,
         rejected: 0,
-        finished: Finished::Empty,
         apart: Apart::new(config.cover),
     };
     let mode = if early(config) {
@@ -72,28 +73,33 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
     let Some(precondition) = precondition(config, program.as_ref(), &mut lab, &first)? else {
         return Err(nothing_admissible(config));
     };
-    let mut explorer = Explorer::new(&mut lab, precondition, mode);
-    explorer.limits = Limits {
-        loops: config.loops,
-        recursion: config.recursion,
+    let plan = Plan {
+        first,
+        mode,
+        limits: Limits {
+            loops: config.loops,
+            recursion: config.recursion,
+        },
+        strategy: strategy(config.cover),
     };
-    if config.cover != Cover::Paths {
-        explorer.order = Order::NewFirst;
+    let mut explorer = Explorer::new(&mut lab, precondition, plan);
+    while let Some(arrival) = explorer.next()? {
+        if study.arrive(&mut explorer, arrival)? {
+            explorer.stop();
+        }
     }
-    study.finished = explorer.explore(&first, &mut |explorer, arrival| {
-        study.arrive(explorer, arrival)
-    })?;
     if programs.plan.is_none() && explorer.lab.channels.name(0).is_none() {
         return Err(nothing_symbolic(&programs));
     }
-    if study.finished == Finished::Empty {
+    if explorer.finished() == Some(Finished::Empty) {
         return Err(match explorer.lab.end.has_come() {
             true => "the time was over before an admissible input was found (--time)".into(),
             false => nothing_admissible(config),
         });
     }
-    let seconds = start.elapsed().as_secs_f64();
-    Told::new(study, explorer).report(seconds)
+    let figures = figures(&explorer, start.elapsed());
+    let infeasible = explain(&mut explorer, &programs, config.time);
+    Ok(Told::new(study, explorer).report(figures, infeasible))
 }
 
 /// What happens while a function is explored.
@@ -112,8 +118,6 @@ pub struct Study<'a> {
     pub is_covered: bool,
     /// Tests that the precondition rejects, where only requirements were posted.
     pub rejected: u64,
-    /// How it ended.
-    pub finished: Finished,
     /// Who tells runs apart that fixed a value.
     apart: Apart,
     progress: &'a Progress,
@@ -131,10 +135,14 @@ impl Study<'_> {
         }
     }
 
-    /// A run on an admissible input has ended.
-    fn arrive(&mut self, explorer: &mut Explorer<'_>, arrival: Arrival<'_>) -> Result<Go, String> {
+    /// Takes a run on an admissible input; says whether that is enough.
+    fn arrive(
+        &mut self,
+        explorer: &mut Explorer<'_>,
+        mut arrival: Arrival,
+    ) -> Result<bool, String> {
         let measure = self.measure.as_ref();
-        let arrival = (self.apart).look_at(arrival, &explorer.lab.channels, measure);
+        arrival.is_new = (self.apart).is_new(&arrival, &explorer.lab.channels, measure);
         let is_admissible = !arrival.is_new || self.is_accepted(explorer.lab, &arrival)?;
         self.rejected += u64::from(!is_admissible);
         if is_admissible {
@@ -154,8 +162,7 @@ impl Study<'_> {
         self.tell(explorer);
         let enough =
             (self.config.paths).is_some_and(|most| self.collection.tests.len() as u64 >= most);
-        let over = enough || self.is_covered;
-        Ok(if over { Go::Stop } else { Go::On })
+        Ok(enough || self.is_covered)
     }
 
     /// Counts the newest test. Where branches or conditions are wanted, one that adds nothing is
@@ -183,7 +190,7 @@ impl Study<'_> {
     }
 
     /// Where only requirements were posted, the precondition has the last word.
-    fn is_accepted(&self, lab: &mut Lab, arrival: &Arrival<'_>) -> Result<bool, String> {
+    fn is_accepted(&self, lab: &mut Lab, arrival: &Arrival) -> Result<bool, String> {
         let has_precondition = precondition_name(self.config).is_some();
         if self.config.mode != Mode::Native || !has_precondition {
             return Ok(true);
@@ -203,6 +210,14 @@ impl Study<'_> {
         let queries = explorer.lab.solver.statistics().queries();
         progress.questions.set(queries);
         progress.findings.set(self.collection.failed.len() as u64);
+    }
+}
+
+/// Where branches or conditions are wanted, what goes where no run went comes first.
+fn strategy(cover: Cover) -> Box<dyn Strategy<Pending>> {
+    match cover {
+        Cover::Paths => Box::new(DepthFirst::default()),
+        Cover::Branches | Cover::Mcdc => Box::new(NewCoverage::default()),
     }
 }
 

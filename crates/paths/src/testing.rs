@@ -5,11 +5,13 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use nearmiss_sandbox::Sandbox;
+use nearmiss_search::DepthFirst;
 use nearmiss_server::{Server, Settings};
 use nearmiss_solve::Stack;
 use tempfile::TempDir;
 
-use crate::explorer::{Explorer, Finished, Go, Tree};
+use crate::bounds::Limits;
+use crate::explorer::{Explorer, Finished, Plan, Tree};
 use crate::input::Input;
 use crate::lab::Lab;
 use crate::precondition::{Calls, Precondition, Summary};
@@ -97,15 +99,20 @@ pub fn explore(source: &str, size: usize, treated: Treated) -> Explored {
         }
     };
     let mut results = Vec::new();
-    let mut explorer = Explorer::new(&mut lab, precondition, mode);
-    let finished = explorer.explore(&first, &mut |_, arrival| {
+    let plan = Plan {
+        first,
+        mode,
+        limits: Limits::default(),
+        strategy: Box::new(DepthFirst::default()),
+    };
+    let mut explorer = Explorer::new(&mut lab, precondition, plan);
+    while let Some(arrival) = explorer.next().expect("runs") {
         if arrival.is_new {
             let result = arrival.recorded.result("result").expect("it returned");
             results.push(i32::from_le_bytes(result.try_into().expect("four bytes")));
         }
-        Ok(Go::On)
-    });
-    let finished = finished.expect("runs");
+    }
+    let finished = explorer.finished().expect("it has ended");
     results.sort_unstable();
     Explored {
         results,

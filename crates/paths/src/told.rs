@@ -2,28 +2,21 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::time::Duration;
 
-use nearmiss_abi::event::PHASE_FUNCTION;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_judge::spot;
-use nearmiss_results::{
-    FunctionReport, Infeasible, Note, PathFigures, PathTest, Step, VERSION, Verdict,
-};
+use nearmiss_results::{FunctionReport, Infeasible, Note, PathFigures, PathTest, VERSION, Verdict};
 use nearmiss_sites::Sites;
-use nearmiss_trace::Event;
 
-use crate::explorer::{DeadEnd, Explorer};
+use crate::explorer::Explorer;
 use crate::findings::{Evidence, Findings};
 use crate::gaps::{Gaps, is_harness};
 use crate::judge::Judged;
-use crate::lab::Solution;
 use crate::measure::Measured;
 use crate::study::Study;
-use crate::{Cover, Mode, conditions, freed, naming, steps};
-
-/// Dead ends for which it is looked at whose fault they are.
-const EXPLAINED: usize = 256;
+use crate::{Cover, Mode, freed, naming};
 
 /// An exploration that has ended.
 pub struct Told<'a, 'l> {
@@ -37,9 +30,8 @@ impl<'a, 'l> Told<'a, 'l> {
         Told { study, explorer }
     }
 
-    /// The report. `seconds` is what the exploration took.
-    pub fn report(mut self, seconds: f64) -> Result<FunctionReport, String> {
-        let figures = self.figures(seconds);
+    /// The report.
+    pub fn report(mut self, figures: PathFigures, infeasible: Vec<Infeasible>) -> FunctionReport {
         let (config, programs) = (self.study.config, self.study.programs.clone());
         let judge = self.study.judge.take();
         let judged = judge.map_or_else(Judged::default, |judge| judge.finish());
@@ -49,9 +41,6 @@ impl<'a, 'l> Told<'a, 'l> {
             explorer: &self.explorer,
         };
         let incomplete = gaps.words(&judged, &measured);
-        // After the figures: to explain what is infeasible takes questions of its own, to a solver of
-        // its own.
-        let infeasible = self.infeasible();
         let prototype = programs.plan.as_ref().map(|plan| plan.prototype());
         let findings = self.findings(&judged);
         let request = config.request.as_ref();
@@ -85,7 +74,7 @@ impl<'a, 'l> Told<'a, 'l> {
         if let Some(plan) = &programs.plan {
             freed::mark(&mut report.tests, plan, &judged.freed);
         }
-        Ok(report)
+        report
     }
 
     /// Tests that end by `abort`, an assertion or a trap: paths like any other, unlike those that end in
@@ -151,66 +140,6 @@ impl<'a, 'l> Told<'a, 'l> {
         measured
     }
 
-    /// Partial paths that cannot be taken, in words.
-    fn infeasible(&mut self) -> Vec<Infeasible> {
-        let dead_ends = std::mem::take(&mut self.explorer.tree.infeasible);
-        // The other one has learnt what admissible inputs are like.
-        self.explorer.lab.solver = self.explorer.lab.solver.fresh();
-        let plan = self.study.programs.plan.clone();
-        let has_precondition = !matches!(
-            self.explorer.precondition,
-            crate::precondition::Precondition::None
-        );
-        let end = self.explorer.lab.end.of_finishing(self.study.config.time);
-        let mut told = Vec::with_capacity(dead_ends.len());
-        for (position, dead_end) in dead_ends.iter().enumerate() {
-            let asks = has_precondition && position < EXPLAINED && !end.has_come();
-            let precondition = asks && self.is_possible_otherwise(dead_end);
-            let sites = &self.explorer.lab.sites;
-            let terms = &self.explorer.lab.terms;
-            told.push(Infeasible {
-                path: partial_path(sites, dead_end),
-                condition: conditions::words(terms, plan.as_ref(), dead_end.fork.way.goal),
-                precondition,
-            });
-        }
-        told
-    }
-
-    /// Whether inputs take a dead end that the precondition does not accept.
-    fn is_possible_otherwise(&mut self, dead_end: &DeadEnd) -> bool {
-        let DeadEnd { visit, fork } = dead_end;
-        let conditions = &visit.conditions[..fork.before];
-        let asked = (self.explorer.lab).ask(conditions, fork.way.goal, &visit.input);
-        matches!(asked, Solution::Input(_))
-    }
-
-    fn figures(&self, seconds: f64) -> PathFigures {
-        let (tree, lab) = (&self.explorer.tree, &self.explorer.lab);
-        let statistics = lab.solver.statistics();
-        let calls = self.explorer.precondition.calls();
-        PathFigures {
-            // Which tests are paths is known once the twin has seen them.
-            paths: 0,
-            infeasible: tree.infeasible_count,
-            unknown: tree.unknown,
-            bounded: tree.bounded,
-            runs: tree.runs,
-            repeated: tree.repeated - tree.asked_again,
-            diverged: tree.diverged,
-            precondition_calls: calls.calls,
-            precondition_paths: calls.paths,
-            questions: statistics.queries(),
-            solved: statistics.solved(),
-            layers: (statistics.by_layer())
-                .map(|(layer, queries)| (layer.to_string(), queries))
-                .collect(),
-            seconds,
-            run_seconds: lab.time_of_runs.as_secs_f64(),
-            solver_seconds: statistics.times.total().as_secs_f64(),
-        }
-    }
-
     /// What was lost, by place in the user's files.
     fn notes(&self) -> Vec<Note> {
         let sites = &self.explorer.lab.sites;
@@ -231,21 +160,6 @@ fn note(sites: &Sites, kind: NoteKind, id: SiteId, count: u64) -> Note {
         callee,
         count,
     }
-}
-
-/// The function's steps up to a dead end, and the one that cannot be taken.
-fn partial_path(sites: &Sites, dead_end: &DeadEnd) -> Vec<Step> {
-    let events = &dead_end.visit.events;
-    let own = |event: &&Event| event.phase == PHASE_FUNCTION && event.is_step();
-    let before = events[..dead_end.fork.event].iter().filter(own);
-    let last = steps::other(
-        sites,
-        &events[dead_end.fork.event],
-        dead_end.fork.way.choice,
-    );
-    let mut path: Vec<Step> = before.map(|event| steps::taken(sites, event)).collect();
-    path.push(last);
-    path
 }
 
 /// Tests at which the twin complained have failed, whatever the recording saw. What a test fails of is
@@ -277,5 +191,32 @@ fn cover_name(cover: Cover) -> &'static str {
         Cover::Paths => "paths",
         Cover::Branches => "branches",
         Cover::Mcdc => "mcdc",
+    }
+}
+
+/// What an exploration took.
+pub fn figures(explorer: &Explorer, time: Duration) -> PathFigures {
+    let (tree, lab) = (&explorer.tree, &explorer.lab);
+    let statistics = lab.solver.statistics();
+    let calls = explorer.precondition.calls();
+    PathFigures {
+        // Which tests are paths is known once the twin has seen them.
+        paths: 0,
+        infeasible: tree.infeasible_count,
+        unknown: tree.unknown,
+        bounded: tree.bounded,
+        runs: tree.runs,
+        repeated: tree.repeated - tree.asked_again,
+        diverged: tree.diverged,
+        precondition_calls: calls.calls,
+        precondition_paths: calls.paths,
+        questions: statistics.queries(),
+        solved: statistics.solved(),
+        layers: (statistics.by_layer())
+            .map(|(layer, queries)| (layer.to_string(), queries))
+            .collect(),
+        seconds: time.as_secs_f64(),
+        run_seconds: lab.time_of_runs.as_secs_f64(),
+        solver_seconds: statistics.times.total().as_secs_f64(),
     }
 }

@@ -4,12 +4,15 @@
 //! | --- | --- |
 //! | [`course`] | a path as forks and sensitive operations: divergence points by distance |
 //! | [`progress`] | how far a search has come |
+//! | [`strategy`] | worklists of alternatives, one file for each order |
 //! | [`trail`] | the names of the nodes of the execution tree, and those that are known |
 
 pub mod course;
 pub mod progress;
+pub mod strategy;
 pub mod trail;
 
 pub use course::{Course, Feasibility, Step, depth_bound};
 pub use progress::{Count, Meter};
+pub use strategy::{DepthFirst, NewCoverage, Strategy};
 pub use trail::{Known, Node, Trail};

@@ -132,14 +132,9 @@ impl Stack {
             ..self.share
         };
         let quick = || Box::new(SmallNumbers::new(bit_blaster())) as Box<dyn Solver>;
-        let mut solver = make(&self.backend, share, quick);
-        solver = Box::new(Checked::new(solver));
-        if self.layered {
-            // Recent models and whole slices as cores hardly ever answer here: a goal is the other
-            // outcome of a decision, met once on each path, and known answers come first.
-            solver = Box::new(RangeBounds::new(solver));
-        }
-        solver
+        // The other layers were measured and cost more than they answer here: a goal is the other
+        // outcome of a decision, met once on each path, and known answers come first.
+        Box::new(Checked::new(make(&self.backend, share, quick)))
     }
 }
 

@@ -1,0 +1,66 @@
+//! Partial paths that cannot be taken, for people: which decision, and whether the precondition is
+//! why.
+
+use std::mem;
+use std::time::Duration;
+
+use nearmiss_abi::event::PHASE_FUNCTION;
+use nearmiss_results::{Infeasible, Step};
+use nearmiss_sites::Sites;
+use nearmiss_trace::Event;
+
+use crate::build::Programs;
+use crate::explorer::{DeadEnd, Explorer};
+use crate::lab::{Lab, Solution};
+use crate::precondition::Precondition;
+use crate::{conditions, steps};
+
+/// The maximum of dead ends for which it is asked whether the precondition is why.
+const EXPLAINED: usize = 256;
+
+/// Explains the dead ends of an exploration that had so much time.
+pub fn explain(explorer: &mut Explorer, programs: &Programs, time: Duration) -> Vec<Infeasible> {
+    let dead_ends = mem::take(&mut explorer.tree.infeasible);
+    let has_precondition = !matches!(explorer.precondition, Precondition::None);
+    let lab = &mut *explorer.lab;
+    let end = lab.end.of_finishing(time);
+    // The exploration's own solver has learnt what admissible inputs are like.
+    let fresh = lab.solver.fresh();
+    let learnt = mem::replace(&mut lab.solver, fresh);
+    let mut explained = Vec::with_capacity(dead_ends.len());
+    for (position, dead_end) in dead_ends.iter().enumerate() {
+        let asks = has_precondition && position < EXPLAINED && !end.has_come();
+        let precondition = asks && is_possible_otherwise(lab, dead_end);
+        let plan = programs.plan.as_ref();
+        explained.push(Infeasible {
+            path: partial_path(&lab.sites, dead_end),
+            condition: conditions::words(&lab.terms, plan, dead_end.fork.way.goal),
+            precondition,
+        });
+    }
+    lab.solver = learnt;
+    explained
+}
+
+/// Whether inputs take a dead end that the precondition does not accept.
+fn is_possible_otherwise(lab: &mut Lab, dead_end: &DeadEnd) -> bool {
+    let DeadEnd { visit, fork } = dead_end;
+    let conditions = &visit.conditions[..fork.before];
+    let solution = lab.ask(conditions, fork.way.goal, &visit.input);
+    matches!(solution, Solution::Input(_))
+}
+
+/// The function's steps up to a dead end, and the one that cannot be taken.
+fn partial_path(sites: &Sites, dead_end: &DeadEnd) -> Vec<Step> {
+    let events = &dead_end.visit.events;
+    let own = |event: &&Event| event.phase == PHASE_FUNCTION && event.is_step();
+    let before = events[..dead_end.fork.event].iter().filter(own);
+    let last = steps::other(
+        sites,
+        &events[dead_end.fork.event],
+        dead_end.fork.way.choice,
+    );
+    let mut path: Vec<Step> = before.map(|event| steps::taken(sites, event)).collect();
+    path.push(last);
+    path
+}

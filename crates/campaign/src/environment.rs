@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::io;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use nearmiss_sandbox::words;
 use serde::{Deserialize, Serialize};
+use siphasher::sip::SipHasher13;
 
 use crate::store::write_atomically;
 
@@ -69,7 +70,7 @@ impl Environment {
     /// Keeps it in a directory with others, under a name that says what it is. Nobody else can
     /// read it: there may be secrets in it.
     pub fn keep_in(&mut self, directory: &Path) -> io::Result<()> {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = SipHasher13::new();
         self.variables.hash(&mut hasher);
         let path = directory.join(format!("{:016x}.json", hasher.finish()));
         if !path.exists() {

@@ -5,11 +5,12 @@
 //! contents of its world), and are run again by later commands: so those files live as long as they do.
 
 use std::fs;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::io;
 use std::path::{Path, PathBuf};
 
 use nearmiss_sandbox::{Nature, Thing};
+use siphasher::sip::SipHasher13;
 
 use crate::capsule::Capsule;
 
@@ -54,7 +55,7 @@ pub fn own_name(file: &Path, number: usize) -> String {
 /// A name that says which file of the world it is, in which state: what was kept for an earlier run of
 /// the test stays what it is.
 fn world_name(thing: &Thing) -> String {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = SipHasher13::new();
     thing.path.hash(&mut hasher);
     thing.modified.hash(&mut hasher);
     if let Nature::File { size, .. } = &thing.nature {

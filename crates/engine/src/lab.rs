@@ -1,7 +1,7 @@
 //! Runs in the sandbox: to record, and to see what the twin says. All of them are counted here.
 
 use std::ffi::OsStr;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
@@ -24,6 +24,7 @@ use nearmiss_sandbox::{Exceeded, Limits};
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Backend, Stack};
 use nearmiss_trace::{RawTrace, RecordedPath};
+use siphasher::sip::SipHasher13;
 
 use crate::Config;
 use crate::analyse::{Analysis, Context, Task, analyse};
@@ -329,7 +330,7 @@ pub fn reads_input(raw: &RawTrace) -> bool {
 
 /// A name for what was recorded and what is wanted: equal ones have the same answers.
 pub fn digest(config: &Config, raw: &RawTrace, stdin: Option<&[u8]>) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = SipHasher13::new();
     config.question_time.hash(&mut hasher);
     config.options.length.hash(&mut hasher);
     for kind in config.checks.iter().flatten() {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::ffi::OsString;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
@@ -10,6 +10,7 @@ use nearmiss_abi::check::Kind;
 use nearmiss_campaign::tally::Tally;
 use nearmiss_results::Uninitialised;
 use nearmiss_twin::{Judge, TwinProgram};
+use siphasher::sip::SipHasher13;
 
 use crate::Config;
 use crate::error::EngineError;
@@ -98,7 +99,7 @@ impl Subject {
 
     /// A name for the program and its libraries as they are on the disk now.
     pub fn fingerprint(&self) -> u64 {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = SipHasher13::new();
         for file in std::iter::once(&self.file).chain(&self.program.libraries) {
             file.hash(&mut hasher);
             let found = std::fs::metadata(file);
@@ -148,7 +149,7 @@ const MEMORY: &str = "memory";
 
 /// The name of a program's twin: its own, and a few digits that its path makes.
 fn twin_name(program: &Path) -> OsString {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = SipHasher13::new();
     program.hash(&mut hasher);
     let mut name = program.file_name().unwrap_or_default().to_os_string();
     name.push(format!("-{:08x}", hasher.finish() as u32));

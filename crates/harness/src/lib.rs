@@ -41,7 +41,7 @@ mod write;
 use std::fmt;
 
 pub use operand::{Operand, Operands};
-pub use plan::{Plan, stub_pointer};
+pub use plan::{DEFAULT_DEPTH, DEFAULT_ELEMENTS, Plan, stub_pointer};
 pub use rows::may_tell_of_freed;
 pub use rules::{Rule, RuleKind};
 pub use unit::{PROBE_FLAGS, Unit};

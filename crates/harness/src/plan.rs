@@ -14,9 +14,9 @@ use crate::unit::{Function, Unit};
 use crate::{HarnessError, Request, require};
 
 /// How deep lists and trees are where nothing is said.
-const DEFAULT_DEPTH: u32 = 3;
+pub const DEFAULT_DEPTH: u32 = 2;
 /// Most elements where nothing is said.
-const DEFAULT_ELEMENTS: u32 = 4;
+pub const DEFAULT_ELEMENTS: u32 = 4;
 
 /// The variable whose type says that of a function that is to be a stub: a pointer to it.
 pub fn stub_pointer(function: &str) -> String {

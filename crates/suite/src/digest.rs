@@ -1,16 +1,18 @@
 //! Short names for what may be large: equal names mean equal things, for all that matters.
 
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::Hasher;
+
+use siphasher::sip::SipHasher13;
 
 /// A name in the making.
 #[derive(Clone, Debug)]
-pub struct Digest([DefaultHasher; 2]);
+pub struct Digest([SipHasher13; 2]);
 
 impl Digest {
     /// Of nothing yet.
     pub fn new() -> Digest {
         // Two hashes of 64 bits: 64 alone are few where a mistake would lose a test.
-        let mut halves = [DefaultHasher::new(), DefaultHasher::new()];
+        let mut halves = [SipHasher13::new(), SipHasher13::new()];
         halves[1].write_u8(1);
         Digest(halves)
     }

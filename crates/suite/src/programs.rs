@@ -3,11 +3,13 @@
 
 use std::collections::{HashMap, HashSet};
 use std::fs;
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::Hasher;
 use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+use siphasher::sip::SipHasher13;
 
 use super::digest::Digest;
 use super::identity::TEMPORARY;
@@ -113,7 +115,7 @@ fn is_library(text: &[u8]) -> bool {
 }
 
 fn hash(word: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = SipHasher13::new();
     hasher.write(word);
     hasher.finish()
 }

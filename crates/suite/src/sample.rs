@@ -3,9 +3,10 @@
 //! Drawing tests is drawing from an urn without putting back: of `N` tests `m` lead to a defect,
 //! `k` are drawn, and none of the `m` is among them with probability `C(N-m, k) / C(N, k)`.
 
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::Hasher;
 
 use nearmiss_results::{Missed, Sample};
+use siphasher::sip::SipHasher13;
 
 /// Shares of a suite that lead to a defect, in percent, for which the estimate is told.
 const SHARES: [f64; 5] = [1.0, 3.0, 6.0, 10.0, 30.0];
@@ -40,7 +41,7 @@ pub fn choose(digests: &[String], percent: f64, seed: u64) -> (Vec<bool>, Sample
 }
 
 fn rank(seed: u64, digest: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = SipHasher13::new();
     hasher.write_u64(seed);
     hasher.write(digest.as_bytes());
     hasher.finish()

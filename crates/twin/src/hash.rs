@@ -1,6 +1,8 @@
 //! Names for what was built, by what it was built from.
 
-use std::hash::{DefaultHasher, Hasher};
+use std::hash::Hasher;
+
+use siphasher::sip::SipHasher13;
 
 /// A short name for these bytes. Two lists of parts have the same name only if they are equal,
 /// for all that matters.
@@ -8,7 +10,7 @@ pub fn name(parts: &[&[u8]]) -> String {
     // Two hashes of 64 bits with different beginnings: 64 alone are few for a cache that
     // must not be wrong.
     let half = |seed: u64| {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = SipHasher13::new();
         hasher.write_u64(seed);
         for part in parts {
             hasher.write_usize(part.len());

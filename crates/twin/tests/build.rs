@@ -249,7 +249,14 @@ fn programs_share_their_units() {
     );
     // A third program that has nothing new.
     let program = place.path("one.prog");
-    build(&program, &[], &place.path("three"), &place.config()).unwrap();
+    build(
+        &program,
+        &[],
+        Judge::Address,
+        &place.path("three"),
+        &place.config(),
+    )
+    .unwrap();
     assert_eq!(kept(), before);
 }
 
@@ -368,6 +375,7 @@ fn what_is_wrong_is_said() {
         build(
             &place.path("plain"),
             &[],
+            Judge::Address,
             Path::new("/tmp"),
             &place.config()
         ),

@@ -137,10 +137,10 @@ pub struct InputArguments {
           requires = "function")]
     pub global: Vec<String>,
     /// How deep lists and trees are
-    #[arg(long, default_value_t = 2, value_name = "N")]
+    #[arg(long, default_value_t = nearmiss_harness::DEFAULT_DEPTH, value_name = "N")]
     pub depth: u32,
     /// Most elements where nothing else is said
-    #[arg(long, default_value_t = 4, value_name = "N")]
+    #[arg(long, default_value_t = nearmiss_harness::DEFAULT_ELEMENTS, value_name = "N")]
     pub elements: u32,
 }
 

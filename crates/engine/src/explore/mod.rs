@@ -23,7 +23,7 @@ mod own_path;
 mod state;
 
 use std::collections::HashMap;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -35,6 +35,7 @@ use nearmiss_results::{DistanceFigures, Exploration, Finding};
 use nearmiss_search::{Known, Node, Trail};
 use nearmiss_solve::Statistics;
 use nearmiss_trace::{Channel, Event, RecordedPath};
+use siphasher::sip::SipHasher13;
 
 use crate::defects::{Defects, Found};
 use crate::error::EngineError;
@@ -364,7 +365,7 @@ fn nodes(path: &RecordedPath, program: &std::path::Path) -> Vec<Node> {
 /// What two executions must have in common for their forks to be comparable: the program, and its
 /// arguments but for what is in them. Whether two have the same files shows only later.
 fn shape(path: &RecordedPath, program: &std::path::Path) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = SipHasher13::new();
     program.hash(&mut hasher);
     let is_argument = |one: &&Channel| one.kind == ChannelKind::Argument;
     path.channels
@@ -378,7 +379,7 @@ fn shape(path: &RecordedPath, program: &std::path::Path) -> u64 {
 /// What two tests must have in common for one of them to be enough: the end of their paths, and
 /// how large their inputs are. The same path with a larger input may do more on concrete data.
 fn sameness(path: &RecordedPath, end: Node) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = SipHasher13::new();
     (end.0, path.events.len()).hash(&mut hasher);
     for channel in path.channels.iter().filter(|one| one.piece.is_none()) {
         (channel.kind as u8, channel.index, channel.content.len()).hash(&mut hasher);

@@ -22,7 +22,7 @@ mod tools;
 
 use std::ffi::OsString;
 use std::fs::{self, File};
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -33,6 +33,7 @@ use nearmiss_abi::server::MODE_FUNCTION;
 use nearmiss_results::{Coverage, Covered, Uncovered};
 use nearmiss_sandbox::Sandbox;
 use nearmiss_server::{Request, Server, Settings};
+use siphasher::sip::SipHasher13;
 
 use crate::Cover;
 use crate::build::Programs;
@@ -229,7 +230,7 @@ fn wanted(image: &Image, programs: &Programs) -> Vec<Function> {
 
 /// Counters of all runs before and after one: how often it counted what.
 fn name_of_way(before: &[u8], after: &[u8]) -> u64 {
-    let mut hasher = DefaultHasher::new();
+    let mut hasher = SipHasher13::new();
     let number = |bytes: &[u8]| bytes.try_into().map_or(0, u64::from_ne_bytes);
     for (before, after) in before.chunks(8).zip(after.chunks(8)) {
         number(after).wrapping_sub(number(before)).hash(&mut hasher);

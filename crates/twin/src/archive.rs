@@ -1,39 +1,55 @@
-//! Archives without their instrumented members.
+//! Archives without their instrumented members, and the twins of those.
 //!
 //! A program is linked with an archive; the members it took are units of the program, and
 //! their twins take their place. Members that are not instrumented are still needed, but
-//! instrumented ones would bring the runtime along.
+//! instrumented ones would bring the runtime along. What the program did not take, since its
+//! optimiser removed the only call, the twin may need: then its twin is taken from the archive.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nearmiss_sites::Twin;
 use object::read::archive::{ArchiveFile, ArchiveMember};
 
-use crate::image::is_instrumented_object;
+use crate::image::{is_instrumented_object, twins_of_object};
 use crate::{TwinError, hash, tool};
 
 /// The path of an archive with the members of `path` that are not instrumented: `path` itself
 /// if all are, otherwise a new one below `directory`.
 pub fn without_instrumented(path: &Path, directory: &Path) -> Result<PathBuf, TwinError> {
     let bytes = fs::read(path).map_err(|error| TwinError::file(path, error))?;
-    let Ok(archive) = ArchiveFile::parse(&*bytes) else {
-        // A linker script, or what only the linker understands.
+    let Some(members) = members(path, &bytes) else {
         return Ok(path.to_path_buf());
     };
-    let base = path.parent().unwrap_or(Path::new("/"));
-    let members: Vec<Vec<u8>> = archive
-        .members()
-        .flatten()
-        .map(|member| contents(&member, &bytes, base))
-        .collect();
     let plain: Vec<&Vec<u8>> = members
         .iter()
         .filter(|member| !is_instrumented_object(member))
         .collect();
     match plain.len() == members.len() {
         true => Ok(path.to_path_buf()),
-        false => write(&plain, &directory.join(hash::name(&[&bytes]))),
+        false => write_members(&plain, &directory.join(hash::name(&[&bytes]))),
     }
+}
+
+/// What the twins of an archive's instrumented members are compiled from.
+pub fn twins(path: &Path) -> Result<Vec<Twin>, TwinError> {
+    let bytes = fs::read(path).map_err(|error| TwinError::file(path, error))?;
+    let members = members(path, &bytes).unwrap_or_default();
+    let twins = members.iter().flat_map(|member| twins_of_object(member));
+    Ok(twins.collect())
+}
+
+/// The members of an archive; `None` for a linker script, or what only the linker understands.
+fn members(path: &Path, bytes: &[u8]) -> Option<Vec<Vec<u8>>> {
+    let archive = ArchiveFile::parse(bytes).ok()?;
+    let base = path.parent().unwrap_or(Path::new("/"));
+    let members = archive.members().flatten();
+    Some(
+        members
+            .map(|member| contents(&member, bytes, base))
+            .collect(),
+    )
 }
 
 /// A member; one of a thin archive is a file of its own.
@@ -46,22 +62,30 @@ fn contents(member: &ArchiveMember<'_>, archive: &[u8], base: &Path) -> Vec<u8> 
     }
 }
 
-fn write(members: &[&Vec<u8>], directory: &Path) -> Result<PathBuf, TwinError> {
+fn write_members(members: &[&Vec<u8>], directory: &Path) -> Result<PathBuf, TwinError> {
+    fs::create_dir_all(directory).map_err(|error| TwinError::file(directory, error))?;
+    let mut files = Vec::new();
+    for (number, member) in members.iter().enumerate() {
+        let file = directory.join(format!("{number}.o"));
+        fs::write(&file, member).map_err(|error| TwinError::file(&file, error))?;
+        files.push(file);
+    }
+    write(&files, directory)
+}
+
+/// Writes an archive of these objects into a directory.
+pub fn write(objects: &[PathBuf], directory: &Path) -> Result<PathBuf, TwinError> {
     fs::create_dir_all(directory).map_err(|error| TwinError::file(directory, error))?;
     let path = directory.join("lib.a");
     // `ar` adds to an archive that exists.
     let _ = fs::remove_file(&path);
-    let mut arguments = vec!["qcs".to_string(), path.to_string_lossy().into_owned()];
-    for (number, member) in members.iter().enumerate() {
-        let file = directory.join(format!("{number}.o"));
-        fs::write(&file, member).map_err(|error| TwinError::file(&file, error))?;
-        arguments.push(file.to_string_lossy().into_owned());
-    }
+    let mut arguments = vec![OsString::from("qcs"), path.clone().into()];
+    arguments.extend(objects.iter().map(OsString::from));
     tool::run(
         Path::new("ar"),
         arguments,
         directory,
-        "write an archive without instrumented members",
+        "write an archive for the sanitizer twin",
     )?;
     Ok(path)
 }

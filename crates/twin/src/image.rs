@@ -127,3 +127,14 @@ pub fn is_instrumented_object(bytes: &[u8]) -> bool {
     let file = ElfFile64::<Endianness>::parse(bytes);
     file.is_ok_and(|file| file.section_by_name(SITES_SECTION).is_some())
 }
+
+/// What the twin of an object file is compiled from; none if it is not instrumented.
+pub fn twins_of_object(bytes: &[u8]) -> Vec<Twin> {
+    let file = ElfFile64::<Endianness>::parse(bytes).ok();
+    let section = file
+        .as_ref()
+        .and_then(|it| it.section_by_name(TWIN_SECTION));
+    let data = section.and_then(|section| section.data().ok());
+    data.and_then(|data| frame::read_all(data).ok())
+        .unwrap_or_default()
+}

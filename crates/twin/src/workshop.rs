@@ -119,11 +119,38 @@ impl Workshop<'_> {
                 let _ = fs::remove_file(object);
             }
             let objects = self.compile(&units)?;
+            let arguments = self.with_unlinked(&link, &units, arguments)?;
             self.link(&link, &objects, &arguments, output)?;
         }
         let size = size_of(output).unwrap_or(0);
         let written = fs::write(&key_file, format!("{key} {size}"));
         written.map_err(|error| TwinError::file(&key_file, error))
+    }
+
+    /// The arguments with an archive behind them of what the program did not take from its archives: the
+    /// optimiser may have removed the only call, which the twin still has.
+    fn with_unlinked(
+        &self,
+        link: &Link,
+        units: &[Twin],
+        mut arguments: Vec<Argument>,
+    ) -> Result<Vec<Argument>, TwinError> {
+        let written = arguments::read(&link.arguments);
+        let mut unlinked: Vec<Twin> = Vec::new();
+        for argument in arguments::resolve(written, Path::new(&link.directory)) {
+            if let Argument::File(path) = argument
+                && path.extension().is_some_and(|extension| extension == "a")
+            {
+                unlinked.extend(archive::twins(&path)?);
+            }
+        }
+        unlinked.retain(|twin| !units.iter().any(|unit| unit.unit == twin.unit));
+        if !unlinked.is_empty() {
+            let objects = self.compile(&unlinked)?;
+            let directory = self.directory.join("archives").join("unlinked");
+            arguments.push(Argument::File(archive::write(&objects, &directory)?));
+        }
+        Ok(arguments)
     }
 
     /// Makes sure that MemorySanitizer knows who writes to the program's memory: `image` is of the program

@@ -198,6 +198,28 @@ fn a_twin_sees_what_the_program_does_wrong() {
     assert!(matches!(place.build("prog", &[]), Err(TwinError::Gone(_))));
 }
 
+/// The optimiser removes a call whose result is not used, and with it the only reason to take a member
+/// of an archive. The twin still has the call.
+#[test]
+fn members_that_only_the_twin_needs_come_from_the_archive() {
+    let place = Place::new();
+    let main = "\
+#if __has_feature(address_sanitizer)
+int pure(int);
+#define CALL pure(1)
+#else
+#define CALL 0
+#endif
+int main(void) { CALL; return 0; }
+";
+    place.object("main", main, &["main"], 1);
+    place.object("pure", "int pure(int n) { return n; }", &["pure"], 2);
+    place.shell("ar qcs lib.a pure.o");
+    place.link("prog", "main.o lib.a", "$R/lib.a", false);
+    let twin = place.build("prog", &[]).unwrap();
+    assert!(run(&twin, &[]).status.success());
+}
+
 /// Two programs at once, with a unit in common: it is compiled once, and nothing is left lying.
 #[test]
 fn programs_share_their_units() {

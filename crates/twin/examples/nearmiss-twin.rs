@@ -3,7 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
-use nearmiss_twin::{Config, TwinError, build, inspect};
+use nearmiss_twin::{Config, Judge, TwinError, build, inspect};
 
 fn main() {
     let arguments: Vec<PathBuf> = std::env::args_os().skip(1).map(PathBuf::from).collect();
@@ -31,7 +31,7 @@ fn run(program: &Path, directory: &Path, libraries: &[PathBuf]) -> Result<(), Tw
         info.sites.units().count(),
         info.link.arguments
     );
-    let twin = build(program, libraries, directory, &config)?;
+    let twin = build(program, libraries, Judge::Address, directory, &config)?;
     println!("{} {:?}", twin.program.display(), twin.library_path);
     Ok(())
 }

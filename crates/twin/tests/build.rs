@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 use nearmiss_abi::site::{LINK_SECTION, SITES_SECTION, TWIN_SECTION};
 use nearmiss_sites::{Link, Twin, Unit, frame};
-use nearmiss_twin::{Config, TwinError, TwinProgram, build, inspect};
+use nearmiss_twin::{Config, Judge, TwinError, TwinProgram, build, inspect};
 use tempfile::TempDir;
 
 /// A directory with programs that say about themselves what `nearmiss cc` would have them say.
@@ -103,6 +103,7 @@ impl Place {
         build(
             &self.path(program),
             &libraries,
+            Judge::Address,
             &self.path("out"),
             &self.config(),
         )
@@ -214,7 +215,14 @@ fn programs_share_their_units() {
     }
     let make = |name: &str| {
         let program = place.path(&format!("{name}.prog"));
-        let twin = build(&program, &[], &place.path(name), &place.config()).unwrap();
+        let twin = build(
+            &program,
+            &[],
+            Judge::Address,
+            &place.path(name),
+            &place.config(),
+        )
+        .unwrap();
         run(&twin, &[]).status.code()
     };
     let (one, two) = std::thread::scope(|scope| {
@@ -241,7 +249,14 @@ fn programs_share_their_units() {
     );
     // A third program that has nothing new.
     let program = place.path("one.prog");
-    build(&program, &[], &place.path("three"), &place.config()).unwrap();
+    build(
+        &program,
+        &[],
+        Judge::Address,
+        &place.path("three"),
+        &place.config(),
+    )
+    .unwrap();
     assert_eq!(kept(), before);
 }
 
@@ -360,6 +375,7 @@ fn what_is_wrong_is_said() {
         build(
             &place.path("plain"),
             &[],
+            Judge::Address,
             Path::new("/tmp"),
             &place.config()
         ),

@@ -128,7 +128,7 @@ const NEUTRAL: &str = "
     iswpunct iswspace iswupper iswxdigit iswctype towlower towupper towctrans wctrans wctype wcschr wcsrchr
     wcscmp wcsncmp wcscoll wcscasecmp wcsncasecmp wcsspn wcscspn wcspbrk wcsstr wmemchr wmemcmp
     fnmatch regfree re_syntax_options re_set_syntax
-    dlclose dlerror dlsym
+    dlclose dlerror
     printf vprintf fprintf vfprintf dprintf vdprintf
     futimesat rpmatch renameat2 libc_current_sigrtmax libc_current_sigrtmin fdelt globfree pselect endmntent
     setmntent hasmntopt posix_spawnattr_init posix_spawnattr_destroy posix_spawnattr_setflags

@@ -20,10 +20,11 @@ use nearmiss_campaign::tally::Tally;
 use nearmiss_expr::Terms;
 use nearmiss_judge::complaint::{complaints, is_memory};
 use nearmiss_judge::{Complaint, run_twin};
-use nearmiss_sandbox::{Exceeded, Limits};
+use nearmiss_sandbox::{Exceeded, Limits, Outcome};
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Backend, Stack};
 use nearmiss_trace::{RawTrace, RecordedPath};
+use nearmiss_twin::TwinProgram;
 use siphasher::sip::SipHasher13;
 
 use crate::Config;
@@ -193,8 +194,7 @@ impl<'a> Lab<'a> {
         } = self.bench;
         let twin = subject.twin(config, campaign.root(), tally)?;
         tally.runs.add(1);
-        let spec = capsule.spec(&twin.program, &[], limits);
-        let outcome = run_twin(&config.sandbox, twin, spec).map_err(|error| error.to_string())?;
+        let outcome = self.run_twin(twin, capsule, limits)?;
         let complaints = complaints(&outcome.stderr, outcome.ended);
         match outcome.exceeded.filter(|_| complaints.is_empty()) {
             Some(limit) => Err(format!("its sanitizer twin {limit}")),
@@ -217,11 +217,20 @@ impl<'a> Lab<'a> {
             ..
         } = self.bench;
         let twin = subject.memory_twin(config, campaign.root(), tally)?;
-        let spec = capsule.spec(&twin.program, &[], limits);
-        let outcome = run_twin(&config.sandbox, twin, spec).map_err(|error| error.to_string())?;
+        let outcome = self.run_twin(twin, capsule, limits)?;
         let mut complaints = complaints(&outcome.stderr, outcome.ended);
         complaints.retain(|complaint| complaint.kinds == [Failure::UninitialisedRead]);
         Ok(complaints)
+    }
+
+    fn run_twin(
+        &self,
+        twin: &TwinProgram,
+        capsule: &Capsule,
+        limits: &Limits,
+    ) -> Result<Outcome, String> {
+        let spec = capsule.spec(&twin.program, &[], limits);
+        run_twin(&self.bench.config.sandbox, twin, spec).map_err(|error| error.to_string())
     }
 
     /// Runs the twin that sees failures of this kind.

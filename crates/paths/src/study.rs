@@ -64,38 +64,18 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
         rejected: 0,
         apart: Apart::new(config.cover),
     };
-    let mode = if early(config) {
-        MODE_BOTH
-    } else {
-        MODE_FUNCTION
-    };
     let first = study.first_input(&mut lab);
     let Some(precondition) = precondition(config, program.as_ref(), &mut lab, &first)? else {
         return Err(nothing_admissible(config));
     };
-    let plan = Plan {
-        first,
-        mode,
-        limits: Limits {
-            loops: config.loops,
-            recursion: config.recursion,
-        },
-        strategy: strategy(config.cover),
-    };
-    let mut explorer = Explorer::new(&mut lab, precondition, plan);
+    let mut explorer = Explorer::new(&mut lab, precondition, plan(config, first));
     while let Some(arrival) = explorer.next()? {
         if study.arrive(&mut explorer, arrival)? {
             explorer.stop();
         }
     }
-    if programs.plan.is_none() && explorer.lab.channels.name(0).is_none() {
-        return Err(nothing_symbolic(&programs));
-    }
-    if explorer.finished() == Some(Finished::Empty) {
-        return Err(match explorer.lab.end.has_come() {
-            true => "the time was over before an admissible input was found (--time)".into(),
-            false => nothing_admissible(config),
-        });
+    if let Some(why) = nothing_explored(config, &programs, &explorer) {
+        return Err(why);
     }
     let figures = figures(&explorer, start.elapsed());
     let infeasible = explain(&mut explorer, &programs, config.time);
@@ -213,6 +193,23 @@ impl Study<'_> {
     }
 }
 
+/// How a function is explored from its first input.
+fn plan(config: &Config, first: Input) -> Plan {
+    Plan {
+        first,
+        mode: if early(config) {
+            MODE_BOTH
+        } else {
+            MODE_FUNCTION
+        },
+        limits: Limits {
+            loops: config.loops,
+            recursion: config.recursion,
+        },
+        strategy: strategy(config.cover),
+    }
+}
+
 /// Where branches or conditions are wanted, what goes where no run went comes first.
 fn strategy(cover: Cover) -> Box<dyn Strategy<Pending>> {
     match cover {
@@ -256,6 +253,21 @@ fn precondition(
             summary.learn(lab, LEARNING_CALLS, end)?;
             Some(Precondition::Summary(Box::new(summary)))
         }
+    })
+}
+
+/// Why there is nothing to report, if so.
+fn nothing_explored(config: &Config, programs: &Programs, explorer: &Explorer) -> Option<String> {
+    if programs.plan.is_none() && explorer.lab.channels.name(0).is_none() {
+        return Some(nothing_symbolic(programs));
+    }
+    if explorer.finished() != Some(Finished::Empty) {
+        return None;
+    }
+    Some(if explorer.lab.end.has_come() {
+        "the time was over before an admissible input was found (--time)".into()
+    } else {
+        nothing_admissible(config)
     })
 }
 

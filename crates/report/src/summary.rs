@@ -217,6 +217,32 @@ fn write_losses(text: &mut String, summary: &Summary) -> fmt::Result {
         return Ok(());
     }
     writeln!(text, "Not complete, because:")?;
+    write_unlooked(text, summary)?;
+    write_undecided(text, summary)?;
+    for loss in &summary.losses {
+        writeln!(text, "  {}", escape::text(loss))?;
+    }
+    for name in &summary.uninstrumented {
+        writeln!(text, "  {} is not instrumented", escape::text(name))?;
+    }
+    if let Some(why) = &summary.unconfirmable {
+        let why = escape::text(why);
+        writeln!(text, "  failures could not be confirmed: {why}")?;
+    }
+    write_counts(text, summary)?;
+    write_lost_calls(text, &summary.lost_calls)?;
+    let is_listed = |note: &&Note| note.kind == NoteKind::Call && !summary.lost_calls.is_empty();
+    let notes: Vec<&Note> = summary
+        .notes
+        .iter()
+        .filter(|note| !is_listed(note))
+        .collect();
+    text.push_str(&listed(&notes));
+    Ok(())
+}
+
+/// Why paths were not looked at, or not to their end.
+fn write_unlooked(text: &mut String, summary: &Summary) -> fmt::Result {
     if summary.no_input {
         writeln!(text, "  no input was read")?;
     }
@@ -230,41 +256,30 @@ fn write_losses(text: &mut String, summary: &Summary) -> fmt::Result {
     if let Some(why) = &summary.another_path {
         writeln!(text, "  {}", escape::text(why))?;
     }
-    if summary.checks.undecided > 0 {
-        let (checks, were) = match summary.checks.undecided {
-            1 => ("1 check".to_string(), "was"),
-            more => (counted(more, "check"), "were"),
-        };
+    Ok(())
+}
+
+/// Checks without an answer, and executions that died before theirs.
+fn write_undecided(text: &mut String, summary: &Summary) -> fmt::Result {
+    let were = |count: u64| if count == 1 { "was" } else { "were" };
+    let undecided = summary.checks.undecided;
+    if undecided > 0 {
+        let (checks, were) = (counted(undecided, "check"), were(undecided));
         writeln!(
             text,
             "  {checks} {were} not decided: out of time, or input was fixed"
         )?;
     }
-    let died = summary
-        .recorded
-        .iter()
-        .filter(|one| one.failure().is_some())
-        .count();
+    let recorded = summary.recorded.iter();
+    let died = recorded.filter(|one| one.failure().is_some()).count() as u64;
     if died > 0 {
-        let (executions, were) = match died {
-            1 => ("1 recorded execution".to_string(), "was"),
-            more => (counted(more as u64, "recorded execution"), "were"),
-        };
+        let (executions, were) = (counted(died, "recorded execution"), were(died));
         writeln!(text, "  {executions} {were} killed by a signal")?;
     }
-    for loss in &summary.losses {
-        writeln!(text, "  {}", escape::text(loss))?;
-    }
-    for name in &summary.uninstrumented {
-        writeln!(text, "  {} is not instrumented", escape::text(name))?;
-    }
-    if let Some(why) = &summary.unconfirmable {
-        writeln!(
-            text,
-            "  failures could not be confirmed: {}",
-            escape::text(why)
-        )?;
-    }
+    Ok(())
+}
+
+fn write_counts(text: &mut String, summary: &Summary) -> fmt::Result {
     let counts = [
         (summary.divergences, "new input", "left the predicted path"),
         (
@@ -283,14 +298,6 @@ fn write_losses(text: &mut String, summary: &Summary) -> fmt::Result {
             writeln!(text, "  {} {words}", counted(count, noun))?;
         }
     }
-    write_lost_calls(text, &summary.lost_calls)?;
-    let is_listed = |note: &&Note| note.kind == NoteKind::Call && !summary.lost_calls.is_empty();
-    let notes: Vec<&Note> = summary
-        .notes
-        .iter()
-        .filter(|note| !is_listed(note))
-        .collect();
-    text.push_str(&listed(&notes));
     Ok(())
 }
 

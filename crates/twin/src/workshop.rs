@@ -75,6 +75,15 @@ impl Judge {
         }
     }
 
+    /// How a unit is optimised behind its sanitizer: not at all behind MemorySanitizer, which must see
+    /// every store. The optimiser makes one of a call of `__memset_chk`, also where it must not know libc.
+    fn optimiser(self) -> &'static [&'static str] {
+        match self {
+            Judge::Address => &["-O1"],
+            Judge::Memory => &["-O0"],
+        }
+    }
+
     /// The functions that a twin is linked with `--wrap` for.
     fn wrapped(self) -> Vec<&'static str> {
         let more = match self {
@@ -185,6 +194,7 @@ impl Workshop<'_> {
             .collect();
         Ok(hash::name(&[
             self.judge.sanitizers().join("\n").as_bytes(),
+            self.judge.optimiser().join("\n").as_bytes(),
             self.judge.wrapped().join("\n").as_bytes(),
             self.config.clang.as_os_str().as_encoded_bytes(),
             image.section(TWIN_SECTION)?,
@@ -236,7 +246,8 @@ impl Workshop<'_> {
 
     fn object_name(&self, unit: &Twin) -> String {
         let clang = self.config.clang.as_os_str().as_encoded_bytes();
-        let sanitizers = self.judge.sanitizers().join("\n");
+        let sanitizers = [self.judge.sanitizers(), self.judge.optimiser()].concat();
+        let sanitizers = sanitizers.join("\n");
         let options = unit.options.join("\n");
         let name = hash::name(&[
             clang,
@@ -262,7 +273,7 @@ impl Workshop<'_> {
         let first = [&["-O0", "-emit-llvm"], self.judge.sanitizers()].concat();
         let result = self
             .clang(unit, &first, &bitcode, &guarded)
-            .and_then(|()| self.clang(unit, &["-O1"], &guarded, &unfinished))
+            .and_then(|()| self.clang(unit, self.judge.optimiser(), &guarded, &unfinished))
             .and_then(|()| {
                 fs::rename(&unfinished, object).map_err(|error| TwinError::file(object, error))
             });

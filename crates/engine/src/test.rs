@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use nearmiss_campaign::store::{Campaign, Kind};
 use nearmiss_campaign::tally::{Phase, Tally};
-use nearmiss_results::{Exploration, Finding, Report, Suite, Summary};
+use nearmiss_results::{EndReason, Exploration, Finding, Report, Suite, Summary};
 use nearmiss_solve::Statistics;
 use nearmiss_suite::{Collected, collect};
 
@@ -46,7 +46,7 @@ fn unfinished(suite: &Suite, findings: Vec<Finding>) -> Report {
         stopped: true,
         suite: Some(suite.clone()),
         exploration: Some(Exploration {
-            ended: "interrupted".into(),
+            ended: EndReason::Interrupted,
             ..Exploration::default()
         }),
         ..Summary::default()

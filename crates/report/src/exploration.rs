@@ -2,9 +2,8 @@
 
 use std::fmt::{self, Write};
 
-use nearmiss_results::{DistanceFigures, Exploration};
+use nearmiss_results::{DistanceFigures, EndReason, Exploration};
 
-use crate::escape;
 use crate::table::{Column, table};
 use crate::words::counted;
 
@@ -39,17 +38,18 @@ fn write_extent(text: &mut String, exploration: &Exploration, around: Around) ->
         (Some(far), Around::Suite) => format!("done for every test up to distance {far}"),
         (Some(far), Around::OnePath) => format!("done up to distance {far}"),
     };
-    let why = match exploration.ended.as_str() {
-        "explored" => "there is nothing more to explore".to_string(),
-        "time" => "the time was over".to_string(),
-        "runs" => "all runs were used up".to_string(),
-        "distance" => "no larger distance was wanted".to_string(),
-        "interrupted" => "it was interrupted".to_string(),
-        "another path" if around == Around::Suite => {
-            "of what could be run again nothing more is to be explored".to_string()
+    let why = match (exploration.ended, around) {
+        (EndReason::Explored, _) => "there is nothing more to explore",
+        (EndReason::Time, _) => "the time was over",
+        (EndReason::Runs, _) => "all runs were used up",
+        (EndReason::Distance, _) => "no larger distance was wanted",
+        (EndReason::Interrupted, _) => "it was interrupted",
+        (EndReason::AnotherPath, Around::Suite) => {
+            "of what could be run again nothing more is to be explored"
         }
-        "another path" => "the program took another path when it was run again".to_string(),
-        other => escape::text(other),
+        (EndReason::AnotherPath, Around::OnePath) => {
+            "the program took another path when it was run again"
+        }
     };
     writeln!(text, "Exploration: {far}; it ended because {why}.")
 }

@@ -5,8 +5,8 @@ use std::path::Path;
 use nearmiss_report::statistics::{Figures, tab_separated_values};
 use nearmiss_report::text::{self, Lookup};
 use nearmiss_results::{
-    Checks, DistanceFigures, Exploration, Missed, ProgramFigures, Report, Sample, Skipped, Suite,
-    Summary, TestFigures,
+    Checks, DistanceFigures, EndReason, Exploration, Missed, ProgramFigures, Report, Sample,
+    Skipped, Suite, Summary, TestFigures,
 };
 
 struct Nothing;
@@ -70,7 +70,7 @@ fn exploration() -> Exploration {
         infeasible: 2210,
         unknown: 17,
         distances: vec![distance(0, 0), distance(1, 0), distance(2, 70)],
-        ended: "time".into(),
+        ended: EndReason::Time,
     }
 }
 

@@ -84,8 +84,28 @@ pub struct Exploration {
     pub unknown: u64,
     /// What each distance cost and gave.
     pub distances: Vec<DistanceFigures>,
-    /// Why it ended: `explored`, `time`, `runs`, `distance`, `interrupted`.
-    pub ended: String,
+    /// Why it ended.
+    pub ended: EndReason,
+}
+
+/// Why an exploration ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum EndReason {
+    /// The largest distance that was asked for is done.
+    Distance,
+    /// Nothing is left to explore.
+    Explored,
+    /// Nothing is left to explore but around tests that took another path when they were run again.
+    #[serde(rename = "another path")]
+    AnotherPath,
+    /// It was stopped from outside. So is what never came to say why it ended.
+    #[default]
+    Interrupted,
+    /// The budget of runs is used up.
+    Runs,
+    /// The budget of time is used up.
+    Time,
 }
 
 /// What one distance cost and gave.
@@ -153,4 +173,26 @@ pub struct TestFigures {
     pub recorded_seconds: f64,
     /// Time of deciding the checks of its own path.
     pub analysis_seconds: f64,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_json_names_of_end_reasons_stay() {
+        let reasons = [
+            (EndReason::Distance, "distance"),
+            (EndReason::Explored, "explored"),
+            (EndReason::AnotherPath, "another path"),
+            (EndReason::Interrupted, "interrupted"),
+            (EndReason::Runs, "runs"),
+            (EndReason::Time, "time"),
+        ];
+        for (reason, name) in reasons {
+            let json = format!("\"{name}\"");
+            assert_eq!(serde_json::to_string(&reason).unwrap(), json);
+            assert_eq!(serde_json::from_str::<EndReason>(&json).unwrap(), reason);
+        }
+    }
 }

@@ -13,7 +13,8 @@ mod names;
 mod summary;
 
 pub use campaign::{
-    DistanceFigures, Exploration, Missed, ProgramFigures, Sample, Skipped, Suite, TestFigures,
+    DistanceFigures, EndReason, Exploration, Missed, ProgramFigures, Sample, Skipped, Suite,
+    TestFigures,
 };
 pub use finding::{Change, Finding, Frame, Input, Lead, Resized, Status, Test};
 pub use function::{

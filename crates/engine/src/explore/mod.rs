@@ -31,7 +31,7 @@ use std::time::{Duration, Instant};
 
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_campaign::test_case::TestCase;
-use nearmiss_results::{DistanceFigures, Exploration, Finding};
+use nearmiss_results::{DistanceFigures, EndReason, Exploration, Finding};
 use nearmiss_search::{Known, Node, Trail};
 use nearmiss_solve::Statistics;
 use nearmiss_trace::{Channel, Event, RecordedPath};
@@ -112,7 +112,7 @@ impl<'a> Explorer<'a> {
         let slots: Vec<Mutex<Slot>> = tests.into_iter().map(Slot::new).map(Mutex::new).collect();
         self.bench.tally.tests.set(slots.len() as u64);
         let most = self.bench.config.distance.unwrap_or(u32::MAX);
-        let mut ended = "distance";
+        let mut ended = EndReason::Distance;
         for distance in 0..=most {
             self.pass(distance, &slots, save)?;
             if self.bench.is_over(self.deadline) {
@@ -122,8 +122,8 @@ impl<'a> Explorer<'a> {
             if slots.iter().all(|slot| locked(slot).is_exhausted(distance)) {
                 let is_stuck = |slot: &Mutex<Slot>| locked(slot).stuck.is_some();
                 ended = match slots.iter().any(is_stuck) {
-                    true => "another path",
-                    false => "explored",
+                    true => EndReason::AnotherPath,
+                    false => EndReason::Explored,
                 };
                 break;
             }
@@ -133,7 +133,7 @@ impl<'a> Explorer<'a> {
             statistics,
             ..
         } = std::mem::take(&mut *locked(&self.figures));
-        exploration.ended = ended.into();
+        exploration.ended = ended;
         exploration.runs = self.bench.tally.runs.get();
         let slots: Vec<Slot> = slots
             .into_iter()
@@ -166,15 +166,15 @@ impl<'a> Explorer<'a> {
         Ok(cleaned.map_err(|error| campaign.failed(error))?)
     }
 
-    fn why_over(&self) -> &'static str {
+    fn why_over(&self) -> EndReason {
         let config = self.bench.config;
         let is_spent = config
             .runs
             .is_some_and(|most| self.bench.tally.runs.get() >= most);
         match (config.is_stopped(), is_spent) {
-            (true, _) => "interrupted",
-            (_, true) => "runs",
-            _ => "time",
+            (true, _) => EndReason::Interrupted,
+            (_, true) => EndReason::Runs,
+            _ => EndReason::Time,
         }
     }
 

@@ -4,78 +4,78 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nearmiss_results::{Finding, ProgramFigures, Skipped, Suite, TestFigures};
 
-use crate::explore::{Slot, Standing};
+use crate::explore::{Seed, Standing};
 use crate::hunt::show_argument;
 
 /// Adds to a suite's figures what the exploration found out.
-pub fn finish_suite(suite: &mut Suite, slots: &[Slot]) {
-    let is_same = |slot: &&Slot| matches!(slot.standing, Standing::SamePath(_));
-    suite.same_path = slots.iter().filter(is_same).count() as u64;
-    for slot in slots {
-        let reason = match &slot.standing {
+pub fn finish_suite(suite: &mut Suite, seeds: &[Seed]) {
+    let is_same = |seed: &&Seed| matches!(seed.standing, Standing::SamePath(_));
+    suite.same_path = seeds.iter().filter(is_same).count() as u64;
+    for seed in seeds {
+        let reason = match &seed.standing {
             Standing::Skipped(why) => why.clone(),
             Standing::Waiting => "there was no time to look at it".to_string(),
-            Standing::Active if ended_otherwise(slot) => {
+            Standing::Active if ended_otherwise(seed) => {
                 "run again, it ended in another way than in the suite (looked at nevertheless)"
                     .to_string()
             }
             _ => continue,
         };
-        skip(&mut suite.skipped, reason, slot);
+        skip(&mut suite.skipped, reason, seed);
     }
-    for slot in slots {
-        if let Some(why) = &slot.stuck {
+    for seed in seeds {
+        if let Some(why) = &seed.stuck {
             let reason = format!("{why} (its own path was looked at, its neighbours were not)");
-            skip(&mut suite.skipped, reason, slot);
+            skip(&mut suite.skipped, reason, seed);
         }
     }
 }
 
 /// Whether a test that ended by itself ended differently when it was run again.
-fn ended_otherwise(slot: &Slot) -> bool {
-    slot.test.ended.starts_with("exit")
-        && !slot.state.ended.is_empty()
-        && slot.test.ended != slot.state.ended
+fn ended_otherwise(seed: &Seed) -> bool {
+    seed.test.ended.starts_with("exit")
+        && !seed.state.ended.is_empty()
+        && seed.test.ended != seed.state.ended
 }
 
-fn skip(skipped: &mut Vec<Skipped>, reason: String, slot: &Slot) {
+fn skip(skipped: &mut Vec<Skipped>, reason: String, seed: &Seed) {
     match skipped.iter_mut().find(|known| known.reason == reason) {
-        Some(known) => known.count += slot.test.executions,
+        Some(known) => known.count += seed.test.executions,
         None => skipped.push(Skipped {
             reason,
-            count: slot.test.executions,
-            example: command(slot).join(" "),
+            count: seed.test.executions,
+            example: command(seed).join(" "),
         }),
     }
 }
 
-fn command(slot: &Slot) -> Vec<String> {
-    let arguments = &slot.test.capsule.arguments;
+fn command(seed: &Seed) -> Vec<String> {
+    let arguments = &seed.test.capsule.arguments;
     arguments.iter().map(show_argument).collect()
 }
 
-/// The executions of each slot, with those of tests that took its path.
-fn executions(slots: &[Slot]) -> Vec<u64> {
-    let mut executions: Vec<u64> = slots.iter().map(|slot| slot.test.executions).collect();
-    for slot in slots {
-        if let Standing::SamePath(first) = slot.standing {
-            executions[first] += slot.test.executions;
+/// The executions of each seed, with those of tests that took its path.
+fn executions(seeds: &[Seed]) -> Vec<u64> {
+    let mut executions: Vec<u64> = seeds.iter().map(|seed| seed.test.executions).collect();
+    for seed in seeds {
+        if let Standing::SamePath(first) = seed.standing {
+            executions[first] += seed.test.executions;
         }
     }
     executions
 }
 
 /// Each program in figures, those with most checks first.
-pub fn programs(slots: &[Slot], findings: &[Finding]) -> Vec<ProgramFigures> {
+pub fn programs(seeds: &[Seed], findings: &[Finding]) -> Vec<ProgramFigures> {
     let mut programs: BTreeMap<String, ProgramFigures> = BTreeMap::new();
     let mut places: BTreeMap<String, BTreeSet<&(String, u32)>> = BTreeMap::new();
-    for slot in slots {
-        let name = slot.test.capsule.program.display().to_string();
+    for seed in seeds {
+        let name = seed.test.capsule.program.display().to_string();
         let figures = programs.entry(name.clone()).or_default();
-        let state = &slot.state;
-        figures.executions += slot.test.executions;
-        figures.suite_seconds += slot.test.seconds;
-        if slot.is_active() {
+        let state = &seed.state;
+        figures.executions += seed.test.executions;
+        figures.suite_seconds += seed.test.seconds;
+        if seed.is_active() {
             figures.tests += 1;
             figures.checks += state.summary.checks.met;
             figures.paths += state.paths;
@@ -107,19 +107,19 @@ fn leads_there(found: &Finding, program: &str) -> bool {
 }
 
 /// Each test in figures, in the order of the suite.
-pub fn tests(slots: &[Slot]) -> Vec<TestFigures> {
-    let executions = executions(slots);
-    let rows = slots.iter().zip(executions);
-    rows.filter(|(slot, _)| slot.is_active())
-        .map(|(slot, executions)| TestFigures {
-            id: slot.test.id.clone(),
-            argv: command(slot),
+pub fn tests(seeds: &[Seed]) -> Vec<TestFigures> {
+    let executions = executions(seeds);
+    let rows = seeds.iter().zip(executions);
+    rows.filter(|(seed, _)| seed.is_active())
+        .map(|(seed, executions)| TestFigures {
+            id: seed.test.id.clone(),
+            argv: command(seed),
             executions,
-            checks: slot.state.summary.checks.met,
-            unique_checks: slot.state.places.len() as u64,
-            suite_seconds: slot.test.seconds,
-            recorded_seconds: slot.state.recorded_seconds,
-            analysis_seconds: slot.state.own_seconds,
+            checks: seed.state.summary.checks.met,
+            unique_checks: seed.state.places.len() as u64,
+            suite_seconds: seed.test.seconds,
+            recorded_seconds: seed.state.recorded_seconds,
+            analysis_seconds: seed.state.own_seconds,
         })
         .collect()
 }

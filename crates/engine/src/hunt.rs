@@ -12,6 +12,7 @@ use nearmiss_judge::spot::Check;
 use nearmiss_judge::{Complaint, Expected, Verdict, identity, judge, nearness};
 use nearmiss_results::{Finding, Status};
 use nearmiss_sandbox::Limits;
+use nearmiss_search::Executor;
 use nearmiss_solve::Model;
 use nearmiss_trace::{Channel, RecordedPath};
 
@@ -56,7 +57,7 @@ pub struct Hunt<'a> {
     limits: Limits,
     deadline: Instant,
     /// What the twin complains about on the test's own input.
-    anyway: &'a [Complaint],
+    baseline: &'a [Complaint],
     /// What is known of this test already: need not be shown again.
     known: &'a [Found],
     /// Inputs that fail, but not where that was predicted.
@@ -79,7 +80,7 @@ impl<'a> Hunt<'a> {
         (lab, subject): (&'a Lab<'a>, &'a Subject),
         case: Case<'a>,
         limits: Limits,
-        (anyway, known): (&'a [Complaint], &'a [Found]),
+        (baseline, known): (&'a [Complaint], &'a [Found]),
         deadline: Instant,
     ) -> Hunt<'a> {
         Hunt {
@@ -88,7 +89,7 @@ impl<'a> Hunt<'a> {
             case,
             limits,
             deadline,
-            anyway,
+            baseline,
             known,
             strays: Vec::new(),
             found: Vec::new(),
@@ -242,7 +243,9 @@ impl<'a> Hunt<'a> {
             check: &candidate.check,
         };
         let sites = &self.subject.program.sites;
-        let replayed = (self.lab).trace(capsule, Origin::Invented, sites, &self.limits);
+        let limits = self.limits.clone();
+        let mut executor = (self.lab).executor(self.subject, Origin::Invented, limits);
+        let replayed = executor.run(capsule);
         let replayed = replayed.as_ref().map(|run| run.path.events.as_slice());
         let twin = self.try_twin(capsule);
         judge(&expected, sites, replayed.map_err(Clone::clone), twin)
@@ -260,7 +263,7 @@ impl<'a> Hunt<'a> {
     }
 
     /// Runs the twin on an input that leaves the path: whatever it complains about that it does
-    /// not complain about anyway is a failure.
+    /// not complain about baseline is a failure.
     fn follow_probe(&mut self, probe: &Candidate) -> Result<(), EngineError> {
         if self.is_over() {
             return Ok(());
@@ -294,7 +297,7 @@ impl<'a> Hunt<'a> {
         let is_new = |complaint: &Complaint| {
             let place = complaint.places.first();
             !self
-                .anyway
+                .baseline
                 .iter()
                 .any(|old| old.places.first() == place && old.kinds == complaint.kinds)
         };

@@ -1,5 +1,6 @@
 //! Runs in the sandbox: to record, and to see what the twin says. All of them are counted here.
 
+use std::cell::Cell;
 use std::ffi::OsStr;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
@@ -21,6 +22,7 @@ use nearmiss_expr::Terms;
 use nearmiss_judge::complaint::{complaints, is_memory};
 use nearmiss_judge::{Complaint, run_twin};
 use nearmiss_sandbox::{Exceeded, Limits, Outcome};
+use nearmiss_search::Executor;
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Backend, Stack};
 use nearmiss_trace::{RawTrace, RecordedPath};
@@ -29,6 +31,7 @@ use siphasher::sip::SipHasher13;
 
 use crate::Config;
 use crate::analyse::{Analysis, Context, Task, analyse};
+use crate::explore::Counts;
 use crate::subject::Subject;
 
 /// What every run of a campaign needs.
@@ -91,6 +94,49 @@ pub struct Lab<'a> {
     pub bench: &'a Bench<'a>,
     /// A directory for traces.
     scratch: PathBuf,
+    counts: Cell<Counts>,
+}
+
+/// Runs a program in the sandbox, each run in the world of a capsule.
+#[derive(Debug)]
+pub struct CapsuleExecutor<'a> {
+    lab: &'a Lab<'a>,
+    sites: &'a Sites,
+    origin: Origin,
+    limits: Limits,
+}
+
+impl Executor for CapsuleExecutor<'_> {
+    type Input = Capsule;
+    type Run = Traced;
+    type Error = String;
+
+    fn run(&mut self, capsule: &Capsule) -> Result<Traced, String> {
+        let Lab { bench, scratch, .. } = self.lab;
+        let unreadable = |error: io::Error| format!("its run left no trace: {error}");
+        self.lab.clear().map_err(unreadable)?;
+        let variables = capsule.recording(scratch, self.origin);
+        let mut spec = capsule.spec(&capsule.program, &variables, &self.limits);
+        spec.writable.push(scratch.clone());
+        self.lab.count_run();
+        let start = Instant::now();
+        let outcome = bench.config.sandbox.run(&spec);
+        let outcome = outcome.map_err(|error| error.to_string())?;
+        let time = start.elapsed();
+        let file = trace_of(scratch, &capsule.program).map_err(unreadable)?;
+        let raw = RawTrace::open(&file).map_err(|error| error.to_string())?;
+        let stdin = capsule.stdin_content().map_err(unreadable)?;
+        let (terms, path) = RecordedPath::read_alone(&raw, self.sites, stdin.as_deref());
+        Ok(Traced {
+            digest: digest(bench.config, &raw, stdin.as_deref()),
+            reads_input: reads_input(&raw),
+            terms,
+            path,
+            ended: outcome.ended.to_string(),
+            exceeded: outcome.exceeded,
+            time,
+        })
+    }
 }
 
 /// A recorded run.
@@ -118,40 +164,51 @@ impl<'a> Lab<'a> {
         Lab {
             bench,
             scratch: bench.work.scratch().join(thread.to_string()),
+            counts: Cell::default(),
         }
     }
 
-    /// Runs the instrumented program and reads what it recorded.
-    pub fn trace(
-        &self,
-        capsule: &Capsule,
+    /// Runs a program on capsules, and reads what it records.
+    pub fn executor<'s>(
+        &'s self,
+        subject: &'s Subject,
         origin: Origin,
-        sites: &Sites,
-        limits: &Limits,
-    ) -> Result<Traced, String> {
-        let unreadable = |error: io::Error| format!("its run left no trace: {error}");
-        self.clear().map_err(unreadable)?;
-        let variables = capsule.recording(&self.scratch, origin);
-        let mut spec = capsule.spec(&capsule.program, &variables, limits);
-        spec.writable.push(self.scratch.clone());
+        limits: Limits,
+    ) -> CapsuleExecutor<'s> {
+        CapsuleExecutor {
+            lab: self,
+            sites: &subject.program.sites,
+            origin,
+            limits,
+        }
+    }
+
+    /// What this thread has done so far.
+    pub fn counts(&self) -> Counts {
+        self.counts.get()
+    }
+
+    /// A run took a new path.
+    pub fn count_path(&self) {
+        self.bench.tally.paths.add(1);
+        self.count(|counts| counts.paths += 1);
+    }
+
+    /// A defect was found.
+    pub fn count_finding(&self) {
+        self.bench.tally.findings.add(1);
+        self.count(|counts| counts.findings += 1);
+    }
+
+    fn count_run(&self) {
         self.bench.tally.runs.add(1);
-        let start = Instant::now();
-        let outcome = self.bench.config.sandbox.run(&spec);
-        let outcome = outcome.map_err(|error| error.to_string())?;
-        let time = start.elapsed();
-        let file = trace_of(&self.scratch, &capsule.program).map_err(unreadable)?;
-        let raw = RawTrace::open(&file).map_err(|error| error.to_string())?;
-        let stdin = capsule.stdin_content().map_err(unreadable)?;
-        let (terms, path) = RecordedPath::read_alone(&raw, sites, stdin.as_deref());
-        Ok(Traced {
-            digest: digest(self.bench.config, &raw, stdin.as_deref()),
-            reads_input: reads_input(&raw),
-            terms,
-            path,
-            ended: outcome.ended.to_string(),
-            exceeded: outcome.exceeded,
-            time,
-        })
+        self.count(|counts| counts.runs += 1);
+    }
+
+    fn count(&self, change: impl FnOnce(&mut Counts)) {
+        let mut counts = self.counts.get();
+        change(&mut counts);
+        self.counts.set(counts);
     }
 
     /// Walks the path of a run until `deadline`.
@@ -175,7 +232,9 @@ impl<'a> Lab<'a> {
             tally,
             deadline,
         };
-        analyse(&mut traced.terms, &traced.path, task, &context)
+        let analysis = analyse(&mut traced.terms, &traced.path, task, &context);
+        self.count(|counts| counts.checks += analysis.checks.met);
+        analysis
     }
 
     /// Runs the twin; gives what it complains about. One that is ended before it has said anything leaves
@@ -193,7 +252,7 @@ impl<'a> Lab<'a> {
             ..
         } = self.bench;
         let twin = subject.twin(config, campaign.root(), tally)?;
-        tally.runs.add(1);
+        self.count_run();
         let outcome = self.run_twin(twin, capsule, limits)?;
         let complaints = complaints(&outcome.stderr, outcome.ended);
         match outcome.exceeded.filter(|_| complaints.is_empty()) {

@@ -12,7 +12,7 @@ use nearmiss_sandbox::Outcome;
 use nearmiss_twin::Judge;
 
 use crate::error::EngineError;
-use crate::explore::{Explorer, Slot, Standing};
+use crate::explore::{Explorer, Seed, Standing};
 use crate::lab::{Bench, limits};
 use crate::record::record;
 use crate::subject::build_twin;
@@ -41,23 +41,23 @@ pub fn run(target: Target, config: &Config, tally: &Tally) -> Result<Report, Eng
     };
     let explored = explorer.explore(vec![test], &save)?;
     tally.meter.enter(Phase::Reporting);
-    if let Some(Slot {
+    if let Some(Seed {
         standing: Standing::Skipped(why),
         ..
-    }) = explored.slots.first()
+    }) = explored.seeds.first()
     {
         return Err(EngineError::Replay(why.clone()));
     }
-    let summaries = explored.slots.iter().map(Slot::summary);
+    let summaries = explored.seeds.iter().map(Seed::summary);
     let mut summary = merge(summaries, &explored.statistics);
-    add_recorded(&mut summary, explored.slots.iter().map(|slot| &slot.test));
+    add_recorded(&mut summary, explored.seeds.iter().map(|seed| &seed.test));
     let explores = config.distance != Some(0);
-    if let Some(why) = explored.slots.first().and_then(|slot| slot.stuck.clone()) {
+    if let Some(why) = explored.seeds.first().and_then(|seed| seed.stuck.clone()) {
         summary.complete = false;
         summary.another_path = Some(why);
     }
     summary.exploration = explores.then(|| explored.exploration.clone());
-    explorer.forget_others(&explored.slots)?;
+    explorer.forget_others(&explored.seeds)?;
     let report = Report::new(explored.findings, summary);
     campaign.write_report(&report)?;
     campaign.keep_only(&directory)?;

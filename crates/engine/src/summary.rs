@@ -1,5 +1,6 @@
 //! What was looked at and what was lost, put together.
 
+use nearmiss_abi::event::EventKind;
 use nearmiss_abi::library::{self, State};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
@@ -8,7 +9,7 @@ use nearmiss_judge::spot;
 use nearmiss_results::{Checks, LostCall, Note, Queries, Recorded, Summary};
 use nearmiss_sites::Sites;
 use nearmiss_solve::Statistics;
-use nearmiss_trace::{End, RecordedPath};
+use nearmiss_trace::{End, Event, RecordedPath};
 
 use crate::analyse::Analysis;
 use crate::subject::Subject;
@@ -48,6 +49,13 @@ pub fn summarise(
         uninstrumented,
         ..Summary::default()
     }
+}
+
+/// Whether a path was recorded without losing or concretizing anything: then its alternatives are all.
+pub fn is_whole(path: &RecordedPath, sites: &Sites) -> bool {
+    let is_recorded = !path.stopped && path.end == End::Whole && path.inconsistent == 0;
+    let is_concretized = |event: &Event| event.kind == EventKind::Fixed;
+    is_recorded && !path.events.iter().any(is_concretized) && notes(path, sites).is_empty()
 }
 
 /// What of a path was not recorded.

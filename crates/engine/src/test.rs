@@ -10,7 +10,7 @@ use nearmiss_solve::Statistics;
 use nearmiss_suite::{Collected, collect};
 
 use crate::error::EngineError;
-use crate::explore::{Explored, Explorer, Slot};
+use crate::explore::{Explored, Explorer, Seed};
 use crate::figures;
 use crate::lab::Bench;
 use crate::summary::{add_recorded, merge};
@@ -34,7 +34,7 @@ pub fn test(target: SuiteTarget, config: &Config, tally: &Tally) -> Result<Repor
     };
     let explored = explorer.explore(tests, &save)?;
     tally.meter.enter(Phase::Reporting);
-    explorer.forget_others(&explored.slots)?;
+    explorer.forget_others(&explored.seeds)?;
     let report = report(suite, explored);
     campaign.write_report(&report)?;
     Ok(report)
@@ -56,26 +56,26 @@ fn unfinished(suite: &Suite, findings: Vec<Finding>) -> Report {
 
 fn report(mut suite: Suite, explored: Explored) -> Report {
     let Explored {
-        slots,
+        seeds,
         findings,
         exploration,
         statistics,
     } = explored;
-    figures::finish_suite(&mut suite, &slots);
-    let mut summary = summary(&slots, &statistics);
-    summary.programs = figures::programs(&slots, &findings);
-    summary.tests = figures::tests(&slots);
+    figures::finish_suite(&mut suite, &seeds);
+    let mut summary = summary(&seeds, &statistics);
+    summary.programs = figures::programs(&seeds, &findings);
+    summary.tests = figures::tests(&seeds);
     summary.suite = Some(suite);
     summary.exploration = Some(exploration);
     Report::new(findings, summary)
 }
 
 /// One summary of all tests' own paths: complete only if each was looked at to its end.
-fn summary(slots: &[Slot], statistics: &Statistics) -> Summary {
-    let active = slots.iter().filter(|slot| slot.is_active());
-    let mut summary = merge(active.map(Slot::summary), statistics);
-    summary.stopped |= slots.iter().any(|slot| !slot.is_finished(0));
-    let skipped = slots.iter().filter(|slot| slot.is_skipped()).count();
+fn summary(seeds: &[Seed], statistics: &Statistics) -> Summary {
+    let active = seeds.iter().filter(|seed| seed.is_active());
+    let mut summary = merge(active.map(Seed::summary), statistics);
+    summary.stopped |= seeds.iter().any(|seed| !seed.is_finished(0));
+    let skipped = seeds.iter().filter(|seed| seed.is_skipped()).count();
     if skipped > 0 {
         let tests = if skipped == 1 { "test" } else { "tests" };
         summary.losses.push(format!(
@@ -83,6 +83,6 @@ fn summary(slots: &[Slot], statistics: &Statistics) -> Summary {
         ));
     }
     summary.complete &= !summary.stopped && skipped == 0;
-    add_recorded(&mut summary, slots.iter().map(|slot| &slot.test));
+    add_recorded(&mut summary, seeds.iter().map(|seed| &seed.test));
     summary
 }

@@ -24,7 +24,7 @@ pub fn block(exploration: &Exploration, around: Around) -> String {
     let _ = write_runs(&mut text, exploration);
     // One distance alone is what has just been said.
     if around == Around::Suite && exploration.distances.len() > 1 {
-        text += &distances(&exploration.distances);
+        text += &distances(exploration);
     }
     text
 }
@@ -40,6 +40,9 @@ fn write_extent(text: &mut String, exploration: &Exploration, around: Around) ->
     };
     let why = match (exploration.ended, around) {
         (EndReason::Explored, _) => "there is nothing more to explore",
+        (EndReason::Exhausted, _) => {
+            "nothing is left that could be tried (not every path was: some alternatives were lost)"
+        }
         (EndReason::Time, _) => "the time was over",
         (EndReason::Runs, _) => "all runs were used up",
         (EndReason::Distance, _) => "no larger distance was wanted",
@@ -92,7 +95,7 @@ fn write_counts(text: &mut String, counts: &[(&u64, &str)]) -> fmt::Result {
     writeln!(text, ".")
 }
 
-fn distances(distances: &[DistanceFigures]) -> String {
+fn distances(exploration: &Exploration) -> String {
     let columns = [
         Column::Right("distance"),
         Column::Right("tests done"),
@@ -102,10 +105,10 @@ fn distances(distances: &[DistanceFigures]) -> String {
         Column::Right("findings"),
         Column::Right("time"),
     ];
-    let row = |one: &DistanceFigures| {
+    let row = |name: String, done: String, one: &DistanceFigures| {
         vec![
-            one.distance.to_string(),
-            format!("{} of {}", one.finished, one.finished + one.unfinished),
+            name,
+            done,
             one.runs.to_string(),
             one.paths.to_string(),
             one.checks.to_string(),
@@ -113,6 +116,14 @@ fn distances(distances: &[DistanceFigures]) -> String {
             format!("{:.1} s", one.seconds),
         ]
     };
-    let rows: Vec<Vec<String>> = distances.iter().map(row).collect();
+    let at_distance = |one: &DistanceFigures| {
+        let done = format!("{} of {}", one.finished, one.finished + one.unfinished);
+        row(one.distance.to_string(), done, one)
+    };
+    let deeper = exploration.deeper.iter();
+    let rows: Vec<Vec<String>> = (exploration.distances.iter())
+        .map(at_distance)
+        .chain(deeper.map(|one| row("deeper".into(), "-".into(), one)))
+        .collect();
     table(&columns, &rows, "  ")
 }

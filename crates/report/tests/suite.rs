@@ -70,6 +70,7 @@ fn exploration() -> Exploration {
         infeasible: 2210,
         unknown: 17,
         distances: vec![distance(0, 0), distance(1, 0), distance(2, 70)],
+        deeper: Some(distance(3, 0)),
         ended: EndReason::Time,
     }
 }
@@ -131,6 +132,7 @@ Exploration: done for every test up to distance 1; it ended because the time was
          0  778 of 778  1000          0   93211         2  72.0 s
          1  778 of 778  1000        465   93211         2  72.0 s
          2  708 of 778  1000        930   93211         2  72.0 s
+    deeper           -  1000       1395   93211         2  72.0 s
 Programs, those with most checks first; places are lines of code:
   program  executions  paths  checks  places  new paths  findings  suite  recorded  analysis
   sort            812    163   93211     142         87         1  1.2 s     3.5 s    12.0 s

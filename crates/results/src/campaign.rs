@@ -84,6 +84,9 @@ pub struct Exploration {
     pub unknown: u64,
     /// What each distance cost and gave.
     pub distances: Vec<DistanceFigures>,
+    /// What the paths that leave derived ones cost and gave, behind all distances.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub deeper: Option<DistanceFigures>,
     /// Why it ended.
     pub ended: EndReason,
 }
@@ -94,8 +97,11 @@ pub struct Exploration {
 pub enum EndReason {
     /// The largest distance that was asked for is done.
     Distance,
-    /// Nothing is left to explore.
+    /// Every path was explored: no alternative is left, and none was lost.
     Explored,
+    /// No alternative is left that could be tried, but some were lost: not decided, not where they
+    /// were predicted, or behind what was not recorded.
+    Exhausted,
     /// Nothing is left to explore but around tests that took another path when they were run again.
     #[serde(rename = "another path")]
     AnotherPath,

@@ -17,5 +17,5 @@ pub mod trail;
 pub use course::{Course, Feasibility, Step, depth_bound};
 pub use executor::Executor;
 pub use progress::{Count, Meter};
-pub use strategy::{DepthFirst, NewCoverage, Strategy};
+pub use strategy::{DepthFirst, Mix, NewCoverage, Schedule, Stage, Strategy, Unit};
 pub use trail::{Known, Node, Trail};

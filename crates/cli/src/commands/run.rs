@@ -14,7 +14,7 @@ use crate::{FOUND, NOTHING, environment, signals};
 /// A program that is run by hand: somebody waits for the answer.
 const DEFAULTS: Defaults = Defaults {
     time: Duration::from_secs(60),
-    distance: Some(2),
+    distance: None,
     input: nearmiss_abi::environment::DEFAULT_INPUT,
 };
 

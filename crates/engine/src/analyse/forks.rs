@@ -80,6 +80,7 @@ impl Walk<'_> {
             return;
         }
         let alternatives = alternatives(self.terms, self.sites, event);
+        settled.known = alternatives.len() <= MOST_WAYS;
         for Alternative { choice, goal, .. } in alternatives.into_iter().take(MOST_WAYS) {
             match self.ask_way(goal) {
                 Answer::Sat(changes) => settled.flips.push(Flip { choice, changes }),

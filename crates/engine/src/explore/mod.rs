@@ -1,38 +1,44 @@
-//! The exploration of a campaign: all tests at distance 0, then all at distance 1, and so on.
+//! The exploration of a campaign: a worklist of units, each one stage of one seed.
 //!
 //! ```text
-//!  D = 0   each test's own path: every check asked
-//!  D = 1…  divergence points at distance D of a sensitive operation, deepest first ──► new inputs ──► run
-//!          ──► new paths: every check asked, explored on up to 2·D forks from the divergence point
+//!  seeds     the tests, and the paths that were derived from them
+//!  stages    own path     every check asked, for all inputs of the path
+//!            neighbours   divergence points at distance D of a sensitive operation ──► flips ──► runs
+//!                         ──► derived paths, explored on up to 2·D forks from the divergence point
+//!            deeper       derived paths become starting points, by a mix of rules, as long as there is time
+//!  order     search::Schedule: all tests at one level before any is at the next
+//!  executor  a capsule in the sandbox (lab);  judge: its twin (hunt)
 //! ```
 //!
 //! | module | what it does |
 //! | --- | --- |
-//! | this one | the order of the work: distances, tests, threads, time |
-//! | [`own_path`] | a test at distance 0 |
-//! | [`neighbours`] | a test at another distance |
-//! | [`offshoot`] | one new path |
-//! | [`state`] | what is known of a test, and kept between two calls |
-//!
-//! A unit of work is one test at one distance; units run on several threads. Each has a share
-//! of the time that is left, so that no test keeps the others from being looked at.
+//! | this one | the units, one after another, on several threads; the share of the time of each |
+//! | [`own_path`] | the stage of a test's own path |
+//! | [`neighbours`] | the stage of one distance |
+//! | [`deeper`] | the stage of derived paths |
+//! | [`derived`] | one derived path: its run, its checks, the flips that leave it |
+//! | [`seed`] | what is known of a test, and kept between two calls |
+//! | [`figures`] | what was done, in numbers |
 
+mod deeper;
+mod derived;
+mod figures;
 mod neighbours;
-mod offshoot;
 mod own_path;
-mod state;
+mod seed;
 
 use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
-use std::path::PathBuf;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_campaign::test_case::TestCase;
-use nearmiss_results::{DistanceFigures, EndReason, Exploration, Finding};
-use nearmiss_search::{Known, Node, Trail};
+use nearmiss_results::{EndReason, Exploration, Finding};
+use nearmiss_search::strategy::FIRST_DISTANCES;
+use nearmiss_search::{Known, Node, Schedule, Stage, Strategy, Trail, Unit};
 use nearmiss_solve::Statistics;
 use nearmiss_trace::{Channel, Event, RecordedPath};
 use siphasher::sip::SipHasher13;
@@ -41,12 +47,14 @@ use crate::defects::{Defects, Found};
 use crate::error::EngineError;
 use crate::lab::{Bench, Lab};
 use crate::subject::Subjects;
+use figures::Figures;
 
-pub use state::{Slot, Standing};
+pub use figures::Counts;
+pub use seed::{Seed, Standing};
 
 /// No unit gets less than this.
 const LEAST_SHARE: Duration = Duration::from_millis(500);
-/// How often units that did not come to their end are taken up again at the same distance. Most
+/// How often a unit that did not come to its end is taken up again before the next level. Most
 /// need far less than their fair share of the time; what they leave is for the others.
 const ROUNDS: u32 = 3;
 
@@ -63,23 +71,18 @@ pub struct Explorer<'a> {
     defects: Mutex<Defects>,
     /// What was done.
     figures: Mutex<Figures>,
+    /// When the tests' own paths must leave the time to others: what lies beside them is looked at
+    /// even where they cannot be finished.
+    own_deadline: Instant,
     /// The end of the time.
     deadline: Instant,
-}
-
-/// What was done, added up over all units.
-#[derive(Debug, Default)]
-struct Figures {
-    exploration: Exploration,
-    statistics: Statistics,
-    failure: Option<EngineError>,
 }
 
 /// What became of a campaign.
 #[derive(Debug)]
 pub struct Explored {
     /// The tests, in their order.
-    pub slots: Vec<Slot>,
+    pub seeds: Vec<Seed>,
     /// What was found.
     pub findings: Vec<Finding>,
     /// What was done besides the tests' own paths.
@@ -88,9 +91,29 @@ pub struct Explored {
     pub statistics: Statistics,
 }
 
+/// The worklist, and how many units of it are being worked on.
+#[derive(Default)]
+struct Queue {
+    schedule: Schedule,
+    busy: usize,
+    failure: Option<EngineError>,
+}
+
+/// The queue, shared by all threads.
+#[derive(Default)]
+struct Worklist {
+    queue: Mutex<Queue>,
+    changed: Condvar,
+}
+
 impl<'a> Explorer<'a> {
     /// Nothing explored yet.
     pub fn new(bench: &'a Bench<'a>, deadline: Instant) -> Explorer<'a> {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let own_share = match bench.config.distance {
+            Some(0) => left,
+            _ => left / 2,
+        };
         Explorer {
             bench,
             subjects: Subjects::default(),
@@ -98,248 +121,302 @@ impl<'a> Explorer<'a> {
             first_there: Mutex::default(),
             defects: Mutex::new(Defects::new(&bench.config.directory)),
             figures: Mutex::default(),
+            own_deadline: deadline - (left - own_share),
             deadline,
         }
     }
 
-    /// Explores all tests, distance by distance. `save` is called whenever there is something
-    /// new to report.
+    /// Explores all tests until the time is over or nothing is left. `save` is called whenever
+    /// there is something new to report.
     pub fn explore(
         &self,
         tests: Vec<TestCase>,
         save: &(dyn Fn(Vec<Finding>) + Sync),
     ) -> Result<Explored, EngineError> {
-        let slots: Vec<Mutex<Slot>> = tests.into_iter().map(Slot::new).map(Mutex::new).collect();
-        self.bench.tally.tests.set(slots.len() as u64);
-        let most = self.bench.config.distance.unwrap_or(u32::MAX);
-        let mut ended = EndReason::Distance;
-        for distance in 0..=most {
-            self.pass(distance, &slots, save)?;
-            if self.bench.is_over(self.deadline) {
-                ended = self.why_over();
-                break;
-            }
-            if slots.iter().all(|slot| locked(slot).is_exhausted(distance)) {
-                let is_stuck = |slot: &Mutex<Slot>| locked(slot).stuck.is_some();
-                ended = match slots.iter().any(is_stuck) {
-                    true => EndReason::AnotherPath,
-                    false => EndReason::Explored,
-                };
-                break;
-            }
+        let seeds: Vec<Mutex<Seed>> = tests.into_iter().map(Seed::new).map(Mutex::new).collect();
+        self.bench.tally.tests.set(seeds.len() as u64);
+        let worklist = Worklist::default();
+        for unit in first_units(&seeds) {
+            locked(&worklist.queue).schedule.add(unit);
         }
-        let Figures {
-            mut exploration,
-            statistics,
-            ..
-        } = std::mem::take(&mut *locked(&self.figures));
-        exploration.ended = ended;
-        exploration.runs = self.bench.tally.runs.get();
-        let slots: Vec<Slot> = slots
+        let jobs = self.bench.config.jobs.clamp(1, seeds.len().max(1));
+        std::thread::scope(|scope| {
+            for thread in 0..jobs {
+                let (worklist, seeds) = (&worklist, &seeds);
+                scope.spawn(move || self.work_off(worklist, seeds, thread, save));
+            }
+        });
+        if let Some(failure) = locked(&worklist.queue).failure.take() {
+            return Err(failure);
+        }
+        let seeds: Vec<Seed> = seeds
             .into_iter()
-            .map(|slot| slot.into_inner().expect("no thread panics"))
+            .map(|seed| seed.into_inner().expect("no thread panics"))
             .collect();
+        Ok(self.explored(seeds))
+    }
+
+    /// One thread: units of the worklist until none is left.
+    fn work_off(
+        &self,
+        worklist: &Worklist,
+        seeds: &[Mutex<Seed>],
+        thread: usize,
+        save: &(dyn Fn(Vec<Finding>) + Sync),
+    ) {
+        let lab = Lab::new(self.bench, thread);
+        while let Some((unit, peers)) = self.next_unit(worklist) {
+            let before = locked(&self.defects).len();
+            let more = self.perform(&lab, unit, peers, seeds);
+            let defects = locked(&self.defects);
+            if defects.len() > before {
+                save(defects.findings());
+            }
+            drop(defects);
+            worklist.finish(more);
+        }
+    }
+
+    /// The unit whose turn it is, and how many wait for the same share of the time. Waits while
+    /// other threads may still add some.
+    fn next_unit(&self, worklist: &Worklist) -> Option<(Unit, usize)> {
+        let mut queue = locked(&worklist.queue);
+        loop {
+            if queue.failure.is_some() || self.bench.is_over(self.deadline) {
+                return None;
+            }
+            let Some(unit) = queue.schedule.next() else {
+                if queue.busy == 0 {
+                    return None;
+                }
+                queue = worklist.changed.wait(queue).expect("no thread panics");
+                continue;
+            };
+            let is_own = unit.stage == Stage::OwnPath && !unit.is_postponed;
+            if is_own && self.bench.is_over(self.own_deadline) {
+                queue.schedule.add(Unit {
+                    is_postponed: true,
+                    ..unit
+                });
+                continue;
+            }
+            queue.busy += 1;
+            return Some((unit, 1 + queue.schedule.peers_of(&unit)));
+        }
+    }
+
+    /// Performs a unit; gives those that follow from it.
+    fn perform(
+        &self,
+        lab: &Lab,
+        unit: Unit,
+        peers: usize,
+        seeds: &[Mutex<Seed>],
+    ) -> Result<Vec<Unit>, EngineError> {
+        let mut seed = locked(&seeds[unit.seed]);
+        let (start, before) = (Instant::now(), lab.counts());
+        self.show(unit.stage, peers);
+        let work = Work {
+            explorer: self,
+            lab,
+            deadline: start + self.share(&unit, peers, &seed),
+        };
+        match unit.stage {
+            Stage::OwnPath => work.own_path(unit.seed, &mut seed)?,
+            Stage::Neighbours(distance) => work.neighbours(&mut seed, distance)?,
+            Stage::Deeper(_) => work.deeper(&mut seed)?,
+        }
+        let elapsed = start.elapsed();
+        seed.state.seconds += elapsed.as_secs_f64();
+        locked(&self.figures).add(unit.stage, lab.counts() - before, elapsed);
+        Ok(self.following(unit, &mut seed))
+    }
+
+    /// Says what is being done.
+    fn show(&self, stage: Stage, peers: usize) {
+        let tally = self.bench.tally;
+        if let Stage::Neighbours(distance) = stage {
+            tally.distance.store(distance, Ordering::Relaxed);
+        }
+        let waiting = (peers as u64).min(tally.tests.get());
+        tally.tests_done.set(tally.tests.get() - waiting);
+    }
+
+    /// The units that follow from one that was performed.
+    fn following(&self, unit: Unit, seed: &mut Seed) -> Vec<Unit> {
+        if !seed.is_active() || seed.stuck.is_some() {
+            return Vec::new();
+        }
+        let at = |stage: Stage| Unit {
+            is_postponed: false,
+            stage,
+            round: 0,
+            ..unit
+        };
+        let distance = match unit.stage {
+            Stage::OwnPath => 0,
+            Stage::Neighbours(distance) => distance,
+            Stage::Deeper(_) if !seed.has_more() => {
+                seed.memory.is_deeper_scheduled = false;
+                return Vec::new();
+            }
+            Stage::Deeper(slice) => return vec![at(Stage::Deeper(slice + 1))],
+        };
+        if !seed.is_finished(distance) && unit.round + 1 < ROUNDS {
+            let round = unit.round + 1;
+            return vec![Unit { round, ..unit }];
+        }
+        let mut more = Vec::new();
+        let maximum = self.bench.config.distance;
+        let is_wanted = maximum.is_none_or(|maximum| distance < maximum);
+        let has_farther = is_wanted && !seed.is_exhausted(distance);
+        if has_farther {
+            more.push(at(Stage::Neighbours(distance + 1)));
+        }
+        // A bound of the distance is a bound of the whole exploration.
+        let is_time = distance >= FIRST_DISTANCES || !has_farther;
+        let goes_deeper = is_time && maximum.is_none() && !seed.memory.is_deeper_scheduled;
+        if goes_deeper && seed.has_more() {
+            seed.memory.is_deeper_scheduled = true;
+            more.push(at(Stage::Deeper(distance.saturating_sub(FIRST_DISTANCES))));
+        }
+        more
+    }
+
+    /// The time for a unit when so many share what is left. The farther it is from the test, the
+    /// more it takes turns with what else can be done: no more than was spent on the test so far.
+    fn share(&self, unit: &Unit, peers: usize, seed: &Seed) -> Duration {
+        let end = match unit.stage {
+            Stage::OwnPath if !unit.is_postponed => self.own_deadline,
+            _ => self.deadline,
+        };
+        let left = end.saturating_duration_since(Instant::now());
+        let fair = left * self.bench.config.jobs as u32 / (peers as u32).max(1);
+        let spent = Duration::from_secs_f64(seed.state.seconds.max(1.0));
+        let share = match unit.stage {
+            Stage::OwnPath => fair,
+            Stage::Neighbours(distance) if distance <= FIRST_DISTANCES => fair,
+            _ => fair.min(spent),
+        };
+        share.clamp(LEAST_SHARE, left.max(LEAST_SHARE))
+    }
+
+    /// What became of it all.
+    fn explored(&self, seeds: Vec<Seed>) -> Explored {
+        let (mut exploration, statistics) =
+            std::mem::take(&mut *locked(&self.figures)).finish(&seeds);
+        exploration.ended = self.end_reason(&seeds);
+        exploration.runs = self.bench.tally.runs.get();
         let mut defects = locked(&self.defects);
-        for slot in &slots {
-            if let Standing::SamePath(first) = slot.standing {
-                defects.share(&slots[first].test.id, &slot.test.id);
+        for seed in &seeds {
+            if let Standing::SamePath(first) = seed.standing {
+                defects.share(&seeds[first].test.id, &seed.test.id);
             }
         }
-        Ok(Explored {
+        Explored {
             findings: defects.findings(),
-            slots,
+            seeds,
             exploration,
             statistics,
-        })
+        }
+    }
+
+    fn end_reason(&self, seeds: &[Seed]) -> EndReason {
+        let config = self.bench.config;
+        if self.bench.is_over(self.deadline) {
+            let maximum = config.runs.unwrap_or(u64::MAX);
+            return match self.bench.tally.runs.get() >= maximum {
+                _ if config.is_stopped() => EndReason::Interrupted,
+                true => EndReason::Runs,
+                false => EndReason::Time,
+            };
+        }
+        let distance = config.distance.unwrap_or(u32::MAX);
+        let is_bounded = |seed: &Seed| !seed.is_exhausted(distance) || seed.has_more();
+        if config.distance.is_some() && seeds.iter().any(is_bounded) {
+            EndReason::Distance
+        } else if seeds.iter().any(|seed| seed.stuck.is_some()) {
+            EndReason::AnotherPath
+        } else if seeds.iter().all(Seed::is_explored) {
+            EndReason::Explored
+        } else {
+            EndReason::Exhausted
+        }
     }
 
     /// Removes what is kept of tests that are none of these, once all of these are known.
-    pub fn forget_others(&self, slots: &[Slot]) -> Result<(), EngineError> {
+    pub fn forget_others(&self, seeds: &[Seed]) -> Result<(), EngineError> {
         let campaign = self.bench.campaign;
         campaign.clean_inputs()?;
-        if slots.iter().any(|slot| slot.standing == Standing::Waiting) {
+        if seeds.iter().any(|seed| seed.standing == Standing::Waiting) {
             return Ok(());
         }
-        let active = slots.iter().filter(|slot| slot.is_active());
-        let digests: Vec<u64> = active.map(|slot| slot.state.digest).collect();
+        let active = seeds.iter().filter(|seed| seed.is_active());
+        let digests: Vec<u64> = active.map(|seed| seed.state.digest).collect();
         let cleaned = self.bench.work.keep_only(&digests);
         Ok(cleaned.map_err(|error| campaign.failed(error))?)
     }
+}
 
-    fn why_over(&self) -> EndReason {
-        let config = self.bench.config;
-        let is_spent = config
-            .runs
-            .is_some_and(|most| self.bench.tally.runs.get() >= most);
-        match (config.is_stopped(), is_spent) {
-            (true, _) => EndReason::Interrupted,
-            (_, true) => EndReason::Runs,
-            _ => EndReason::Time,
-        }
-    }
-
-    /// All tests at one distance.
-    fn pass(
-        &self,
-        distance: u32,
-        slots: &[Mutex<Slot>],
-        save: &(dyn Fn(Vec<Finding>) + Sync),
-    ) -> Result<(), EngineError> {
-        let tally = self.bench.tally;
-        tally.distance.store(distance, Ordering::Relaxed);
-        tally.tests_done.set(0);
-        let before = (tally.runs.get(), tally.paths.get(), tally.checks.get());
-        let (findings, start) = (locked(&self.defects).len(), Instant::now());
-        let end = self.end_of(distance);
-        for _ in 0..ROUNDS {
-            let is_open = |number: &usize| !locked(&slots[*number]).is_finished(distance);
-            let open: Vec<usize> = in_turn(slots).into_iter().filter(is_open).collect();
-            if open.is_empty() || self.bench.is_over(end) {
-                break;
+impl Worklist {
+    /// A unit was performed, and these follow from it.
+    fn finish(&self, more: Result<Vec<Unit>, EngineError>) {
+        let mut queue = locked(&self.queue);
+        queue.busy -= 1;
+        match more {
+            Ok(units) => units.into_iter().for_each(|unit| queue.schedule.add(unit)),
+            Err(error) => {
+                queue.failure.get_or_insert(error);
             }
-            tally.tests_done.set((slots.len() - open.len()) as u64);
-            self.round(distance, slots, &open, end, save);
         }
-        let done = |slot: &&Mutex<Slot>| locked(slot).is_finished(distance);
-        let finished = slots.iter().filter(done).count() as u64;
-        let mut figures = locked(&self.figures);
-        if let Some(failure) = figures.failure.take() {
-            return Err(failure);
-        }
-        let exploration = &mut figures.exploration;
-        exploration.distances.push(DistanceFigures {
-            distance,
-            finished,
-            unfinished: slots.len() as u64 - finished,
-            runs: tally.runs.get() - before.0,
-            paths: tally.paths.get() - before.1,
-            checks: tally.checks.get() - before.2,
-            findings: (locked(&self.defects).len() - findings) as u64,
-            seconds: start.elapsed().as_secs_f64(),
-        });
-        let is_next = exploration.finished == distance.checked_sub(1);
-        if finished == slots.len() as u64 && is_next {
-            exploration.finished = Some(distance);
-        }
-        Ok(())
-    }
-
-    /// When a distance must leave the time to others. The tests' own paths get half of it: what lies
-    /// beside them is looked at even where they cannot be finished.
-    fn end_of(&self, distance: u32) -> Instant {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        match (distance, self.bench.config.distance) {
-            (0, most) if most != Some(0) => self.deadline - left / 2,
-            _ => self.deadline,
-        }
-    }
-
-    /// All units that are open at a distance, on several threads.
-    fn round(
-        &self,
-        distance: u32,
-        slots: &[Mutex<Slot>],
-        open: &[usize],
-        end: Instant,
-        save: &(dyn Fn(Vec<Finding>) + Sync),
-    ) {
-        let next = AtomicUsize::new(0);
-        let jobs = self.bench.config.jobs.clamp(1, open.len().max(1));
-        let work = |thread: usize| {
-            let lab = Lab::new(self.bench, thread);
-            loop {
-                let position = next.fetch_add(1, Ordering::Relaxed);
-                let Some(&number) = open.get(position) else {
-                    return;
-                };
-                if self.bench.is_over(end) {
-                    return;
-                }
-                let before = locked(&self.defects).len();
-                let unit = Unit {
-                    explorer: self,
-                    lab: &lab,
-                    distance,
-                    deadline: Instant::now() + self.share(open.len() - position, end),
-                };
-                if let Err(error) = unit.work(number, &mut locked(&slots[number])) {
-                    next.store(open.len(), Ordering::Relaxed);
-                    locked(&self.figures).failure.get_or_insert(error);
-                }
-                let defects = locked(&self.defects);
-                if defects.len() > before {
-                    save(defects.findings());
-                }
-                self.bench.tally.tests_done.add(1);
-            }
-        };
-        std::thread::scope(|scope| {
-            for thread in 0..jobs {
-                let work = &work;
-                scope.spawn(move || work(thread));
-            }
-        });
-    }
-
-    /// The time for a unit when so many are left.
-    fn share(&self, units: usize, end: Instant) -> Duration {
-        let left = end.saturating_duration_since(Instant::now());
-        let jobs = self.bench.config.jobs as u32;
-        let fair = left * jobs / (units as u32).max(1);
-        fair.clamp(LEAST_SHARE, left.max(LEAST_SHARE))
-    }
-
-    fn add(&self, found: &[Found]) -> Result<(), EngineError> {
-        let campaign = self.bench.campaign;
-        let mut defects = locked(&self.defects);
-        for one in found {
-            let added = defects.add(one, &campaign.inputs());
-            let is_new = added.map_err(|error| campaign.failed(error))?;
-            self.bench.tally.findings.add(u64::from(is_new));
-        }
-        Ok(())
+        self.changed.notify_all();
     }
 }
 
-/// The numbers of the tests in the order in which they are looked at: of each program one, then of
-/// each another, so that all programs have their turn where time is short.
-fn in_turn(slots: &[Mutex<Slot>]) -> Vec<usize> {
+/// The own path of every test: of each program one, then of each another, so that all programs
+/// have their turn where time is short.
+fn first_units(seeds: &[Mutex<Seed>]) -> Vec<Unit> {
     let mut turns: HashMap<PathBuf, usize> = HashMap::new();
-    let mut order: Vec<(usize, usize)> = Vec::new();
-    for (number, slot) in slots.iter().enumerate() {
-        let turn = turns
-            .entry(locked(slot).test.capsule.program.clone())
-            .or_default();
-        order.push((*turn, number));
-        *turn += 1;
-    }
-    order.sort_unstable();
-    order.into_iter().map(|(_, number)| number).collect()
+    let numbered = seeds.iter().enumerate();
+    numbered
+        .map(|(number, seed)| {
+            let program = locked(seed).test.capsule.program.clone();
+            let turn = turns.entry(program).or_default();
+            *turn += 1;
+            Unit {
+                is_postponed: false,
+                stage: Stage::OwnPath,
+                round: 0,
+                turn: *turn,
+                seed: number,
+            }
+        })
+        .collect()
 }
 
-/// One test at one distance.
-struct Unit<'u, 'a> {
+/// What a unit is performed with.
+struct Work<'u, 'a> {
     explorer: &'u Explorer<'a>,
     lab: &'u Lab<'u>,
-    distance: u32,
     deadline: Instant,
 }
 
-impl Unit<'_, '_> {
-    fn work(&self, number: usize, slot: &mut Slot) -> Result<(), EngineError> {
-        let start = Instant::now();
-        match self.distance {
-            0 => self.own_path(number, slot)?,
-            _ if !slot.is_active() => {}
-            distance if slot.is_finished(distance) => {}
-            _ => self.neighbours(slot)?,
-        }
-        slot.state.seconds += start.elapsed().as_secs_f64();
-        Ok(())
-    }
-
+impl Work<'_, '_> {
     fn is_over(&self) -> bool {
         self.explorer.bench.is_over(self.deadline)
+    }
+
+    /// Adds failures to the findings of the campaign.
+    fn add(&self, found: &[Found]) -> Result<(), EngineError> {
+        let campaign = self.explorer.bench.campaign;
+        let mut defects = locked(&self.explorer.defects);
+        for one in found {
+            let added = defects.add(one, &campaign.inputs());
+            if added.map_err(|error| campaign.failed(error))? {
+                self.lab.count_finding();
+            }
+        }
+        Ok(())
     }
 }
 
@@ -350,7 +427,7 @@ fn is_fork(event: &Event) -> bool {
 
 /// The nodes of the execution tree along a path: the root, then one for each fork. That an input
 /// is long enough is no part of a path's name.
-fn nodes(path: &RecordedPath, program: &std::path::Path) -> Vec<Node> {
+fn nodes(path: &RecordedPath, program: &Path) -> Vec<Node> {
     let mut trail = Trail::root(shape(path, program));
     let mut nodes = vec![trail.node()];
     for event in path.events.iter().filter(|event| is_fork(event)) {
@@ -364,7 +441,7 @@ fn nodes(path: &RecordedPath, program: &std::path::Path) -> Vec<Node> {
 
 /// What two executions must have in common for their forks to be comparable: the program, and its
 /// arguments but for what is in them. Whether two have the same files shows only later.
-fn shape(path: &RecordedPath, program: &std::path::Path) -> u64 {
+fn shape(path: &RecordedPath, program: &Path) -> u64 {
     let mut hasher = SipHasher13::new();
     program.hash(&mut hasher);
     let is_argument = |one: &&Channel| one.kind == ChannelKind::Argument;

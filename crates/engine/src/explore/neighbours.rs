@@ -1,4 +1,4 @@
-//! A test at distance 1, 2, …: inputs that leave its path at divergence points, and what lies
+//! The stage of one distance: inputs that leave a test's path at divergence points, and what lies
 //! behind them.
 
 use std::collections::{BTreeSet, VecDeque};
@@ -8,24 +8,27 @@ use std::time::Duration;
 use nearmiss_abi::event::EventKind;
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_judge::spot;
-use nearmiss_search::{Course, Node, Step, depth_bound};
+use nearmiss_search::{Course, Executor, Node, Step, depth_bound};
 use nearmiss_trace::{Channel, Event};
 
-use super::offshoot::{Ground, Stem, count_forks, event_of_fork};
-use super::state::{Progress, Slot};
-use super::{Unit, is_fork, locked, nodes};
+use super::derived::{Context, Extent, ParentPath, PendingFlip};
+use super::seed::{Progress, Seed};
+use super::{Work, is_fork, nodes};
 use crate::analyse::{Forks, Task, can_flip};
 use crate::error::EngineError;
-use crate::lab::{Traced, limits, tight_limits};
+use crate::lab::{Traced, limits};
 use crate::subject::Subject;
 
 /// Forks that are asked about beyond those that can be needed.
 const AHEAD: usize = 4;
-/// Forks that are asked about in one walk over the path: the deepest first, then others.
-const MOST_OPEN: usize = 512;
+/// Forks that are asked about in the first walk over the path, the deepest first; the next walks ask
+/// about twice as many each, up to a maximum: runs do not wait for hundreds of queries.
+const FIRST_OPEN: usize = 16;
+/// See [`FIRST_OPEN`].
+const MAX_OPEN: usize = 512;
 
 /// The path of a test, and where it can be left.
-struct Territory {
+pub(super) struct OwnRoute {
     traced: Traced,
     nodes: Vec<Node>,
     channels: Arc<Vec<Channel>>,
@@ -33,69 +36,71 @@ struct Territory {
     course: Course,
 }
 
-impl Unit<'_, '_> {
-    pub(super) fn neighbours(&self, slot: &mut Slot) -> Result<(), EngineError> {
-        let capsule = &slot.test.capsule;
+impl Work<'_, '_> {
+    pub(super) fn neighbours(&self, seed: &mut Seed, distance: u32) -> Result<(), EngineError> {
+        if seed.is_finished(distance) {
+            return Ok(());
+        }
+        let capsule = &seed.test.capsule;
         let subjects = &self.explorer.subjects;
         let Ok(subject) = subjects.get(&capsule.program, &capsule.environment) else {
             return Ok(());
         };
-        let Some(mut territory) = self.territory(slot, &subject) else {
+        let Some(mut route) = self.own_route(seed, &subject) else {
             return Ok(());
         };
-        if territory.traced.reads_input && slot.anyway.is_none() && !self.is_over() {
-            let judged = self.judge_own(slot, &subject, &territory.traced, None)?;
-            slot.trouble = slot.trouble.take().or(judged.trouble);
+        if route.traced.reads_input && seed.baseline.is_none() && !self.is_over() {
+            let judged = self.judge_own(seed, &subject, &route.traced, None)?;
+            seed.trouble = seed.trouble.take().or(judged.trouble);
         }
-        let first = slot.state.progress.finished.map_or(1, |done| done + 1);
-        for distance in first..=self.distance {
-            let before = slot.state.progress.clone();
-            if !self.explore_at(distance, slot, &subject, &mut territory)? {
-                return self.save_as_of(slot, before);
+        let first = seed.state.progress.finished.map_or(1, |done| done + 1);
+        for near in first..=distance {
+            let before = seed.state.progress.clone();
+            if !self.explore_at(near, seed, &subject, &mut route)? {
+                return self.save_as_of(seed, before);
             }
-            slot.state.progress.finished = Some(distance);
+            seed.state.progress.finished = Some(near);
         }
-        slot.state.progress.farthest = territory.course.farthest();
-        self.save(slot)
+        seed.state.progress.farthest = route.course.farthest();
+        self.save(seed)
     }
 
     /// Keeps what an unfinished unit found, but not how far it came: whoever goes on from the disk
     /// does the unit again.
-    fn save_as_of(&self, slot: &mut Slot, before: Progress) -> Result<(), EngineError> {
-        let now = std::mem::replace(&mut slot.state.progress, before);
-        let saved = self.save(slot);
-        slot.state.progress = now;
+    fn save_as_of(&self, seed: &mut Seed, before: Progress) -> Result<(), EngineError> {
+        let now = std::mem::replace(&mut seed.state.progress, before);
+        let saved = self.save(seed);
+        seed.state.progress = now;
         saved
     }
 
     /// Records the test's path once more. `None` if it takes another path now: then nothing can
     /// be predicted from it.
-    fn territory(&self, slot: &mut Slot, subject: &Subject) -> Option<Territory> {
-        let time = Duration::from_secs_f64(slot.state.recorded_seconds.max(slot.test.seconds));
+    pub(super) fn own_route(&self, seed: &mut Seed, subject: &Subject) -> Option<OwnRoute> {
+        let time = Duration::from_secs_f64(seed.state.recorded_seconds.max(seed.test.seconds));
         let limits = limits(self.explorer.bench.config, time);
-        let sites = &subject.program.sites;
-        let traced = self
-            .lab
-            .trace(&slot.test.capsule, Origin::Again, sites, &limits);
-        let traced = match traced {
+        let mut executor = self.lab.executor(subject, Origin::Again, limits);
+        let traced = match executor.run(&seed.test.capsule) {
             Ok(traced) => traced,
             Err(why) => {
-                slot.stuck = Some(why);
+                seed.stuck = Some(why);
                 return None;
             }
         };
         let nodes = nodes(&traced.path, &subject.file);
-        if nodes.last().map(|node| node.0) != Some(slot.state.end) {
-            slot.stuck = Some(self.where_left(slot, &nodes, &traced, subject));
+        if nodes.last().map(|node| node.0) != Some(seed.state.end) {
+            seed.stuck = Some(self.where_left(seed, &nodes, &traced, subject));
             return None;
         }
         let mut course = Course::new(traced.path.events.iter().map(step));
-        for (event, fork) in &slot.state.progress.forks {
+        for (event, fork) in &seed.state.progress.forks {
             course.settle(*event, *fork);
         }
-        Some(Territory {
-            channels: Arc::new(traced.path.channels.clone()),
-            capsule: Arc::new(slot.test.capsule.clone()),
+        let channels = Arc::new(traced.path.channels.clone());
+        seed.memory.channels = Some(channels.clone());
+        Some(OwnRoute {
+            channels,
+            capsule: Arc::new(seed.test.capsule.clone()),
             traced,
             nodes,
             course,
@@ -105,12 +110,12 @@ impl Unit<'_, '_> {
     /// Says where a test that took another path left the one it was recorded on.
     fn where_left(
         &self,
-        slot: &Slot,
+        seed: &Seed,
         nodes: &[Node],
         traced: &Traced,
         subject: &Subject,
     ) -> String {
-        let known = slot.memory.nodes.iter();
+        let known = seed.memory.nodes.iter();
         let same = known.zip(nodes).take_while(|(one, other)| one == other);
         // The root is no fork.
         let fork = same.count().saturating_sub(1);
@@ -138,21 +143,23 @@ impl Unit<'_, '_> {
     fn explore_at(
         &self,
         distance: u32,
-        slot: &mut Slot,
+        seed: &mut Seed,
         subject: &Subject,
-        territory: &mut Territory,
+        route: &mut OwnRoute,
     ) -> Result<bool, EngineError> {
+        let bound = depth_bound(distance);
+        let own = route.channels.clone();
+        let context = Context {
+            subject,
+            own: &own,
+            extent: Extent::Bound { distance, bound },
+        };
+        let mut at_once = FIRST_OPEN;
         loop {
-            let asked = self.settle_forks(distance, slot, subject, territory);
-            let own = territory.channels.clone();
-            let ground = Ground {
-                subject,
-                own: &own,
-                distance,
-                bound: depth_bound(distance),
-            };
-            for point in territory.course.divergence_points(distance) {
-                if self.is_over() || !self.explore_from(point, slot, &ground, territory)? {
+            let asked = self.settle_forks(distance, seed, subject, route, at_once);
+            at_once = MAX_OPEN.min(at_once * 2);
+            for point in route.course.divergence_points(distance) {
+                if self.is_over() || !self.explore_from(point, seed, &context, bound, route)? {
                     return Ok(false);
                 }
             }
@@ -165,20 +172,22 @@ impl Unit<'_, '_> {
         }
     }
 
-    /// Asks which forks near sensitive operations can go another way; gives how many were asked.
+    /// Asks which forks near sensitive operations can go another way, a number of them at once; gives
+    /// how many were asked.
     fn settle_forks(
         &self,
         distance: u32,
-        slot: &mut Slot,
+        seed: &mut Seed,
         subject: &Subject,
-        territory: &mut Territory,
+        route: &mut OwnRoute,
+        at_once: usize,
     ) -> usize {
-        let open = territory.course.open(distance, AHEAD, MOST_OPEN);
+        let open = route.course.open(distance, AHEAD, at_once);
         // Inputs that go another way are not kept between two calls of nearmiss.
-        let forgotten = territory.course.divergence_points(distance);
+        let forgotten = route.course.divergence_points(distance);
         let forgotten = forgotten.into_iter().filter(|point| {
-            !slot.memory.flips.contains_key(point)
-                && !slot.state.progress.subtrees.contains_key(point)
+            !seed.memory.flips.contains_key(point)
+                && !seed.state.progress.bounds.contains_key(point)
         });
         let these: BTreeSet<usize> = open.iter().copied().chain(forgotten).collect();
         if these.is_empty() {
@@ -188,16 +197,14 @@ impl Unit<'_, '_> {
             checks_from: None,
             forks: Forks::These(these),
         };
-        let traced = &mut territory.traced;
+        let traced = &mut route.traced;
         let analysis = self.lab.analyse(traced, subject, &task, self.deadline);
-        let mut figures = locked(&self.explorer.figures);
-        figures.statistics.merge(&analysis.statistics);
-        count_forks(&mut figures.exploration, &analysis.forks);
+        self.count(seed, &analysis);
         for settled in analysis.forks {
             let fork = settled.feasibility();
-            territory.course.settle(settled.event, fork);
-            slot.state.progress.forks.insert(settled.event, fork);
-            slot.memory.flips.insert(settled.event, settled.flips);
+            route.course.settle(settled.event, fork);
+            seed.state.progress.forks.insert(settled.event, fork);
+            seed.memory.flips.insert(settled.event, settled.flips);
         }
         open.len()
     }
@@ -207,83 +214,78 @@ impl Unit<'_, '_> {
     fn explore_from(
         &self,
         point: usize,
-        slot: &mut Slot,
-        ground: &Ground,
-        territory: &Territory,
+        seed: &mut Seed,
+        context: &Context,
+        bound: u32,
+        route: &OwnRoute,
     ) -> Result<bool, EngineError> {
-        let subtree = slot.state.progress.subtrees.entry(point).or_default();
-        if subtree.bound >= ground.bound {
+        let explored = seed.state.progress.bounds.get(&point).copied().unwrap_or(0);
+        if explored >= bound {
             return Ok(true);
         }
-        let is_first = subtree.bound == 0;
-        let mut pending = slot.memory.pending.remove(&point).unwrap_or_default();
-        if pending.is_empty() && is_first {
-            let stem = Stem {
-                capsule: territory.capsule.clone(),
-                path: &territory.traced.path,
-                nodes: &territory.nodes,
+        let mut pending = seed.memory.pending.remove(&point).unwrap_or_default();
+        if pending.is_empty() && explored == 0 {
+            let parent = ParentPath {
+                capsule: route.capsule.clone(),
+                path: &route.traced.path,
+                nodes: &route.nodes,
+                point: None,
+                number: None,
             };
-            let flips = slot.memory.flips.get(&point);
+            let flips = seed.memory.flips.get(&point);
             let flips = flips.map_or(&[][..], Vec::as_slice);
-            pending.extend(stem.sprouts_of(point, flips, 1, &territory.channels));
+            pending.extend(parent.flips_of(point, flips, 1, &route.channels));
         } else if pending.is_empty() {
-            pending = self.explore_on(point, slot, ground)?;
+            pending = self.explore_on(point, seed, context, bound);
         }
-        let is_done = self.grow(slot, ground, point, pending)?;
+        let is_done = self.run_all(seed, context, point, pending)?;
         if is_done {
-            let subtree = slot.state.progress.subtrees.entry(point).or_default();
-            subtree.bound = ground.bound;
+            seed.state.progress.bounds.insert(point, bound);
         }
         Ok(is_done)
     }
 
-    /// The runs that go on from the paths of an earlier, smaller distance.
+    /// The flips that go on from the paths of an earlier, smaller distance.
     fn explore_on(
         &self,
         point: usize,
-        slot: &mut Slot,
-        ground: &Ground,
-    ) -> Result<VecDeque<super::offshoot::Sprout>, EngineError> {
-        let bench = self.explorer.bench;
+        seed: &mut Seed,
+        context: &Context,
+        bound: u32,
+    ) -> VecDeque<PendingFlip> {
         let mut pending = VecDeque::new();
-        let subtree = slot.state.progress.subtrees.entry(point).or_default();
-        for offshoot in &mut subtree.offshoots {
-            let reached = offshoot.depth + offshoot.feasible;
-            if reached >= ground.bound {
+        for number in 0..seed.state.progress.derived.len() {
+            let path = &seed.state.progress.derived[number];
+            let reached = path.depth + path.feasible;
+            if path.point != point || path.is_done() || reached >= bound {
                 continue;
             }
-            let Ok(capsule) = Capsule::read(&offshoot.directory) else {
-                continue;
-            };
-            let time = Duration::from_secs_f64(slot.state.recorded_seconds);
-            let limits = tight_limits(bench.config, time);
-            let sites = &ground.subject.program.sites;
-            let traced = self.lab.trace(&capsule, Origin::Invented, sites, &limits);
-            let Ok(mut traced) = traced else {
-                continue;
-            };
-            let task = Task {
-                checks_from: None,
-                forks: Forks::First {
-                    from: event_of_fork(&traced.path, offshoot.asked),
-                    feasible: ground.bound - reached,
-                },
-            };
-            let subject = ground.subject;
-            let analysis = (self.lab).analyse(&mut traced, subject, &task, self.deadline);
-            count_forks(
-                &mut locked(&self.explorer.figures).exploration,
-                &analysis.forks,
-            );
-            let nodes = nodes(&traced.path, &ground.subject.file);
-            let stem = Stem {
-                capsule: Arc::new(capsule),
-                path: &traced.path,
-                nodes: &nodes,
-            };
-            pending.extend(offshoot.take_in(&stem, analysis.forks));
+            let flips = self.flips_behind(seed, context, number, bound - reached);
+            pending.extend(flips.into_iter().flatten());
         }
-        Ok(pending)
+        pending
+    }
+
+    /// Makes the runs that are pending at a divergence point, and those that follow from them.
+    /// Says whether all could be made.
+    fn run_all(
+        &self,
+        seed: &mut Seed,
+        context: &Context,
+        point: usize,
+        mut pending: VecDeque<PendingFlip>,
+    ) -> Result<bool, EngineError> {
+        while let Some(flip) = pending.pop_front() {
+            if self.is_over() {
+                pending.push_front(flip);
+                seed.memory.pending.insert(point, pending);
+                return Ok(false);
+            }
+            if let Some((_, more)) = self.run_flip(seed, context, flip)? {
+                pending.extend(more);
+            }
+        }
+        Ok(true)
     }
 }
 

@@ -1,4 +1,4 @@
-//! A test at distance 0: its own path, every check asked for all inputs that take it.
+//! The stage of a test's own path: every check asked, for all inputs that take it.
 
 use std::collections::BTreeSet;
 use std::io;
@@ -11,11 +11,11 @@ use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::{identity, spot};
 use nearmiss_results::Status;
 use nearmiss_sandbox::Exceeded;
-use nearmiss_search::Node;
+use nearmiss_search::{Executor, Node};
 use nearmiss_trace::{RawTrace, RecordedPath};
 
-use super::state::{Progress, Slot, Standing, State};
-use super::{Unit, locked, nodes, sameness};
+use super::seed::{Progress, Seed, Standing, State};
+use super::{Work, locked, nodes, sameness};
 use crate::analyse::{Analysis, Task};
 use crate::defects::{self, Found};
 use crate::error::EngineError;
@@ -41,24 +41,24 @@ pub(super) struct Judged {
     pub trouble: Option<String>,
 }
 
-impl Unit<'_, '_> {
-    pub(super) fn own_path(&self, number: usize, slot: &mut Slot) -> Result<(), EngineError> {
-        let capsule = &slot.test.capsule;
+impl Work<'_, '_> {
+    pub(super) fn own_path(&self, number: usize, seed: &mut Seed) -> Result<(), EngineError> {
+        let capsule = &seed.test.capsule;
         let subjects = &self.explorer.subjects;
         let subject = match subjects.get(&capsule.program, &capsule.environment) {
             Ok(subject) => subject,
-            Err(why) => return skip(slot, why),
+            Err(why) => return skip(seed, why),
         };
-        let mut traced = match self.record(&slot.test, &subject)? {
+        let mut traced = match self.record(&seed.test, &subject)? {
             Ok(traced) => traced,
-            Err(why) => return skip(slot, why),
+            Err(why) => return skip(seed, why),
         };
         if let Some(limit) = traced.exceeded {
             let advice = match limit {
                 Exceeded::Time => " (--run-time gives it more)",
                 _ => "",
             };
-            return skip(slot, format!("run again, it {limit}{advice}"));
+            return skip(seed, format!("run again, it {limit}{advice}"));
         }
         let nodes = nodes(&traced.path, &subject.file);
         let end = *nodes.last().expect("there is a root");
@@ -66,25 +66,25 @@ impl Unit<'_, '_> {
             .entry(sameness(&traced.path, end))
             .or_insert(number);
         if first != number {
-            slot.standing = Standing::SamePath(first);
+            seed.standing = Standing::SamePath(first);
             return Ok(());
         }
         let first = nodes.iter().take(MOST_NODES);
-        slot.memory.nodes = first.copied().collect();
+        seed.memory.nodes = first.copied().collect();
         self.explorer.known.add_all(nodes);
-        slot.standing = Standing::Active;
-        self.settle(slot, traced.digest)?;
+        seed.standing = Standing::Active;
+        self.settle(seed, traced.digest)?;
         let units = self.explorer.bench.work.units();
         let kept = State::load(&units, traced.digest);
         // Without a judge little was found out.
         let is_worth_it =
             |state: &State| !state.summary.stopped && state.summary.unconfirmable.is_none();
         if let Some(state) = kept.filter(is_worth_it)
-            && self.take_up(slot, state, &subject)?
+            && self.take_up(seed, state, &subject)?
         {
             return Ok(());
         }
-        slot.state = State {
+        seed.state = State {
             end: end.0,
             digest: traced.digest,
             program: subject.fingerprint(),
@@ -97,9 +97,9 @@ impl Unit<'_, '_> {
             ..State::default()
         };
         let start = Instant::now();
-        self.check_own(slot, &subject, &mut traced)?;
-        slot.state.own_seconds = start.elapsed().as_secs_f64();
-        self.save(slot)
+        self.check_own(seed, &subject, &mut traced)?;
+        seed.state.own_seconds = start.elapsed().as_secs_f64();
+        self.save(seed)
     }
 
     /// What the test recorded: when it ran first, or now.
@@ -110,14 +110,15 @@ impl Unit<'_, '_> {
     ) -> Result<Result<Traced, String>, EngineError> {
         let bench = self.explorer.bench;
         let limits = limits(bench.config, Duration::from_secs_f64(test.seconds));
-        let sites = &subject.program.sites;
         let Some(file) = &test.trace else {
-            return Ok(self.lab.trace(&test.capsule, Origin::Again, sites, &limits));
+            let mut executor = self.lab.executor(subject, Origin::Again, limits);
+            return Ok(executor.run(&test.capsule));
         };
         let raw = RawTrace::open(file).map_err(|error| EngineError::Trace(file.clone(), error))?;
         let stdin = test.capsule.stdin_content();
         let stdin = stdin.map_err(|error| bench.campaign.failed(error))?;
-        let (terms, path) = RecordedPath::read_alone(&raw, sites, stdin.as_deref());
+        let (terms, path) =
+            RecordedPath::read_alone(&raw, &subject.program.sites, stdin.as_deref());
         Ok(Ok(Traced {
             digest: digest(bench.config, &raw, stdin.as_deref()),
             reads_input: reads_input(&raw),
@@ -131,11 +132,11 @@ impl Unit<'_, '_> {
 
     /// Keeps the test's own files beside what is known of its paths: the run that it was recorded in is
     /// removed by the next command.
-    fn settle(&self, slot: &mut Slot, digest: u64) -> Result<(), EngineError> {
+    fn settle(&self, seed: &mut Seed, digest: u64) -> Result<(), EngineError> {
         let bench = self.explorer.bench;
         let own = bench.work.paths(digest).join(kept::OWN);
-        let settled = kept::settle(&slot.test.capsule, &own, bench.campaign.root());
-        slot.test.capsule = settled.map_err(|error| bench.campaign.failed(error))?;
+        let settled = kept::settle(&seed.test.capsule, &own, bench.campaign.root());
+        seed.test.capsule = settled.map_err(|error| bench.campaign.failed(error))?;
         Ok(())
     }
 
@@ -143,7 +144,7 @@ impl Unit<'_, '_> {
     /// is another one even if this path of it is not, leaves nothing that is known for certain.
     fn take_up(
         &self,
-        slot: &mut Slot,
+        seed: &mut Seed,
         mut state: State,
         subject: &Subject,
     ) -> Result<bool, EngineError> {
@@ -151,7 +152,7 @@ impl Unit<'_, '_> {
         state.program = subject.fingerprint();
         let mut told = Vec::new();
         for one in &mut state.found {
-            one.finding.test = describe(&slot.test);
+            one.finding.test = describe(&seed.test);
             let shown = one.clone();
             told.push(match self.still_fails(one, subject) {
                 Ok(true) => shown,
@@ -159,15 +160,15 @@ impl Unit<'_, '_> {
                 Ok(false) => shown.doubted("run again, this input did not fail"),
                 Err(why) => {
                     let shown = shown.doubted(&why);
-                    slot.trouble = Some(why);
+                    seed.trouble = Some(why);
                     shown
                 }
             });
         }
         let sent = state.progress.sent.iter().map(|node| Node(*node));
         self.explorer.known.add_all(sent);
-        slot.state = state;
-        self.explorer.add(&told)?;
+        seed.state = state;
+        self.add(&told)?;
         Ok(true)
     }
 
@@ -186,7 +187,7 @@ impl Unit<'_, '_> {
 
     fn check_own(
         &self,
-        slot: &mut Slot,
+        seed: &mut Seed,
         subject: &Subject,
         traced: &mut Traced,
     ) -> Result<(), EngineError> {
@@ -209,7 +210,7 @@ impl Unit<'_, '_> {
         }
         // A program that reads no input has nothing for a twin to judge.
         let judged = if traced.reads_input || can_fail {
-            self.judge_own(slot, subject, traced, Some(&analysis))?
+            self.judge_own(seed, subject, traced, Some(&analysis))?
         } else {
             Judged::default()
         };
@@ -223,10 +224,10 @@ impl Unit<'_, '_> {
         if summary.uninitialised.is_unknown() {
             summary.uninitialised.refused.push(NOT_RUN.into());
         }
-        slot.state.summary = summary;
-        slot.state.places = places(subject, &analysis);
-        slot.state.too_short = analysis.too_short;
-        slot.state.progress.finished = (!analysis.stopped).then_some(0);
+        seed.state.summary = summary;
+        seed.state.places = places(subject, &analysis);
+        seed.state.too_short = analysis.too_short;
+        seed.state.progress.finished = (!analysis.stopped).then_some(0);
         let mut figures = locked(&self.explorer.figures);
         figures.statistics.merge(&analysis.statistics);
         Ok(())
@@ -236,44 +237,44 @@ impl Unit<'_, '_> {
     /// the test's own input: memory errors on data that is not input show nowhere else.
     pub(super) fn judge_own(
         &self,
-        slot: &mut Slot,
+        seed: &mut Seed,
         subject: &Subject,
         traced: &Traced,
         analysis: Option<&Analysis>,
     ) -> Result<Judged, EngineError> {
         let limits = limits(self.explorer.bench.config, traced.time);
         let mut trouble = None;
-        if slot.anyway.is_none() {
+        if seed.baseline.is_none() {
             let complaints = self
                 .lab
-                .judge(subject, &slot.test.capsule, &limits, self.deadline);
-            slot.anyway = Some(complaints.unwrap_or_else(|why| {
+                .judge(subject, &seed.test.capsule, &limits, self.deadline);
+            seed.baseline = Some(complaints.unwrap_or_else(|why| {
                 trouble = Some(why);
                 Vec::new()
             }));
         }
         let case = Case {
-            test: &slot.test,
+            test: &seed.test,
             own: &traced.path.channels,
-            capsule: &slot.test.capsule,
+            capsule: &seed.test.capsule,
             path: &traced.path,
             distance: 0,
         };
-        let anyway = slot.anyway.as_deref().unwrap_or_default();
-        let known = (anyway, slot.state.found.as_slice());
+        let baseline = seed.baseline.as_deref().unwrap_or_default();
+        let known = (baseline, seed.state.found.as_slice());
         let mut hunt = Hunt::new((self.lab, subject), case, limits, known, self.deadline);
         if let Some(analysis) = analysis {
             hunt.confirm(analysis)?;
         }
-        hunt.tell_own(anyway)?;
+        hunt.tell_own(baseline)?;
         let judged = Judged {
             divergences: hunt.divergences,
             confirmed_guesses: hunt.confirmed_guesses,
             trouble,
         };
         let found = std::mem::take(&mut hunt.found);
-        self.explorer.add(&found)?;
-        defects::take_in(&mut slot.state.found, found);
+        self.add(&found)?;
+        defects::take_in(&mut seed.state.found, found);
         Ok(judged)
     }
 
@@ -286,25 +287,25 @@ impl Unit<'_, '_> {
     }
 
     /// Keeps what is known of a test, with the inputs of what was found.
-    pub(super) fn save(&self, slot: &mut Slot) -> Result<(), EngineError> {
+    pub(super) fn save(&self, seed: &mut Seed) -> Result<(), EngineError> {
         let bench = self.explorer.bench;
         let (units, root) = (bench.work.units(), bench.campaign.root());
-        let inputs = bench.work.paths(slot.state.digest);
+        let inputs = bench.work.paths(seed.state.digest);
         let mut keep = || -> std::io::Result<()> {
-            for (number, found) in slot.state.found.iter_mut().enumerate() {
+            for (number, found) in seed.state.found.iter_mut().enumerate() {
                 let directory = inputs.join(format!("found-{number}"));
                 if found.directory != directory {
                     *found = found.moved_to(&directory, root)?;
                 }
             }
-            slot.state.save(&units)
+            seed.state.save(&units)
         };
         Ok(keep().map_err(|error| bench.campaign.failed(error))?)
     }
 }
 
-fn skip(slot: &mut Slot, why: String) -> Result<(), EngineError> {
-    slot.standing = Standing::Skipped(why);
+fn skip(seed: &mut Seed, why: String) -> Result<(), EngineError> {
+    seed.standing = Standing::Skipped(why);
     Ok(())
 }
 

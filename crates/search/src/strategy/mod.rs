@@ -4,15 +4,25 @@
 //! | --- | --- |
 //! | [`DepthFirst`] | the one that was added last: the deepest of the newest path |
 //! | [`NewCoverage`] | the deepest whose outcome no run has had yet, else the deepest |
+//! | [`Mix`] | what a rule chooses; several rules take turns: [`NewOutcome`], [`Rarest`], [`Nearest`], [`Newest`], [`Random`] |
+//! | [`Schedule`] | of many seeds: distance by distance (ZESTI), then ever deeper |
 //!
 //! A strategy sees what an alternative is called, neither formulas nor inputs. One more is one more
-//! file here.
+//! file here; one more rule a few lines in `rules`.
 
 mod depth_first;
+mod mix;
 mod new_coverage;
+mod outcomes;
+mod rules;
+mod schedule;
 
 pub use depth_first::DepthFirst;
+pub use mix::{Mix, Rule};
 pub use new_coverage::NewCoverage;
+pub use outcomes::Outcomes;
+pub use rules::{Nearest, NewOutcome, Newest, Random, Rarest};
+pub use schedule::{FIRST_DISTANCES, Schedule, Stage, Unit};
 
 /// An outcome of a branch: its site, and which way it goes there.
 pub type Outcome = (u64, u64);
@@ -21,6 +31,11 @@ pub type Outcome = (u64, u64);
 pub trait Item {
     /// The outcome that it leads to.
     fn outcome(&self) -> Outcome;
+
+    /// How many alternatives lie between it and the path that everything began with.
+    fn depth(&self) -> u32 {
+        0
+    }
 }
 
 /// A worklist, and the order in which it is worked off.

@@ -1,8 +1,9 @@
-//! What is known of a test: part of it is kept on the disk, so that the same command goes on
-//! where the last one stopped.
+//! A test and the paths that were derived from it: part of what is known is kept on the disk, so
+//! that the same command goes on where the last one stopped.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::{fs, io};
 
 use nearmiss_campaign::store::write_atomically;
@@ -10,15 +11,17 @@ use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::Complaint;
 use nearmiss_results::Summary;
 use nearmiss_search::{Feasibility, Node};
+use nearmiss_trace::Channel;
 use serde::{Deserialize, Serialize};
 
-use super::offshoot::Sprout;
+use super::deeper::Pool;
+use super::derived::{DerivedPath, PendingFlip};
 use crate::analyse::Flip;
 use crate::defects::Found;
 
 /// A test and what is known of it.
 #[derive(Debug)]
-pub struct Slot {
+pub struct Seed {
     /// The test.
     pub test: TestCase,
     /// Whether it is looked at.
@@ -30,7 +33,7 @@ pub struct Slot {
     /// Why its twin could not be asked this time about what was found before.
     pub trouble: Option<String>,
     /// What the twin says about its own input, once that was asked.
-    pub anyway: Option<Vec<Complaint>>,
+    pub baseline: Option<Vec<Complaint>>,
     /// What is known of it for now.
     pub(super) memory: Memory,
 }
@@ -38,7 +41,7 @@ pub struct Slot {
 /// Whether a test is looked at.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Standing {
-    /// Nobody has come to it yet.
+    /// Its turn has not come yet.
     Waiting,
     /// It is.
     Active,
@@ -90,33 +93,15 @@ pub(super) struct Progress {
     pub farthest: u32,
     /// What is known of its forks, by event.
     pub forks: BTreeMap<usize, Feasibility>,
-    /// What was explored, by the event of the divergence point.
-    pub subtrees: BTreeMap<usize, Subtree>,
+    /// How many forks deep was explored from a divergence point, by its event.
+    pub bounds: BTreeMap<usize, u32>,
+    /// The paths that were derived from it.
+    pub derived: Vec<DerivedPath>,
     /// The nodes of the execution tree that runs were sent to.
     pub sent: Vec<u64>,
-}
-
-/// What was explored from one divergence point.
-#[derive(Clone, Debug, Default, Serialize, Deserialize)]
-pub struct Subtree {
-    /// How many forks deep.
-    pub(super) bound: u32,
-    /// The new paths.
-    pub(super) offshoots: Vec<Offshoot>,
-}
-
-/// A new path, as far as exploring on from it needs.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Offshoot {
-    /// Where its capsule lies.
-    #[serde(with = "nearmiss_sandbox::words::path")]
-    pub(super) directory: PathBuf,
-    /// How many forks it is from the divergence point, itself included.
-    pub(super) depth: u32,
-    /// Forks that were asked about, from the beginning of the path.
-    pub(super) asked: usize,
-    /// How many of those behind its own could go another way.
-    pub(super) feasible: u32,
+    /// Whether an alternative was lost: not decided, not run, not where it was predicted, or behind
+    /// something that was not recorded.
+    pub is_incomplete: bool,
 }
 
 /// What is known for now.
@@ -124,22 +109,28 @@ pub struct Offshoot {
 pub(super) struct Memory {
     /// The first nodes of the path that it took when it was recorded.
     pub nodes: Vec<Node>,
+    /// Its own input.
+    pub channels: Option<Arc<Vec<Channel>>>,
     /// Inputs that go another way, by event.
     pub flips: HashMap<usize, Vec<Flip>>,
     /// Runs that are still to be made, by the event of the divergence point.
-    pub pending: HashMap<usize, VecDeque<Sprout>>,
+    pub pending: HashMap<usize, VecDeque<PendingFlip>>,
+    /// What is next where derived paths are the starting points.
+    pub pool: Pool,
+    /// Whether a unit that works off the pool waits for its turn.
+    pub is_deeper_scheduled: bool,
 }
 
-impl Slot {
+impl Seed {
     /// Nothing is known yet.
-    pub fn new(test: TestCase) -> Slot {
-        Slot {
+    pub fn new(test: TestCase) -> Seed {
+        Seed {
             test,
             standing: Standing::Waiting,
             state: State::default(),
             stuck: None,
             trouble: None,
-            anyway: None,
+            baseline: None,
             memory: Memory::default(),
         }
     }
@@ -151,8 +142,8 @@ impl Slot {
 
     /// What was looked at on its own path, with what exploration has not made up for.
     pub fn summary(&self) -> Summary {
-        let subtrees = &self.state.progress.subtrees;
-        let is_explored = |fork: &&usize| subtrees.get(fork).is_some_and(|it| it.bound > 0);
+        let bounds = &self.state.progress.bounds;
+        let is_explored = |fork: &&usize| bounds.get(fork).is_some_and(|bound| *bound > 0);
         let left = self.state.too_short.iter();
         let too_short = left.filter(|fork| !is_explored(fork)).count() as u64;
         let mut summary = self.state.summary.clone();
@@ -174,11 +165,12 @@ impl Slot {
         match self.standing {
             Standing::Waiting => false,
             Standing::Active if distance > 0 && self.stuck.is_some() => true,
-            Standing::Active => self
-                .state
-                .progress
-                .finished
-                .is_some_and(|done| done >= distance),
+            Standing::Active => {
+                let Progress {
+                    finished, farthest, ..
+                } = self.state.progress;
+                finished.is_some_and(|done| done >= distance.min(farthest))
+            }
             Standing::SamePath(_) | Standing::Skipped(_) => true,
         }
     }
@@ -192,6 +184,25 @@ impl Slot {
                 self.is_finished(distance) && self.state.progress.farthest <= distance
             }
             Standing::SamePath(_) | Standing::Skipped(_) => true,
+        }
+    }
+
+    /// Whether derived paths have alternatives that were not tried.
+    pub fn has_more(&self) -> bool {
+        let mut derived = self.state.progress.derived.iter();
+        self.is_active() && (!self.memory.pool.is_empty() || derived.any(|path| !path.is_done()))
+    }
+
+    /// Whether every alternative on its path and on all that were derived from it was tried, or
+    /// cannot be taken.
+    pub fn is_explored(&self) -> bool {
+        match self.standing {
+            Standing::Waiting | Standing::Skipped(_) => false,
+            Standing::SamePath(_) => true,
+            Standing::Active => {
+                let is_all = self.is_exhausted(u32::MAX) && !self.has_more();
+                is_all && self.state.summary.complete && !self.state.progress.is_incomplete
+            }
         }
     }
 }

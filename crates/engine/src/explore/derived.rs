@@ -1,0 +1,368 @@
+//! One derived path: an input that goes another way at a fork, run, recorded and looked at.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nearmiss_campaign::capsule::{Capsule, Origin};
+use nearmiss_search::strategy::Outcome;
+use nearmiss_search::{Executor, Node, Trail};
+use nearmiss_solve::Model;
+use nearmiss_trace::{Channel, RecordedPath};
+use serde::{Deserialize, Serialize};
+
+use super::seed::Seed;
+use super::{Work, is_fork, locked, nodes};
+use crate::analyse::{Analysis, Flip, Forks, Settled, Task};
+use crate::defects;
+use crate::error::EngineError;
+use crate::hunt::{Case, Hunt};
+use crate::invent::invent;
+use crate::lab::{Traced, tight_limits};
+use crate::resize::Growth;
+use crate::subject::Subject;
+use crate::summary::is_whole;
+
+/// A run that is to be made: an input that is predicted to go another way at a fork.
+#[derive(Clone, Debug)]
+pub struct PendingFlip {
+    /// What took the path that it leaves.
+    pub capsule: Arc<Capsule>,
+    /// The input of that.
+    pub channels: Arc<Vec<Channel>>,
+    /// The bytes that must change.
+    pub changes: Model,
+    /// The outcome that it is to have at the fork.
+    pub outcome: Outcome,
+    /// Where in the execution tree it is predicted to go.
+    pub node: Node,
+    /// The node of the fork itself, if no more is predicted than that the run comes there.
+    pub reaches: Option<Node>,
+    /// The event of the divergence point on the test's own path.
+    pub point: usize,
+    /// How many forks it is from the divergence point, itself included.
+    pub depth: u32,
+    /// The derived path that it leaves, and at which of its forks; `None`: the test's own path.
+    pub leaves: Option<(usize, usize)>,
+}
+
+/// A derived path, as far as exploring on from it needs.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct DerivedPath {
+    /// Where its capsule lies.
+    #[serde(with = "nearmiss_sandbox::words::path")]
+    pub directory: PathBuf,
+    /// The event of the divergence point on the test's own path.
+    pub point: usize,
+    /// The outcome by which it was derived.
+    pub outcome: Outcome,
+    /// How many forks it is from the divergence point, itself included.
+    pub depth: u32,
+    /// How many forks it has.
+    pub forks: usize,
+    /// Forks that were asked about, from the beginning of the path.
+    pub asked: usize,
+    /// How many of those behind its own could go another way.
+    pub feasible: u32,
+}
+
+/// A recorded path that flips can leave.
+pub struct ParentPath<'p> {
+    pub capsule: Arc<Capsule>,
+    pub path: &'p RecordedPath,
+    pub nodes: &'p [Node],
+    /// The event of the divergence point on the test's own path; the path itself if there is none yet.
+    pub point: Option<usize>,
+    /// Its number among the derived paths.
+    pub number: Option<usize>,
+}
+
+/// What a unit knows of its test while it explores.
+pub struct Context<'c> {
+    /// The program.
+    pub subject: &'c Subject,
+    /// The test's own input.
+    pub own: &'c [Channel],
+    /// How far forks of a derived path are asked about.
+    pub extent: Extent,
+}
+
+/// How far forks of a derived path are asked about at once.
+#[derive(Clone, Copy, Debug)]
+pub enum Extent {
+    /// At a distance, up to so many forks from the divergence point.
+    Bound { distance: u32, bound: u32 },
+    /// Until so many can go another way.
+    Feasible(u32),
+}
+
+impl Extent {
+    /// How many feasible forks are asked for on a path of this depth.
+    fn feasible(self, depth: u32) -> u32 {
+        match self {
+            Extent::Bound { bound, .. } => bound.saturating_sub(depth),
+            Extent::Feasible(feasible) => feasible,
+        }
+    }
+
+    /// How far a failure on a path of this depth is from the test.
+    fn distance(self, depth: u32) -> u32 {
+        match self {
+            Extent::Bound { distance, .. } => distance,
+            Extent::Feasible(_) => depth,
+        }
+    }
+}
+
+impl ParentPath<'_> {
+    /// The flips of a fork that was asked about.
+    pub fn flips(&self, settled: &Settled, depth: u32) -> Vec<PendingFlip> {
+        let channels = Arc::new(self.path.channels.clone());
+        self.flips_of(settled.event, &settled.flips, depth, &channels)
+    }
+
+    /// The same, of flips that were found before.
+    pub fn flips_of(
+        &self,
+        event: usize,
+        flips: &[Flip],
+        depth: u32,
+        channels: &Arc<Vec<Channel>>,
+    ) -> Vec<PendingFlip> {
+        let before = self.path.events[..event].iter();
+        let fork = before.filter(|event| is_fork(event)).count();
+        let site = self.path.events[event].site.0;
+        let trail = Trail::at(self.nodes[fork]);
+        let pending = |flip: &Flip| PendingFlip {
+            capsule: self.capsule.clone(),
+            channels: channels.clone(),
+            changes: flip.changes.clone(),
+            outcome: (site, flip.choice),
+            node: trail.way(site, flip.choice),
+            reaches: flip.is_shorter().then_some(self.nodes[fork]),
+            point: self.point.unwrap_or(event),
+            depth,
+            leaves: self.number.map(|number| (number, fork)),
+        };
+        flips.iter().map(pending).collect()
+    }
+}
+
+impl DerivedPath {
+    /// Whether all its forks were asked about.
+    pub fn is_done(&self) -> bool {
+        self.asked >= self.forks
+    }
+
+    /// Takes in what became of forks behind those that were asked; gives the flips that leave the
+    /// path there. `wanted` is how many feasible ones were asked for.
+    pub fn record_flips(
+        &mut self,
+        parent: &ParentPath,
+        analysis: &Analysis,
+        wanted: u32,
+    ) -> Vec<PendingFlip> {
+        let mut flips = Vec::new();
+        let before = self.feasible;
+        if let Some(last) = analysis.forks.last() {
+            let passed = parent.path.events[..=last.event].iter();
+            self.asked = passed.filter(|event| is_fork(event)).count();
+        }
+        for fork in analysis.forks.iter().filter(|fork| fork.is_feasible()) {
+            flips.extend(parent.flips(fork, self.depth + self.feasible + 1));
+            self.feasible += u32::from(fork.counts);
+        }
+        if !analysis.stopped && self.feasible - before < wanted {
+            // The walk came to the end of the path.
+            self.asked = self.forks;
+        }
+        flips
+    }
+}
+
+/// The number of the event that is fork `number` of a path, or of its end.
+pub fn event_of_fork(path: &RecordedPath, number: usize) -> usize {
+    let mut forks = path.events.iter().enumerate();
+    let mut forks = forks.by_ref().filter(|(_, event)| is_fork(event));
+    forks
+        .nth(number)
+        .map_or(path.events.len(), |(event, _)| event)
+}
+
+impl Work<'_, '_> {
+    /// Makes the run of a flip, and looks at its path. Gives the flips that leave that, and its
+    /// number; `None` if there is nothing new.
+    pub(super) fn run_flip(
+        &self,
+        seed: &mut Seed,
+        context: &Context,
+        flip: PendingFlip,
+    ) -> Result<Option<(usize, Vec<PendingFlip>)>, EngineError> {
+        if !self.explorer.known.add(flip.node) {
+            return Ok(None);
+        }
+        seed.state.progress.sent.push(flip.node.0);
+        let bench = self.explorer.bench;
+        let directory = self.path_directory(seed);
+        let (parent, channels) = (&flip.capsule, &flip.channels);
+        let invented = invent(parent, channels, &flip.changes, Growth::End, &directory);
+        let capsule = Arc::new(
+            invented
+                .map_err(|error| bench.campaign.failed(error))?
+                .capsule,
+        );
+        let traced = self.record_derived(context.subject, &capsule, seed);
+        let Some(mut traced) = traced else {
+            seed.state.progress.is_incomplete = true;
+            let _ = fs::remove_dir_all(&directory);
+            return Ok(None);
+        };
+        let nodes = nodes(&traced.path, &context.subject.file);
+        let Some(forks) = self.place_of(seed, &flip, &traced, &nodes) else {
+            let _ = fs::remove_dir_all(&directory);
+            return Ok(None);
+        };
+        let outcomes = traced.path.events.iter().filter(|event| is_fork(event));
+        let mut outcomes = outcomes.map(|event| (event.site.0, event.choice));
+        seed.memory.pool.observe(&mut outcomes);
+        let number = seed.state.progress.derived.len();
+        let mut derived = DerivedPath {
+            directory,
+            point: flip.point,
+            outcome: flip.outcome,
+            depth: flip.depth,
+            forks: nodes.len() - 1,
+            asked: forks,
+            feasible: 0,
+        };
+        let analysis = self.look_at(seed, context, &capsule, &mut traced, &derived)?;
+        let parent = ParentPath {
+            capsule,
+            path: &traced.path,
+            nodes: &nodes,
+            point: Some(flip.point),
+            number: Some(number),
+        };
+        let wanted = context.extent.feasible(flip.depth);
+        let flips = derived.record_flips(&parent, &analysis, wanted);
+        seed.state.progress.derived.push(derived);
+        Ok(Some((number, flips)))
+    }
+
+    /// Behind how many of its forks a run is new; `None` if it is not looked at. Counts what became
+    /// of its prediction.
+    fn place_of(
+        &self,
+        seed: &mut Seed,
+        flip: &PendingFlip,
+        traced: &Traced,
+        nodes: &[Node],
+    ) -> Option<usize> {
+        // Forks that say that an input is long enough are not the same in all runs.
+        let expected = flip.reaches.unwrap_or(flip.node);
+        let reached = nodes.iter().rposition(|node| *node == expected);
+        let as_predicted = reached.is_some();
+        let forks = reached.unwrap_or_else(|| self.first_new_fork(nodes) + 1);
+        let is_new = self.explorer.known.add_all(nodes.iter().copied());
+        // What does not end is not looked at: where it was killed says nothing.
+        let has_ended = traced.exceeded.is_none();
+        let is_looked_at = (is_new || as_predicted) && has_ended;
+        let mut figures = locked(&self.explorer.figures);
+        let exploration = &mut figures.exploration;
+        exploration.divergences += u64::from(!as_predicted);
+        exploration.unended += u64::from(!has_ended);
+        exploration.known += u64::from(!is_new && !as_predicted);
+        exploration.paths += u64::from(is_looked_at);
+        seed.state.progress.is_incomplete |= !as_predicted || !has_ended;
+        if is_looked_at {
+            self.lab.count_path();
+            seed.state.paths += 1;
+        }
+        is_looked_at.then_some(forks)
+    }
+
+    /// The fork behind which a path is one that no run has taken.
+    fn first_new_fork(&self, nodes: &[Node]) -> usize {
+        let is_new = |node: &Node| !self.explorer.known.has(*node);
+        let first = nodes.iter().position(is_new).unwrap_or(nodes.len());
+        first.saturating_sub(1)
+    }
+
+    /// A new directory for a derived path.
+    fn path_directory(&self, seed: &Seed) -> PathBuf {
+        let number = seed.state.progress.sent.len();
+        let paths = self.explorer.bench.work.paths(seed.state.digest);
+        paths.join(number.to_string())
+    }
+
+    /// Records a run on an invented input; `None` if that cannot be done.
+    pub(super) fn record_derived(
+        &self,
+        subject: &Subject,
+        capsule: &Capsule,
+        seed: &Seed,
+    ) -> Option<Traced> {
+        let time = Duration::from_secs_f64(seed.state.recorded_seconds);
+        let limits = tight_limits(self.explorer.bench.config, time);
+        let mut executor = self.lab.executor(subject, Origin::Invented, limits);
+        executor.run(capsule).ok()
+    }
+
+    /// Asks the checks of a derived path behind the fork where it is new, and as many forks as the
+    /// context wants; judges what can fail, and what its own input does.
+    fn look_at(
+        &self,
+        seed: &mut Seed,
+        context: &Context,
+        capsule: &Capsule,
+        traced: &mut Traced,
+        derived: &DerivedPath,
+    ) -> Result<Analysis, EngineError> {
+        let bench = self.explorer.bench;
+        let from = match derived.asked.checked_sub(1) {
+            Some(last) => event_of_fork(&traced.path, last).saturating_add(1),
+            None => 0,
+        };
+        let task = Task {
+            checks_from: Some(from),
+            forks: Forks::First {
+                from,
+                feasible: context.extent.feasible(derived.depth),
+            },
+        };
+        let analysis = (self.lab).analyse(traced, context.subject, &task, self.deadline);
+        let limits = tight_limits(bench.config, traced.time);
+        let complaints = (self.lab).judge(context.subject, capsule, &limits, self.deadline);
+        let case = Case {
+            test: &seed.test,
+            own: context.own,
+            capsule,
+            path: &traced.path,
+            distance: context.extent.distance(derived.depth),
+        };
+        let baseline = seed.baseline.as_deref().unwrap_or_default();
+        let known = (baseline, seed.state.found.as_slice());
+        let lab = (self.lab, context.subject);
+        let mut hunt = Hunt::new(lab, case, limits, known, self.deadline);
+        hunt.tell_own(&complaints.unwrap_or_default())?;
+        hunt.confirm(&analysis)?;
+        let (found, divergences) = (std::mem::take(&mut hunt.found), hunt.divergences);
+        self.add(&found)?;
+        defects::take_in(&mut seed.state.found, found);
+        self.count(seed, &analysis);
+        let sites = &context.subject.program.sites;
+        seed.state.progress.is_incomplete |= !is_whole(&traced.path, sites);
+        locked(&self.explorer.figures).exploration.divergences += divergences;
+        Ok(analysis)
+    }
+
+    /// Counts what a walk over a path of a test found out.
+    pub(super) fn count(&self, seed: &mut Seed, analysis: &Analysis) {
+        let mut figures = locked(&self.explorer.figures);
+        figures.statistics.merge(&analysis.statistics);
+        figures.count_forks(&analysis.forks);
+        let is_unknown = |fork: &Settled| !fork.known;
+        seed.state.progress.is_incomplete |= analysis.forks.iter().any(is_unknown);
+    }
+}

@@ -1,0 +1,102 @@
+//! What was done, in numbers: for each distance, and behind all distances.
+
+use std::collections::BTreeMap;
+use std::ops::Sub;
+use std::time::Duration;
+
+use nearmiss_results::{DistanceFigures, Exploration};
+use nearmiss_search::{Feasibility, Stage};
+use nearmiss_solve::Statistics;
+
+use super::seed::Seed;
+use crate::analyse::Settled;
+
+/// What was done, added up over all units.
+#[derive(Debug, Default)]
+pub struct Figures {
+    /// What is reported in the end.
+    pub exploration: Exploration,
+    /// What the solver did.
+    pub statistics: Statistics,
+    distances: BTreeMap<u32, DistanceFigures>,
+    deeper: Option<DistanceFigures>,
+}
+
+/// What one thread has done so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// Runs in the sandbox.
+    pub runs: u64,
+    /// New paths.
+    pub paths: u64,
+    /// Checks that were met.
+    pub checks: u64,
+    /// Defects that were found here first.
+    pub findings: u64,
+}
+
+impl Sub for Counts {
+    type Output = Counts;
+
+    fn sub(self, before: Counts) -> Counts {
+        Counts {
+            runs: self.runs - before.runs,
+            paths: self.paths - before.paths,
+            checks: self.checks - before.checks,
+            findings: self.findings - before.findings,
+        }
+    }
+}
+
+impl Figures {
+    /// A unit was performed.
+    pub fn add(&mut self, stage: Stage, counts: Counts, time: Duration) {
+        let row = match stage {
+            Stage::OwnPath => self.distances.entry(0).or_default(),
+            Stage::Neighbours(distance) => self.distances.entry(distance).or_default(),
+            Stage::Deeper(_) => self.deeper.get_or_insert_default(),
+        };
+        row.runs += counts.runs;
+        row.paths += counts.paths;
+        row.checks += counts.checks;
+        row.findings += counts.findings;
+        row.seconds += time.as_secs_f64();
+    }
+
+    /// Counts forks that were asked about.
+    pub fn count_forks(&mut self, forks: &[Settled]) {
+        for fork in forks.iter().filter(|fork| fork.counts) {
+            match fork.feasibility() {
+                Feasibility::Feasible => self.exploration.feasible += 1,
+                Feasibility::Infeasible => self.exploration.infeasible += 1,
+                Feasibility::Unknown | Feasibility::Open => self.exploration.unknown += 1,
+            }
+        }
+    }
+
+    /// What is reported, given what became of the tests.
+    pub fn finish(self, seeds: &[Seed]) -> (Exploration, Statistics) {
+        let Figures {
+            mut exploration,
+            statistics,
+            distances,
+            deeper,
+        } = self;
+        for (distance, row) in distances {
+            let is_finished = |seed: &&Seed| seed.is_finished(distance);
+            let finished = seeds.iter().filter(is_finished).count() as u64;
+            exploration.distances.push(DistanceFigures {
+                distance,
+                finished,
+                unfinished: seeds.len() as u64 - finished,
+                ..row
+            });
+            let is_next = exploration.finished == distance.checked_sub(1);
+            if finished == seeds.len() as u64 && is_next {
+                exploration.finished = Some(distance);
+            }
+        }
+        exploration.deeper = deeper;
+        (exploration, statistics)
+    }
+}

@@ -1,0 +1,85 @@
+//! Several rules take turns on one worklist.
+
+use super::{Item, Outcome, Outcomes, Strategy};
+
+/// Chooses one item of a worklist.
+pub trait Rule<T>: Send {
+    /// The position of the item whose turn it is by this rule; `None`: the rule prefers none.
+    /// There is at least one item; the newest is the last.
+    fn choose(&mut self, items: &[T], outcomes: &Outcomes) -> Option<usize>;
+}
+
+/// A worklist on which rules take turns. Where a rule prefers none, the newest item is next.
+pub struct Mix<T> {
+    items: Vec<T>,
+    outcomes: Outcomes,
+    rules: Vec<Box<dyn Rule<T>>>,
+    turn: usize,
+}
+
+impl<T> std::fmt::Debug for Mix<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} items, {} rules", self.items.len(), self.rules.len())
+    }
+}
+
+impl<T> Mix<T> {
+    /// An empty worklist for these rules.
+    pub fn new(rules: Vec<Box<dyn Rule<T>>>) -> Mix<T> {
+        Mix {
+            items: Vec::new(),
+            outcomes: Outcomes::default(),
+            rules,
+            turn: 0,
+        }
+    }
+
+    /// What waits.
+    pub fn items(&self) -> &[T] {
+        &self.items
+    }
+}
+
+impl<T: Item> Strategy<T> for Mix<T> {
+    fn add(&mut self, item: T) {
+        self.items.push(item);
+    }
+
+    fn next(&mut self) -> Option<T> {
+        let newest = self.items.len().checked_sub(1)?;
+        let rules = self.rules.len().max(1);
+        let rule = self.rules.get_mut(self.turn % rules);
+        self.turn += 1;
+        let chosen = rule.and_then(|rule| rule.choose(&self.items, &self.outcomes));
+        Some(self.items.remove(chosen.unwrap_or(newest)))
+    }
+
+    fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    fn observe(&mut self, outcomes: &mut dyn Iterator<Item = Outcome>) {
+        self.outcomes.add(outcomes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{NewOutcome, Rarest};
+    use super::*;
+
+    #[test]
+    fn rules_take_turns() {
+        let rules: Vec<Box<dyn Rule<Outcome>>> = vec![Box::new(Rarest), Box::new(NewOutcome)];
+        let mut mix = Mix::new(rules);
+        mix.observe(&mut [(1, 0), (1, 0), (2, 0)].into_iter());
+        mix.observe(&mut [(1, 0)].into_iter());
+        for item in [(3, 0), (2, 0), (1, 0), (4, 0)] {
+            mix.add(item);
+        }
+        // The rarest: of those that no run had, the newest. The newest that no run had.
+        // The rarest of the rest. The newest, as none is new.
+        let order: Vec<Outcome> = std::iter::from_fn(|| mix.next()).collect();
+        assert_eq!(order, [(4, 0), (3, 0), (2, 0), (1, 0)]);
+    }
+}

@@ -28,14 +28,14 @@ use nearmiss_trace::Event;
 use crate::bounds::Limits;
 use crate::fixed::{Another, FixedValues};
 use crate::input::Input;
-use crate::lab::{Lab, Recorded, Solution};
 use crate::precondition::Precondition;
 use crate::walk::{Fork, Purpose, Walked};
+use crate::workspace::{RecordedRun, Solution, Workspace};
 
 /// What is explored, and how far.
 pub struct Explorer<'a> {
     /// Where runs are made and queries are answered.
-    pub lab: &'a mut Lab,
+    pub workspace: &'a mut Workspace,
     /// Which inputs are admissible.
     pub precondition: Precondition,
     /// How far paths may go.
@@ -158,7 +158,7 @@ impl Pending {
 /// A run of the function on an admissible input.
 pub struct Arrival {
     /// The run.
-    pub recorded: Recorded,
+    pub recorded: RecordedRun,
     visit: Rc<Visit>,
     /// Events from here on are not part of the path.
     end: usize,
@@ -213,9 +213,13 @@ const KEPT_DEAD_ENDS: usize = 4096;
 
 impl<'a> Explorer<'a> {
     /// Nothing was run yet.
-    pub fn new(lab: &'a mut Lab, precondition: Precondition, plan: Plan) -> Explorer<'a> {
+    pub fn new(
+        workspace: &'a mut Workspace,
+        precondition: Precondition,
+        plan: Plan,
+    ) -> Explorer<'a> {
         Explorer {
-            lab,
+            workspace,
             precondition,
             limits: plan.limits,
             tree: Tree::default(),
@@ -271,8 +275,8 @@ impl<'a> Explorer<'a> {
     }
 
     fn begin(&mut self, first: &Input) -> Result<Visited, String> {
-        let truth = self.lab.terms.truth(true);
-        let admitted = self.precondition.admit(self.lab, &[], truth, first)?;
+        let truth = self.workspace.terms.truth(true);
+        let admitted = self.precondition.admit(self.workspace, &[], truth, first)?;
         let Solution::Input(input) = admitted else {
             self.finished = Some(Finished::Empty);
             return Ok(Visited::Nothing);
@@ -288,7 +292,7 @@ impl<'a> Explorer<'a> {
             self.end_function();
             return Ok(Visited::Nothing);
         };
-        let visited = if self.lab.end.has_come() {
+        let visited = if self.workspace.budget.is_exhausted() {
             Visited::Cut
         } else {
             self.explore(&pending)?
@@ -318,7 +322,7 @@ impl<'a> Explorer<'a> {
             self.stage = Stage::Rest;
             return Ok(Visited::Nothing);
         };
-        if self.lab.end.has_come() || Instant::now() >= until {
+        if self.workspace.budget.is_exhausted() || Instant::now() >= until {
             self.tree.oracle_cut += self.oracle.len() as u64 + 1;
             self.stage = Stage::Rest;
             return Ok(Visited::Nothing);
@@ -330,7 +334,7 @@ impl<'a> Explorer<'a> {
         match self.decide(pending)? {
             Some(input) => self.visit(&input, Some(pending)),
             // Without an answer because the time for it is over.
-            None if self.lab.end.has_come() => Ok(Visited::Cut),
+            None if self.workspace.budget.is_exhausted() => Ok(Visited::Cut),
             None => Ok(Visited::Nothing),
         }
     }
@@ -342,12 +346,12 @@ impl<'a> Explorer<'a> {
         };
         let Pending { visit, fork } = pending;
         let conditions = &visit.conditions[..fork.before];
-        let admitted = (self.precondition).admit(self.lab, conditions, goal, &visit.input)?;
+        let admitted = (self.precondition).admit(self.workspace, conditions, goal, &visit.input)?;
         match admitted {
             Solution::Input(input) => return Ok(Some(input)),
             Solution::Infeasible if fork.purpose == Purpose::Path => self.dead_end(pending),
             Solution::Infeasible => {}
-            Solution::Unknown if self.lab.end.has_come() => {}
+            Solution::Unknown if self.workspace.budget.is_exhausted() => {}
             Solution::Unknown if pending.is_of_oracle() => self.tree.oracle_cut += 1,
             Solution::Unknown => self.tree.unknown += 1,
         }
@@ -360,7 +364,7 @@ impl<'a> Explorer<'a> {
         let site = pending.visit.events[fork.event].site;
         match fork.purpose {
             Purpose::Failure if self.failing.contains(&site) => None,
-            Purpose::Fixed => match self.fixed.another(&mut self.lab.terms, fork.node) {
+            Purpose::Fixed => match self.fixed.another(&mut self.workspace.terms, fork.node) {
                 Another::Goal(goal) => Some(goal),
                 Another::TooMany => {
                     self.tree.narrowed.insert(site);
@@ -383,13 +387,13 @@ impl<'a> Explorer<'a> {
 
     /// Runs the function, and puts what is new on the worklist.
     fn visit(&mut self, input: &Input, pending: Option<&Pending>) -> Result<Visited, String> {
-        let recorded = self.lab.run(self.mode, input)?;
+        let recorded = self.workspace.run(self.mode, input)?;
         self.tree.runs += 1;
-        let is_cut = recorded.ended == Ended::TimedOut && self.lab.end.has_come();
+        let is_cut = recorded.ended == Ended::TimedOut && self.workspace.budget.is_exhausted();
         if is_cut && pending.is_some() {
             return Ok(Visited::Cut);
         }
-        self.lab.learn_setup(&recorded);
+        self.workspace.learn_setup(&recorded);
         let walked = self.walk(&recorded.path.events);
         let events = recorded.path.events[..walked.end].iter();
         let mut outcomes = events.map(|event| (event.site.0, event.choice));
@@ -439,7 +443,12 @@ impl<'a> Explorer<'a> {
 
     /// Counts a run that left the partial path which it was made for; says whether it failed as that
     /// foresaw: a failure that ends the program takes the rest of its region along.
-    fn compare(&mut self, recorded: &Recorded, walked: &Walked, pending: Option<&Pending>) -> bool {
+    fn compare(
+        &mut self,
+        recorded: &RecordedRun,
+        walked: &Walked,
+        pending: Option<&Pending>,
+    ) -> bool {
         let Some(Pending { visit, fork }) = pending else {
             return false;
         };

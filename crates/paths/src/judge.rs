@@ -13,8 +13,8 @@ use nearmiss_sandbox::Sandbox;
 use nearmiss_server::{Ended, Request, Server, Settings};
 use nearmiss_twin::TwinProgram;
 
+use crate::budget::{self, Budget};
 use crate::freed::Rows;
-use crate::lab::{self, End};
 
 /// What the judge needs to begin.
 pub struct Bench {
@@ -29,7 +29,7 @@ pub struct Bench {
     /// How long one run may take.
     pub run_time: Duration,
     /// When no more tests are looked at.
-    pub end: End,
+    pub budget: Budget,
     /// What is run: one of `nearmiss_abi::server::MODE_*`.
     pub mode: u32,
 }
@@ -40,7 +40,7 @@ pub struct Judge {
     thread: JoinHandle<()>,
     /// What the twin has said so far.
     judged: Arc<Mutex<Judged>>,
-    end: End,
+    budget: Budget,
 }
 
 /// What the twin said.
@@ -61,13 +61,13 @@ impl Judge {
     pub fn start(bench: Bench) -> Judge {
         let (cases, receiver) = channel();
         let judged = Arc::new(Mutex::new(Judged::default()));
-        let (end, shared) = (bench.end, judged.clone());
+        let (budget, shared) = (bench.budget, judged.clone());
         let thread = std::thread::spawn(move || judge(bench, receiver, &shared));
         Judge {
             cases,
             thread,
             judged,
-            end,
+            budget,
         }
     }
 
@@ -77,10 +77,10 @@ impl Judge {
         let _ = self.cases.send((test, rows));
     }
 
-    /// Waits until it has seen all, or the end has come.
+    /// Waits until it has seen all, or the budget is exhausted.
     pub fn finish(self) -> Judged {
         drop(self.cases);
-        let ended = lab::wait_for(self.thread, &self.end);
+        let ended = budget::wait_for(self.thread, &self.budget);
         let mut judged = std::mem::take(&mut *lock(&self.judged));
         match ended {
             Some(Ok(())) => {}
@@ -115,7 +115,7 @@ fn judge_all(
     let settings = settings(&twin, bench.environment, bench.directory);
     let mut server = Server::start(&bench.sandbox, settings).map_err(|error| error.to_string())?;
     for (test, rows) in cases {
-        if bench.end.has_come() {
+        if bench.budget.is_exhausted() {
             return Err(time_is_over(lock(judged).seen));
         }
         let request = Request {

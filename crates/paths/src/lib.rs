@@ -7,8 +7,9 @@
 //! | `explorer`, `walk` | depth first over the execution tree: runs, and the ways that leave them |
 //! | `precondition` | which inputs are admissible: late, or as a summary that grows |
 //! | `fixed`, `bounds` | values that had to be fixed; bounds on loops and recursion |
-//! | `memory` | how much memory may be used |
-//! | `lab`, `input` | runs of the harness in one arena of terms; what they are given |
+//! | `budget`, `memory` | how much time and memory may be used |
+//! | `executor` | runs of the harness by a fork server |
+//! | `workspace`, `input` | all runs in one arena of terms, and queries about them; inputs |
 //! | `collect`, `judge`, `findings`, `freed` | tests and verdicts; the twin's word on each; failures |
 //! | `told_twice` | checks that are told by a handler and by themselves |
 //! | [`coverage`], `measure` | what tests cover: lines, branches, MC/DC |
@@ -18,19 +19,22 @@
 
 mod apart;
 mod bounds;
+mod budget;
 pub mod build;
 mod collect;
 mod conditions;
 pub mod coverage;
+mod executor;
 mod explain;
 mod explorer;
+#[cfg(test)]
+mod explorer_tests;
 mod findings;
 mod fixed;
 mod freed;
 mod gaps;
 mod input;
 mod judge;
-mod lab;
 mod measure;
 mod memory;
 mod naming;
@@ -46,6 +50,7 @@ mod tests;
 mod told;
 mod told_twice;
 mod walk;
+mod workspace;
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;

@@ -10,9 +10,9 @@ use nearmiss_results::Coverage;
 use nearmiss_sandbox::Sandbox;
 
 use crate::Cover;
+use crate::budget::{self, Budget};
 use crate::build::Programs;
 use crate::coverage::{Gain, Meter};
-use crate::lab::{self, End};
 
 /// What is needed to begin.
 pub struct Bench {
@@ -27,14 +27,14 @@ pub struct Bench {
     /// What is to be covered.
     pub cover: Cover,
     /// When no more tests are counted.
-    pub end: End,
+    pub budget: Budget,
 }
 
 /// Runs tests on the program that counts.
 pub struct Measure {
     cases: Sender<Case>,
     thread: JoinHandle<Measured>,
-    end: End,
+    budget: Budget,
 }
 
 /// A test, and who wants to know what it adds.
@@ -67,7 +67,7 @@ impl Measure {
     /// Begins to build; tests may be given at once.
     pub fn start(bench: Bench) -> Measure {
         let (cases, receiver) = channel();
-        let end = bench.end;
+        let budget = bench.budget;
         let thread = std::thread::spawn(move || {
             let mut measured = Measured::default();
             if let Err(trouble) = measure(bench, receiver, &mut measured) {
@@ -75,7 +75,11 @@ impl Measure {
             }
             measured
         });
-        Measure { cases, thread, end }
+        Measure {
+            cases,
+            thread,
+            budget,
+        }
     }
 
     /// Counts a test.
@@ -92,14 +96,14 @@ impl Measure {
         receiver.recv().ok()
     }
 
-    /// Waits until all tests are counted, or the end has come.
+    /// Waits until all tests are counted, or the budget is exhausted.
     pub fn finish(self) -> Measured {
         drop(self.cases);
         let gone = |why: &str| Measured {
             trouble: Some(why.into()),
             ..Measured::default()
         };
-        match lab::wait_for(self.thread, &self.end) {
+        match budget::wait_for(self.thread, &self.budget) {
             Some(Ok(measured)) => measured,
             Some(Err(_)) => gone("the thread that counts panicked"),
             None => gone(OUT_OF_TIME),
@@ -117,7 +121,7 @@ fn measure(bench: Bench, cases: Receiver<Case>, measured: &mut Measured) -> Resu
         bench.run_time,
     )?;
     for case in cases {
-        if bench.end.has_come() {
+        if bench.budget.is_exhausted() {
             measured.trouble = Some(OUT_OF_TIME.into());
             break;
         }

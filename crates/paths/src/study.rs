@@ -15,18 +15,20 @@ use nearmiss_solve::{Backend, Stack};
 
 use crate::apart::Apart;
 use crate::bounds::Limits;
+use crate::budget::Budget;
 use crate::build::{self, Programs};
 use crate::collect::{Collection, Describer};
+use crate::executor::ForkServer;
 use crate::explain::explain;
 use crate::explorer::{Arrival, Explorer, Finished, Pending, Plan};
 use crate::input::Input;
 use crate::judge::{Bench, Judge};
-use crate::lab::{End, Lab};
 use crate::measure::{self, Measure};
 use crate::memory::Limit;
 use crate::precondition::{Precondition, Summary};
 use crate::progress::Progress;
 use crate::told::{Told, figures};
+use crate::workspace::Workspace;
 use crate::{Config, Cover, Mode};
 
 /// Explores. The error is for the user: what is wrong, and what would help.
@@ -41,17 +43,17 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
     // Where it cannot be had, there are other ways.
     let wants_program = config.mode == Mode::Auto && precondition_name(config).is_some();
     let program = (wants_program.then(|| build::program(&programs))).and_then(Result::ok);
-    let mut lab = start(config, &programs)?;
+    let executor = executor(config, &programs)?;
     let start = Instant::now();
-    let deadline = End::of_exploring(config.time);
     nearmiss_solve::interrupt_by(config.stop);
-    lab.end = End {
-        deadline,
+    let budget = Budget {
+        deadline: Budget::deadline_of_exploring(config.time),
         stop: config.stop,
         memory: Limit::new(config.memory),
     };
-    let finishing = lab.end.of_finishing(config.time);
-    progress.meter.set_deadline(deadline);
+    let finishing = budget.of_finishing(config.time);
+    let mut workspace = workspace(config, executor, &programs, budget);
+    progress.meter.set_deadline(budget.deadline);
     progress.meter.enter("exploring");
     let mut study = Study {
         config,
@@ -64,11 +66,11 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
         rejected: 0,
         apart: Apart::new(config.cover),
     };
-    let first = study.first_input(&mut lab);
-    let Some(precondition) = precondition(config, program.as_ref(), &mut lab, &first)? else {
+    let first = study.first_input(&mut workspace);
+    let Some(precondition) = precondition(config, program.as_ref(), &mut workspace, &first)? else {
         return Err(nothing_admissible(config));
     };
-    let mut explorer = Explorer::new(&mut lab, precondition, plan(config, first));
+    let mut explorer = Explorer::new(&mut workspace, precondition, plan(config, first));
     while let Some(arrival) = explorer.next()? {
         if study.arrive(&mut explorer, arrival)? {
             explorer.stop();
@@ -105,10 +107,10 @@ pub struct Study<'a> {
 
 impl Study<'_> {
     /// The input that everything begins with.
-    fn first_input(&self, lab: &mut Lab) -> Input {
+    fn first_input(&self, workspace: &mut Workspace) -> Input {
         match &self.programs.plan {
             Some(plan) => {
-                let number = lab.channels.named(INPUT.as_bytes(), 0);
+                let number = workspace.channels.named(INPUT.as_bytes(), 0);
                 Input::of_channel(number, plan.first_input())
             }
             None => Input::default(),
@@ -122,14 +124,14 @@ impl Study<'_> {
         mut arrival: Arrival,
     ) -> Result<bool, String> {
         let measure = self.measure.as_ref();
-        arrival.is_new = (self.apart).is_new(&arrival, &explorer.lab.channels, measure);
-        let is_admissible = !arrival.is_new || self.is_accepted(explorer.lab, &arrival)?;
+        arrival.is_new = (self.apart).is_new(&arrival, &explorer.workspace.channels, measure);
+        let is_admissible = !arrival.is_new || self.is_accepted(explorer.workspace, &arrival)?;
         self.rejected += u64::from(!is_admissible);
         if is_admissible {
             let describer = Describer {
                 plan: self.programs.plan.as_ref(),
-                channels: &explorer.lab.channels,
-                sites: &explorer.lab.sites,
+                channels: &explorer.workspace.channels,
+                sites: &explorer.workspace.sites,
             };
             if let Some(number) = self.collection.take(&describer, &arrival)
                 && self.is_worth_keeping(number)
@@ -170,12 +172,12 @@ impl Study<'_> {
     }
 
     /// Where only requirements were posted, the precondition has the last word.
-    fn is_accepted(&self, lab: &mut Lab, arrival: &Arrival) -> Result<bool, String> {
+    fn is_accepted(&self, workspace: &mut Workspace, arrival: &Arrival) -> Result<bool, String> {
         let has_precondition = precondition_name(self.config).is_some();
         if self.config.mode != Mode::Native || !has_precondition {
             return Ok(true);
         }
-        let recorded = lab.run(MODE_PRECONDITION, &arrival.recorded.input)?;
+        let recorded = workspace.run(MODE_PRECONDITION, &arrival.recorded.input)?;
         Ok(recorded.is_accepted())
     }
 
@@ -187,7 +189,7 @@ impl Study<'_> {
         progress.runs.set(explorer.tree.runs);
         let calls = explorer.precondition.calls().calls;
         progress.precondition_calls.set(calls);
-        let queries = explorer.lab.solver.statistics().queries();
+        let queries = explorer.workspace.solver.statistics().queries();
         progress.questions.set(queries);
         progress.findings.set(self.collection.failed.len() as u64);
     }
@@ -233,7 +235,7 @@ const LEARNING_CALLS: u64 = 4096;
 fn precondition(
     config: &Config,
     program: Option<&Program>,
-    lab: &mut Lab,
+    workspace: &mut Workspace,
     first: &Input,
 ) -> Result<Option<Precondition>, String> {
     if precondition_name(config).is_none() {
@@ -243,14 +245,14 @@ fn precondition(
         Mode::Native | Mode::Early => Some(Precondition::None),
         Mode::Late => Some(Precondition::late()),
         Mode::Summary | Mode::Auto => {
-            let Some(mut summary) = Summary::start(lab, first)? else {
+            let Some(mut summary) = Summary::start(workspace, first)? else {
                 return Ok(None);
             };
             if config.mode == Mode::Auto {
-                return Precondition::auto(lab, summary, program).map(Some);
+                return Precondition::auto(workspace, summary, program).map(Some);
             }
             let end = Instant::now() + config.time / 4;
-            summary.learn(lab, LEARNING_CALLS, end)?;
+            summary.learn(workspace, LEARNING_CALLS, end)?;
             Some(Precondition::Summary(Box::new(summary)))
         }
     })
@@ -258,13 +260,13 @@ fn precondition(
 
 /// Why there is nothing to report, if so.
 fn nothing_explored(config: &Config, programs: &Programs, explorer: &Explorer) -> Option<String> {
-    if programs.plan.is_none() && explorer.lab.channels.name(0).is_none() {
+    if programs.plan.is_none() && explorer.workspace.channels.name(0).is_none() {
         return Some(nothing_symbolic(programs));
     }
     if explorer.finished() != Some(Finished::Empty) {
         return None;
     }
-    Some(if explorer.lab.end.has_come() {
+    Some(if explorer.workspace.budget.is_exhausted() {
         "the time was over before an admissible input was found (--time)".into()
     } else {
         nothing_admissible(config)
@@ -290,7 +292,7 @@ fn nothing_symbolic(programs: &Programs) -> String {
 }
 
 /// Starts the program that records.
-fn start(config: &Config, programs: &Programs) -> Result<Lab, String> {
+fn executor(config: &Config, programs: &Programs) -> Result<ForkServer, String> {
     let server = Server::start(
         &config.sandbox,
         Settings {
@@ -302,14 +304,24 @@ fn start(config: &Config, programs: &Programs) -> Result<Lab, String> {
         },
     )
     .map_err(|error| error.to_string())?;
+    Ok(ForkServer::new(server, config.run_time))
+}
+
+fn workspace(
+    config: &Config,
+    executor: ForkServer,
+    programs: &Programs,
+    budget: Budget,
+) -> Workspace {
     let sites = nearmiss_twin::sites_of(&programs.recording);
-    Ok(Lab::new(
-        server,
+    let solver = Stack::new(Backend::of(config.solver.as_deref())).tree();
+    Workspace::new(
+        Box::new(executor),
         sites,
-        Stack::new(Backend::of(config.solver.as_deref())).tree(),
+        solver,
         config.question_time,
-        config.run_time,
-    ))
+        budget,
+    )
 }
 
 /// Inputs are named memory and nothing else; small tables, since functions are small.
@@ -340,18 +352,18 @@ pub fn environment() -> Vec<(OsString, OsString)> {
         .to_vec()
 }
 
-fn measure(config: &Config, programs: &Arc<Programs>, end: End) -> Measure {
+fn measure(config: &Config, programs: &Arc<Programs>, budget: Budget) -> Measure {
     Measure::start(measure::Bench {
         programs: programs.clone(),
         sandbox: config.sandbox.clone(),
         environment: environment(),
         run_time: config.run_time,
         cover: config.cover,
-        end,
+        budget,
     })
 }
 
-fn judge(config: &Config, programs: &Arc<Programs>, end: End) -> Judge {
+fn judge(config: &Config, programs: &Arc<Programs>, budget: Budget) -> Judge {
     let programs = programs.clone();
     Judge::start(Bench {
         build: Box::new(move || build::twin(&programs)),
@@ -359,7 +371,7 @@ fn judge(config: &Config, programs: &Arc<Programs>, end: End) -> Judge {
         directory: config.directory.join("judge"),
         environment: environment(),
         run_time: config.run_time,
-        end,
+        budget,
         mode: MODE_FUNCTION,
     })
 }

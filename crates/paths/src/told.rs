@@ -91,7 +91,7 @@ impl<'a, 'l> Told<'a, 'l> {
     fn findings(&self, judged: &Judged) -> Findings {
         let tests = &self.study.collection.tests;
         let evidence = Evidence {
-            sites: &self.explorer.lab.sites,
+            sites: &self.explorer.workspace.sites,
             program: self.study.programs.recording.clone(),
             directory: self.study.config.directory.clone(),
             failed: &self.study.collection.failed,
@@ -142,7 +142,7 @@ impl<'a, 'l> Told<'a, 'l> {
 
     /// What was lost, by place in the user's files.
     fn notes(&self) -> Vec<Note> {
-        let sites = &self.explorer.lab.sites;
+        let sites = &self.explorer.workspace.sites;
         let notes = self.study.collection.notes.iter();
         notes
             .map(|(&(kind, site), &count)| note(sites, kind, site, count))
@@ -196,8 +196,8 @@ fn cover_name(cover: Cover) -> &'static str {
 
 /// What an exploration took.
 pub fn figures(explorer: &Explorer, time: Duration) -> PathFigures {
-    let (tree, lab) = (&explorer.tree, &explorer.lab);
-    let statistics = lab.solver.statistics();
+    let (tree, workspace) = (&explorer.tree, &explorer.workspace);
+    let statistics = workspace.solver.statistics();
     let calls = explorer.precondition.calls();
     PathFigures {
         // Which tests are paths is known once the twin has seen them.
@@ -216,7 +216,7 @@ pub fn figures(explorer: &Explorer, time: Duration) -> PathFigures {
             .map(|(layer, queries)| (layer.to_string(), queries))
             .collect(),
         seconds: time.as_secs_f64(),
-        run_seconds: lab.time_of_runs.as_secs_f64(),
+        run_seconds: workspace.time_of_runs.as_secs_f64(),
         solver_seconds: statistics.times.total().as_secs_f64(),
     }
 }

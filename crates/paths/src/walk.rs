@@ -88,16 +88,16 @@ impl Explorer<'_> {
         let mut bounds = Bounds::new(self.limits);
         for (position, event) in events.iter().enumerate() {
             let is_own = event.phase == PHASE_FUNCTION;
-            let is_deep = is_own && bounds.come_to(&self.lab.sites, event);
+            let is_deep = is_own && bounds.come_to(&self.workspace.sites, event);
             if !is_deep {
                 self.leave(&mut walked, position, event, trail, (path.node(), &bounds));
             }
-            if is_deep || is_own && bounds.is_beyond(&self.lab.sites, event, event.choice) {
+            if is_deep || is_own && bounds.is_beyond(&self.workspace.sites, event, event.choice) {
                 walked.beyond = true;
                 walked.end = position;
                 break;
             }
-            bounds.go(&self.lab.sites, event);
+            bounds.go(&self.workspace.sites, event);
             walked.passed.push(trail.go(event.site.0, event.choice));
             self.decided.insert(trail.node());
             if event.ends_path() {
@@ -138,11 +138,12 @@ impl Explorer<'_> {
             node: trail.node(),
         };
         let mut forks = Vec::new();
-        for way in alternatives(&mut self.lab.terms, &self.lab.sites, event) {
+        for way in alternatives(&mut self.workspace.terms, &self.workspace.sites, event) {
             if !self.decided.insert(trail.way(event.site.0, way.choice)) {
                 continue;
             }
-            if event.phase == PHASE_FUNCTION && bounds.is_beyond(&self.lab.sites, event, way.choice)
+            if event.phase == PHASE_FUNCTION
+                && bounds.is_beyond(&self.workspace.sites, event, way.choice)
             {
                 self.tree.bounded += 1;
                 continue;

@@ -21,7 +21,7 @@ use super::formula::Formula;
 use super::late::Late;
 use super::summary::Summary;
 use crate::input::Input;
-use crate::lab::{Lab, Solution};
+use crate::workspace::{Solution, Workspace};
 
 /// A formula, or a summary and a rival.
 pub struct Auto {
@@ -79,10 +79,14 @@ const TRIAL: u32 = 4;
 
 impl Auto {
     /// Begins with the formula, if there is one, else with the summary.
-    pub fn new(lab: &mut Lab, summary: Summary, program: Option<&Program>) -> Result<Auto, String> {
+    pub fn new(
+        workspace: &mut Workspace,
+        summary: Summary,
+        program: Option<&Program>,
+    ) -> Result<Auto, String> {
         let (setup, valid) = (&summary.setup, &summary.valid);
         let formula = match program {
-            Some(program) => Formula::make(lab, program, setup, valid)?,
+            Some(program) => Formula::make(workspace, program, setup, valid)?,
             None => None,
         };
         Ok(Auto {
@@ -102,24 +106,24 @@ impl Auto {
     /// Is there an admissible input that makes the conditions and the goal true?
     pub fn admit(
         &mut self,
-        lab: &mut Lab,
+        workspace: &mut Workspace,
         conditions: &[TermId],
         goal: TermId,
         base: &Input,
     ) -> Result<Solution, String> {
         if let Some(formula) = &mut self.formula {
             return match conditions.is_empty() {
-                true => formula.admit_first(lab, &self.summary, goal),
-                false => formula.admit(lab, conditions, goal, base),
+                true => formula.admit_first(workspace, &self.summary, goal),
+                false => formula.admit(workspace, conditions, goal, base),
             };
         }
-        self.learn(lab)?;
+        self.learn(workspace)?;
         let start = Instant::now();
         // The summary knows an input to begin with.
         let is_late = self.turn != Turn::Summary && !conditions.is_empty();
         let admitted = match is_late {
-            true => self.late.admit(lab, conditions, goal, base),
-            false => self.summary.admit(lab, conditions, goal, base),
+            true => self.late.admit(workspace, conditions, goal, base),
+            false => self.summary.admit(workspace, conditions, goal, base),
         };
         let measured = match is_late {
             true => &mut self.by_late,
@@ -130,19 +134,20 @@ impl Auto {
         self.take_turns();
         if self.turn == Turn::Late && before != Turn::Late {
             // Large formulas that nobody asks about any more weigh on every question.
-            lab.solver.renew();
+            workspace.solver.renew();
         }
         admitted
     }
 
-    fn learn(&mut self, lab: &mut Lab) -> Result<(), String> {
+    fn learn(&mut self, workspace: &mut Workspace) -> Result<(), String> {
         self.admitted += 1;
         if self.admitted <= self.next_lesson || self.turn != Turn::Summary {
             return Ok(());
         }
         let calls = self.admitted.clamp(FIRST_LESSON, LAST_LESSON);
         self.next_lesson = self.admitted.max(FIRST_LESSON) * 2;
-        self.summary.learn(lab, calls, Instant::now() + LESSON_TIME)
+        self.summary
+            .learn(workspace, calls, Instant::now() + LESSON_TIME)
     }
 
     fn take_turns(&mut self) {

@@ -17,7 +17,7 @@ use nearmiss_solve::{Answer, Limits, TreeSession};
 
 use super::Summary;
 use crate::input::Input;
-use crate::lab::{Lab, Solution};
+use crate::workspace::{Solution, Workspace};
 
 /// A formula that inputs have to keep to.
 pub struct Formula {
@@ -45,7 +45,7 @@ const CHECKED_LATER: u64 = 16;
 impl Formula {
     /// The formula of the harness's precondition. `None` if there is none, or if runs do not agree.
     pub fn make(
-        lab: &mut Lab,
+        workspace: &mut Workspace,
         program: &Program,
         setup: &[TermId],
         valid: &Input,
@@ -53,21 +53,21 @@ impl Formula {
         let request = nearmiss_merge::Request {
             program,
             mode: MODE_PRECONDITION,
-            channel: lab.channels.named(CHANNEL, 0),
+            channel: workspace.channels.named(CHANNEL, 0),
             accepted: ACCEPTED,
         };
         let mut judge = Solver {
-            solver: &mut lab.solver,
+            solver: &mut workspace.solver,
             setup,
             input: valid,
             end: Instant::now() + MAKING_TIME,
         };
-        let before = lab.terms.len();
-        let parts = nearmiss_merge::acceptance(&request, &mut lab.terms, &mut judge);
+        let before = workspace.terms.len();
+        let parts = nearmiss_merge::acceptance(&request, &mut workspace.terms, &mut judge);
         let Ok(parts) = parts else {
             return Ok(None);
         };
-        if lab.terms.len() - before > MOST_TERMS {
+        if workspace.terms.len() - before > MOST_TERMS {
             return Ok(None);
         }
         let mut formula = Formula {
@@ -75,35 +75,40 @@ impl Formula {
             calls: 0,
             answers: 0,
         };
-        let agrees = formula.agrees(lab, setup, valid)?;
+        let agrees = formula.agrees(workspace, setup, valid)?;
         if agrees {
-            lab.solver.assume_always(&formula.parts);
+            workspace.solver.assume_always(&formula.parts);
         }
         // What was made of terms before is wider than it need be now.
-        lab.solver.renew();
+        workspace.solver.renew();
         Ok(agrees.then_some(formula))
     }
 
     /// Whether the precondition rejects inputs that break one part.
-    fn agrees(&mut self, lab: &mut Lab, setup: &[TermId], valid: &Input) -> Result<bool, String> {
+    fn agrees(
+        &mut self,
+        workspace: &mut Workspace,
+        setup: &[TermId],
+        valid: &Input,
+    ) -> Result<bool, String> {
         let end = Instant::now() + MAKING_TIME;
         for part in self.parts.clone().into_iter().take(TRIED_PARTS) {
             if Instant::now() >= end {
                 break;
             }
-            let broken = lab.terms.not(part);
-            if let Solution::Input(input) = lab.ask(setup, broken, valid)
-                && self.is_accepted(lab, &input)?
+            let broken = workspace.terms.not(part);
+            if let Solution::Input(input) = workspace.ask(setup, broken, valid)
+                && self.is_accepted(workspace, &input)?
             {
                 return Ok(false);
             }
         }
-        let said = lab.holds(&self.parts, valid);
-        Ok(said == self.is_accepted(lab, valid)?)
+        let said = workspace.holds(&self.parts, valid);
+        Ok(said == self.is_accepted(workspace, valid)?)
     }
 
-    fn is_accepted(&mut self, lab: &mut Lab, input: &Input) -> Result<bool, String> {
-        let recorded = lab.run(MODE_PRECONDITION, input)?;
+    fn is_accepted(&mut self, workspace: &mut Workspace, input: &Input) -> Result<bool, String> {
+        let recorded = workspace.run(MODE_PRECONDITION, input)?;
         self.calls += 1;
         Ok(recorded.is_accepted())
     }
@@ -111,14 +116,14 @@ impl Formula {
     /// Is there an admissible input that makes the conditions and the goal true?
     pub fn admit(
         &mut self,
-        lab: &mut Lab,
+        workspace: &mut Workspace,
         conditions: &[TermId],
         goal: TermId,
         base: &Input,
     ) -> Result<Solution, String> {
         let mut all = conditions.to_vec();
         all.extend(&self.parts);
-        let input = match lab.ask(&all, goal, base) {
+        let input = match workspace.ask(&all, goal, base) {
             Solution::Input(input) => input,
             Solution::Infeasible => return Ok(Solution::Infeasible),
             Solution::Unknown => return Ok(Solution::Unknown),
@@ -126,7 +131,7 @@ impl Formula {
         self.answers += 1;
         let is_checked =
             self.answers <= CHECKED_AT_FIRST || self.answers.is_multiple_of(CHECKED_LATER);
-        if is_checked && !self.is_accepted(lab, &input)? {
+        if is_checked && !self.is_accepted(workspace, &input)? {
             return Err(WRONG.to_string());
         }
         Ok(Solution::Input(input))
@@ -135,14 +140,14 @@ impl Formula {
     /// Is there an admissible input that makes the goal true, where no other is known yet?
     pub fn admit_first(
         &mut self,
-        lab: &mut Lab,
+        workspace: &mut Workspace,
         summary: &Summary,
         mut goal: TermId,
     ) -> Result<Solution, String> {
         for &part in &self.parts {
-            goal = lab.terms.and(goal, part);
+            goal = workspace.terms.and(goal, part);
         }
-        self.admit(lab, &summary.setup, goal, &summary.valid)
+        self.admit(workspace, &summary.setup, goal, &summary.valid)
     }
 }
 

@@ -13,7 +13,7 @@ use nearmiss_trace::{LeadsTo, alternatives};
 use super::Calls;
 use crate::fixed::{Another, FixedValues};
 use crate::input::Input;
-use crate::lab::{Lab, Recorded, Solution};
+use crate::workspace::{RecordedRun, Solution, Workspace};
 
 /// The late treatment.
 #[derive(Debug, Default)]
@@ -63,12 +63,12 @@ impl Late {
     /// Is there an admissible input that makes the conditions and the goal true?
     pub fn admit(
         &mut self,
-        lab: &mut Lab,
+        workspace: &mut Workspace,
         conditions: &[TermId],
         goal: TermId,
         base: &Input,
     ) -> Result<Solution, String> {
-        let mut next = match lab.ask(conditions, goal, base) {
+        let mut next = match workspace.ask(conditions, goal, base) {
             Solution::Input(input) => input,
             Solution::Infeasible => return Ok(Solution::Infeasible),
             Solution::Unknown => return Ok(Solution::Unknown),
@@ -77,13 +77,13 @@ impl Late {
         let mut known = Known::default();
         let mut pending = Vec::new();
         for _ in 0..MOST_CALLS {
-            if lab.end.has_come() {
+            if workspace.budget.is_exhausted() {
                 break;
             }
-            let recorded = lab.run(MODE_PRECONDITION, &next)?;
+            let recorded = workspace.run(MODE_PRECONDITION, &next)?;
             self.calls.calls += 1;
-            lab.learn_setup(&recorded);
-            let (call, ways) = self.walk(lab, &recorded, &partial_path, &mut known);
+            workspace.learn_setup(&recorded);
+            let (call, ways) = self.walk(workspace, &recorded, &partial_path, &mut known);
             if recorded.is_accepted() {
                 return Ok(Solution::Input(recorded.input));
             }
@@ -93,7 +93,7 @@ impl Late {
                 before,
                 goal,
             }));
-            match next_input(lab, &mut pending, &mut known) {
+            match next_input(workspace, &mut pending, &mut known) {
                 Some(input) => next = input,
                 None if known.doubtful => return Ok(Solution::Unknown),
                 None => return Ok(Solution::Infeasible),
@@ -106,8 +106,8 @@ impl Late {
     /// each with how many conditions come before it.
     fn walk(
         &mut self,
-        lab: &mut Lab,
-        recorded: &Recorded,
+        workspace: &mut Workspace,
+        recorded: &RecordedRun,
         partial_path: &[TermId],
         known: &mut Known,
     ) -> (Call, Vec<(usize, Goal)>) {
@@ -116,7 +116,7 @@ impl Late {
         let mut trail = Trail::root(0);
         let events = recorded.path.events.iter();
         for event in events.take_while(|event| event.phase < PHASE_FUNCTION) {
-            for way in alternatives(&mut lab.terms, &lab.sites, event) {
+            for way in alternatives(&mut workspace.terms, &workspace.sites, event) {
                 let is_new = known.decided.insert(trail.way(event.site.0, way.choice));
                 if is_new && way.leads_to == LeadsTo::Path {
                     found.push((conditions.len(), Goal::Way(way.goal)));
@@ -138,11 +138,15 @@ impl Late {
 }
 
 /// An input for the deepest partial path that has one.
-fn next_input(lab: &mut Lab, pending: &mut Vec<Pending>, known: &mut Known) -> Option<Input> {
+fn next_input(
+    workspace: &mut Workspace,
+    pending: &mut Vec<Pending>,
+    known: &mut Known,
+) -> Option<Input> {
     while let Some(Pending { call, before, goal }) = pending.pop() {
         let goal = match goal {
             Goal::Way(goal) => goal,
-            Goal::AnotherValue(node) => match known.fixed.another(&mut lab.terms, node) {
+            Goal::AnotherValue(node) => match known.fixed.another(&mut workspace.terms, node) {
                 Another::Goal(goal) => goal,
                 Another::TooMany => {
                     known.doubtful = true;
@@ -150,7 +154,7 @@ fn next_input(lab: &mut Lab, pending: &mut Vec<Pending>, known: &mut Known) -> O
                 }
             },
         };
-        match lab.ask(&call.conditions[..before], goal, &call.input) {
+        match workspace.ask(&call.conditions[..before], goal, &call.input) {
             Solution::Input(input) => return Some(input),
             Solution::Infeasible => {}
             Solution::Unknown => known.doubtful = true,

@@ -20,7 +20,7 @@ use nearmiss_expr::TermId;
 use nearmiss_sites::program::Program;
 
 use crate::input::Input;
-use crate::lab::{Lab, Solution};
+use crate::workspace::{Solution, Workspace};
 use auto::Auto;
 use late::Late;
 
@@ -55,12 +55,12 @@ impl Precondition {
 
     /// Whichever suits. `program` is its code, if that is known.
     pub fn auto(
-        lab: &mut Lab,
+        workspace: &mut Workspace,
         summary: Summary,
         program: Option<&Program>,
     ) -> Result<Precondition, String> {
         Ok(Precondition::Auto(Box::new(Auto::new(
-            lab, summary, program,
+            workspace, summary, program,
         )?)))
     }
 
@@ -68,16 +68,16 @@ impl Precondition {
     /// conditions true.
     pub fn admit(
         &mut self,
-        lab: &mut Lab,
+        workspace: &mut Workspace,
         conditions: &[TermId],
         goal: TermId,
         base: &Input,
     ) -> Result<Solution, String> {
         match self {
-            Precondition::None => Ok(lab.ask(conditions, goal, base)),
-            Precondition::Late(late) => late.admit(lab, conditions, goal, base),
-            Precondition::Summary(summary) => summary.admit(lab, conditions, goal, base),
-            Precondition::Auto(auto) => auto.admit(lab, conditions, goal, base),
+            Precondition::None => Ok(workspace.ask(conditions, goal, base)),
+            Precondition::Late(late) => late.admit(workspace, conditions, goal, base),
+            Precondition::Summary(summary) => summary.admit(workspace, conditions, goal, base),
+            Precondition::Auto(auto) => auto.admit(workspace, conditions, goal, base),
         }
     }
 

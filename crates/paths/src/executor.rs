@@ -9,6 +9,8 @@ use nearmiss_search::Executor;
 use nearmiss_server::{Ended, Request, Server};
 use nearmiss_trace::RawTrace;
 
+use crate::error::ExploreError;
+
 /// What one run of the harness is given.
 #[derive(Clone, Debug)]
 pub struct Call {
@@ -32,7 +34,7 @@ pub struct RawRun {
 }
 
 /// Whatever runs harnesses.
-pub type HarnessExecutor = dyn Executor<Input = Call, Run = RawRun, Error = String>;
+pub type HarnessExecutor = dyn Executor<Input = Call, Run = RawRun, Error = ExploreError>;
 
 /// Events that are read of a run that did not end in its time: what it would go on deciding has no
 /// end, while each of its decisions costs memory and a query about all before it.
@@ -55,18 +57,17 @@ impl ForkServer {
 impl Executor for ForkServer {
     type Input = Call;
     type Run = RawRun;
-    type Error = String;
+    type Error = ExploreError;
 
-    fn run(&mut self, call: &Call) -> Result<RawRun, String> {
+    fn run(&mut self, call: &Call) -> Result<RawRun, ExploreError> {
         let run = self.server.run(&Request {
             mode: call.mode,
             rows: &call.rows,
             time: self.run_time.min(call.time),
-        });
-        let run = run.map_err(|error| error.to_string())?;
-        let file = self.server.trace_file().ok_or("nothing was recorded")?;
-        let events = events_read(run.ended);
-        let trace = RawTrace::open_start(file, events).map_err(|error| error.to_string())?;
+        })?;
+        let file = self.server.trace_file();
+        let file = file.ok_or(ExploreError::NotRecorded)?;
+        let trace = RawTrace::open_start(file, events_read(run.ended))?;
         Ok(RawRun {
             ended: run.ended,
             results: run.results,

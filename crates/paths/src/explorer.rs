@@ -26,6 +26,7 @@ use nearmiss_server::Ended;
 use nearmiss_trace::Event;
 
 use crate::bounds::Limits;
+use crate::error::ExploreError;
 use crate::fixed::{Another, FixedValues};
 use crate::input::Input;
 use crate::precondition::Precondition;
@@ -254,7 +255,7 @@ impl<'a> Explorer<'a> {
 
     /// The next run on an admissible input; `None` when nothing is left, the time is over, or it was
     /// stopped.
-    pub fn next(&mut self) -> Result<Option<Arrival>, String> {
+    pub fn next(&mut self) -> Result<Option<Arrival>, ExploreError> {
         while self.finished.is_none() {
             let visited = match std::mem::replace(&mut self.stage, Stage::Function) {
                 Stage::First(input) => self.begin(&input)?,
@@ -274,7 +275,7 @@ impl<'a> Explorer<'a> {
         Ok(None)
     }
 
-    fn begin(&mut self, first: &Input) -> Result<Visited, String> {
+    fn begin(&mut self, first: &Input) -> Result<Visited, ExploreError> {
         let truth = self.workspace.terms.truth(true);
         let admitted = self.precondition.admit(self.workspace, &[], truth, first)?;
         let Solution::Input(input) = admitted else {
@@ -287,7 +288,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Decides one partial path of the function.
-    fn explore_function(&mut self) -> Result<Visited, String> {
+    fn explore_function(&mut self) -> Result<Visited, ExploreError> {
         let Some(pending) = self.worklist.next() else {
             self.end_function();
             return Ok(Visited::Nothing);
@@ -317,7 +318,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Decides one alternative of the oracle.
-    fn explore_oracle(&mut self, until: Instant) -> Result<Visited, String> {
+    fn explore_oracle(&mut self, until: Instant) -> Result<Visited, ExploreError> {
         let Some(pending) = self.oracle.next() else {
             self.stage = Stage::Rest;
             return Ok(Visited::Nothing);
@@ -330,7 +331,7 @@ impl<'a> Explorer<'a> {
         self.explore(&pending)
     }
 
-    fn explore(&mut self, pending: &Pending) -> Result<Visited, String> {
+    fn explore(&mut self, pending: &Pending) -> Result<Visited, ExploreError> {
         match self.decide(pending)? {
             Some(input) => self.visit(&input, Some(pending)),
             // Without an answer because the time for it is over.
@@ -340,7 +341,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// An admissible input for a partial path, if there is one.
-    fn decide(&mut self, pending: &Pending) -> Result<Option<Input>, String> {
+    fn decide(&mut self, pending: &Pending) -> Result<Option<Input>, ExploreError> {
         let Some(goal) = self.goal(pending) else {
             return Ok(None);
         };
@@ -386,7 +387,7 @@ impl<'a> Explorer<'a> {
     }
 
     /// Runs the function, and puts what is new on the worklist.
-    fn visit(&mut self, input: &Input, pending: Option<&Pending>) -> Result<Visited, String> {
+    fn visit(&mut self, input: &Input, pending: Option<&Pending>) -> Result<Visited, ExploreError> {
         let recorded = self.workspace.run(self.mode, input)?;
         self.tree.runs += 1;
         let is_cut = recorded.ended == Ended::TimedOut && self.workspace.budget.is_exhausted();

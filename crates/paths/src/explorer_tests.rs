@@ -16,6 +16,7 @@ use nearmiss_trace::RawTrace;
 use nearmiss_trace::build::TraceBuilder;
 
 use crate::bounds::Limits;
+use crate::error::ExploreError;
 use crate::executor::{Call, RawRun};
 use crate::explorer::{Explorer, Finished, Plan};
 use crate::input::Input;
@@ -34,11 +35,11 @@ struct Comparisons {
 impl Executor for Comparisons {
     type Input = Call;
     type Run = RawRun;
-    type Error = String;
+    type Error = ExploreError;
 
-    fn run(&mut self, call: &Call) -> Result<RawRun, String> {
+    fn run(&mut self, call: &Call) -> Result<RawRun, ExploreError> {
         let left = self.runs_left.get().checked_sub(1);
-        self.runs_left.set(left.ok_or("the program is gone")?);
+        self.runs_left.set(left.ok_or(ExploreError::NotRecorded)?);
         let given = call.rows.last().copied().expect("an input byte");
         let trace = self.record(self.stubborn.unwrap_or(given));
         Ok(RawRun {
@@ -75,7 +76,7 @@ struct Explored {
     runs: u64,
 }
 
-fn explore(program: Comparisons) -> Result<Explored, String> {
+fn explore(program: Comparisons) -> Result<Explored, ExploreError> {
     let mut workspace = workspace(Box::new(program), Sites::default());
     let channel = workspace.channels.named(b"input", 0);
     let plan = Plan {
@@ -134,6 +135,6 @@ fn a_program_that_does_not_follow_its_input_is_counted() {
 fn an_executor_that_fails_ends_the_exploration() {
     let program = comparisons(&[10, 100]);
     program.runs_left.set(2);
-    let error = explore(program).err();
-    assert_eq!(error.as_deref(), Some("the program is gone"));
+    let explored = explore(program);
+    assert!(matches!(explored, Err(ExploreError::NotRecorded)));
 }

@@ -14,12 +14,14 @@ use nearmiss_server::{Ended, Request, Server, Settings};
 use nearmiss_twin::TwinProgram;
 
 use crate::budget::{self, Budget};
+use crate::build::BuildError;
+use crate::error::{ExploreError, Unfinished};
 use crate::freed::Rows;
 
 /// What the judge needs to begin.
 pub struct Bench {
     /// Builds the twin.
-    pub build: Box<dyn FnOnce() -> Result<TwinProgram, String> + Send>,
+    pub build: Box<dyn FnOnce() -> Result<TwinProgram, BuildError> + Send>,
     /// Where it runs.
     pub sandbox: Sandbox,
     /// A directory of its own.
@@ -53,7 +55,7 @@ pub struct Judged {
     /// How many tests it saw.
     pub seen: usize,
     /// Why it saw no more.
-    pub trouble: Option<String>,
+    pub trouble: Option<Unfinished<ExploreError>>,
 }
 
 impl Judge {
@@ -84,8 +86,8 @@ impl Judge {
         let mut judged = std::mem::take(&mut *lock(&self.judged));
         match ended {
             Some(Ok(())) => {}
-            Some(Err(_)) => judged.trouble = Some("the judge's thread panicked".into()),
-            None => judged.trouble = Some(time_is_over(judged.seen)),
+            Some(Err(_)) => judged.trouble = Some(Unfinished::Panicked("the judge's thread")),
+            None => judged.trouble = Some(Unfinished::OutOfTime(Some(judged.seen))),
         }
         judged
     }
@@ -94,10 +96,6 @@ impl Judge {
 /// What has been said; one who panicked has left it whole.
 fn lock(judged: &Mutex<Judged>) -> MutexGuard<'_, Judged> {
     judged.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn time_is_over(seen: usize) -> String {
-    format!("the time was over after {seen} tests (--time)")
 }
 
 fn judge(bench: Bench, cases: Receiver<(usize, Vec<u8>)>, judged: &Mutex<Judged>) {
@@ -110,20 +108,21 @@ fn judge_all(
     bench: Bench,
     cases: Receiver<(usize, Vec<u8>)>,
     judged: &Mutex<Judged>,
-) -> Result<(), String> {
-    let twin = (bench.build)()?;
+) -> Result<(), Unfinished<ExploreError>> {
+    let twin = (bench.build)().map_err(ExploreError::from)?;
     let settings = settings(&twin, bench.environment, bench.directory);
-    let mut server = Server::start(&bench.sandbox, settings).map_err(|error| error.to_string())?;
+    let server = Server::start(&bench.sandbox, settings);
+    let mut server = server.map_err(ExploreError::from)?;
     for (test, rows) in cases {
         if bench.budget.is_exhausted() {
-            return Err(time_is_over(lock(judged).seen));
+            return Err(Unfinished::OutOfTime(Some(lock(judged).seen)));
         }
         let request = Request {
             mode: bench.mode,
             rows: &rows,
             time: bench.run_time,
         };
-        let run = server.run(&request).map_err(|error| error.to_string())?;
+        let run = server.run(&request).map_err(ExploreError::from)?;
         lock(judged).seen += 1;
         if nearmiss_harness::may_tell_of_freed(&run.results) {
             lock(judged).freed.push((test, run.results));

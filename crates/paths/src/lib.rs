@@ -8,6 +8,7 @@
 //! | `precondition` | which inputs are admissible: late, or as a summary that grows |
 //! | `fixed`, `bounds` | values that had to be fixed; bounds on loops and recursion |
 //! | `budget`, `memory` | how much time and memory may be used |
+//! | `error` | why an exploration could not be made |
 //! | `executor` | runs of the harness by a fork server |
 //! | `workspace`, `input` | all runs in one arena of terms, and queries about them; inputs |
 //! | `collect`, `judge`, `findings`, `freed` | tests and verdicts; the twin's word on each; failures |
@@ -24,6 +25,7 @@ pub mod build;
 mod collect;
 mod conditions;
 pub mod coverage;
+mod error;
 mod executor;
 mod explain;
 mod explorer;
@@ -59,6 +61,7 @@ use std::time::Duration;
 use nearmiss_harness::Request;
 use nearmiss_sandbox::Sandbox;
 
+pub use error::ExploreError;
 pub use progress::Progress;
 pub use study::explore;
 

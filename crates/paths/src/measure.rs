@@ -12,7 +12,8 @@ use nearmiss_sandbox::Sandbox;
 use crate::Cover;
 use crate::budget::{self, Budget};
 use crate::build::Programs;
-use crate::coverage::{Gain, Meter};
+use crate::coverage::{CoverageError, Gain, Meter};
+use crate::error::Unfinished;
 
 /// What is needed to begin.
 pub struct Bench {
@@ -60,7 +61,7 @@ pub struct Measured {
     /// The file for lcov's tools.
     pub lcov: String,
     /// Why it was not counted, or not all of it.
-    pub trouble: Option<String>,
+    pub trouble: Option<Unfinished<CoverageError>>,
 }
 
 impl Measure {
@@ -71,7 +72,7 @@ impl Measure {
         let thread = std::thread::spawn(move || {
             let mut measured = Measured::default();
             if let Err(trouble) = measure(bench, receiver, &mut measured) {
-                measured.trouble = Some(trouble);
+                measured.trouble = Some(Unfinished::Failed(trouble));
             }
             measured
         });
@@ -99,21 +100,23 @@ impl Measure {
     /// Waits until all tests are counted, or the budget is exhausted.
     pub fn finish(self) -> Measured {
         drop(self.cases);
-        let gone = |why: &str| Measured {
-            trouble: Some(why.into()),
+        let gone = |why| Measured {
+            trouble: Some(why),
             ..Measured::default()
         };
         match budget::wait_for(self.thread, &self.budget) {
             Some(Ok(measured)) => measured,
-            Some(Err(_)) => gone("the thread that counts panicked"),
-            None => gone(OUT_OF_TIME),
+            Some(Err(_)) => gone(Unfinished::Panicked("the thread that counts")),
+            None => gone(Unfinished::OutOfTime(None)),
         }
     }
 }
 
-const OUT_OF_TIME: &str = "the time was over before all were run (--time)";
-
-fn measure(bench: Bench, cases: Receiver<Case>, measured: &mut Measured) -> Result<(), String> {
+fn measure(
+    bench: Bench,
+    cases: Receiver<Case>,
+    measured: &mut Measured,
+) -> Result<(), CoverageError> {
     let mut meter = Meter::start(
         &bench.sandbox,
         &bench.programs,
@@ -122,7 +125,7 @@ fn measure(bench: Bench, cases: Receiver<Case>, measured: &mut Measured) -> Resu
     )?;
     for case in cases {
         if bench.budget.is_exhausted() {
-            measured.trouble = Some(OUT_OF_TIME.into());
+            measured.trouble = Some(Unfinished::OutOfTime(None));
             break;
         }
         let gain = meter.run(&case.rows)?;

@@ -18,6 +18,7 @@ use crate::bounds::Limits;
 use crate::budget::Budget;
 use crate::build::{self, Programs};
 use crate::collect::{Collection, Describer};
+use crate::error::ExploreError;
 use crate::executor::ForkServer;
 use crate::explain::explain;
 use crate::explorer::{Arrival, Explorer, Finished, Pending, Plan};
@@ -31,8 +32,8 @@ use crate::told::{Told, figures};
 use crate::workspace::Workspace;
 use crate::{Config, Cover, Mode};
 
-/// Explores. The error is for the user: what is wrong, and what would help.
-pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, String> {
+/// Explores.
+pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, ExploreError> {
     let name = config.build.files.first().map(|file| file.display());
     progress
         .meter
@@ -40,9 +41,8 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
     let directory = config.directory.join(build::DIRECTORY);
     let programs = build::build(&config.build, config.request.as_ref(), &directory)?;
     let programs = Arc::new(programs);
-    // Where it cannot be had, there are other ways.
     let wants_program = config.mode == Mode::Auto && precondition_name(config).is_some();
-    let program = (wants_program.then(|| build::program(&programs))).and_then(Result::ok);
+    let program = wants_program.then(|| build::program(&programs)).flatten();
     let executor = executor(config, &programs)?;
     let start = Instant::now();
     nearmiss_solve::interrupt_by(config.stop);
@@ -122,7 +122,7 @@ impl Study<'_> {
         &mut self,
         explorer: &mut Explorer<'_>,
         mut arrival: Arrival,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, ExploreError> {
         let measure = self.measure.as_ref();
         arrival.is_new = (self.apart).is_new(&arrival, &explorer.workspace.channels, measure);
         let is_admissible = !arrival.is_new || self.is_accepted(explorer.workspace, &arrival)?;
@@ -172,7 +172,11 @@ impl Study<'_> {
     }
 
     /// Where only requirements were posted, the precondition has the last word.
-    fn is_accepted(&self, workspace: &mut Workspace, arrival: &Arrival) -> Result<bool, String> {
+    fn is_accepted(
+        &self,
+        workspace: &mut Workspace,
+        arrival: &Arrival,
+    ) -> Result<bool, ExploreError> {
         let has_precondition = precondition_name(self.config).is_some();
         if self.config.mode != Mode::Native || !has_precondition {
             return Ok(true);
@@ -237,7 +241,7 @@ fn precondition(
     program: Option<&Program>,
     workspace: &mut Workspace,
     first: &Input,
-) -> Result<Option<Precondition>, String> {
+) -> Result<Option<Precondition>, ExploreError> {
     if precondition_name(config).is_none() {
         return Ok(Some(Precondition::None));
     }
@@ -259,40 +263,30 @@ fn precondition(
 }
 
 /// Why there is nothing to report, if so.
-fn nothing_explored(config: &Config, programs: &Programs, explorer: &Explorer) -> Option<String> {
+fn nothing_explored(
+    config: &Config,
+    programs: &Programs,
+    explorer: &Explorer,
+) -> Option<ExploreError> {
     if programs.plan.is_none() && explorer.workspace.channels.name(0).is_none() {
-        return Some(nothing_symbolic(programs));
+        return Some(ExploreError::NothingSymbolic(programs.source.clone()));
     }
     if explorer.finished() != Some(Finished::Empty) {
         return None;
     }
     Some(if explorer.workspace.budget.is_exhausted() {
-        "the time was over before an admissible input was found (--time)".into()
+        ExploreError::OutOfTime
     } else {
         nothing_admissible(config)
     })
 }
 
-fn nothing_admissible(config: &Config) -> String {
-    match precondition_name(config) {
-        Some(name) => format!(
-            "{name} accepts no input within the given sizes and ranges: check --size, --range and --require"
-        ),
-        None => "no input keeps to the given sizes, ranges and requirements: check --size, --range and --require".into(),
-    }
-}
-
-fn nothing_symbolic(programs: &Programs) -> String {
-    format!(
-        "nothing is symbolic: main of {} makes no input (klee_make_symbolic, nearmiss_symbolic, \
-         __VERIFIER_nondet_int, …), so it has one path only; --function explores another function, \
-         `nearmiss run` what a program does with its arguments and files",
-        programs.source.display()
-    )
+fn nothing_admissible(config: &Config) -> ExploreError {
+    ExploreError::NothingAdmissible(precondition_name(config).cloned())
 }
 
 /// Starts the program that records.
-fn executor(config: &Config, programs: &Programs) -> Result<ForkServer, String> {
+fn executor(config: &Config, programs: &Programs) -> Result<ForkServer, ExploreError> {
     let server = Server::start(
         &config.sandbox,
         Settings {
@@ -302,8 +296,7 @@ fn executor(config: &Config, programs: &Programs) -> Result<ForkServer, String> 
             directory: config.directory.join("recording"),
             working_directory: config.directory.clone(),
         },
-    )
-    .map_err(|error| error.to_string())?;
+    )?;
     Ok(ForkServer::new(server, config.run_time))
 }
 

@@ -10,6 +10,8 @@ use nearmiss_judge::spot;
 use nearmiss_results::{FunctionReport, Infeasible, Note, PathFigures, PathTest, VERSION, Verdict};
 use nearmiss_sites::Sites;
 
+use crate::coverage::CoverageError;
+use crate::error::Unfinished;
 use crate::explorer::Explorer;
 use crate::findings::{Evidence, Findings};
 use crate::gaps::{Gaps, is_harness};
@@ -135,7 +137,7 @@ impl<'a, 'l> Told<'a, 'l> {
             None => fs::remove_file(&file).or(Ok(())),
         };
         if let Err(error) = written {
-            measured.trouble = Some(format!("{}: {error}", file.display()));
+            measured.trouble = Some(Unfinished::Failed(CoverageError::File(file, error)));
         }
         measured
     }

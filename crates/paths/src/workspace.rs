@@ -12,6 +12,7 @@ use nearmiss_solve::{Answer, Limits, TreeSession};
 use nearmiss_trace::{Arena, Event, Reading, RecordedPath};
 
 use crate::budget::Budget;
+use crate::error::ExploreError;
 use crate::executor::{Call, HarnessExecutor, events_read};
 use crate::input::{Channels, Input};
 use crate::told_twice;
@@ -105,14 +106,14 @@ impl Workspace {
     }
 
     /// Runs the harness.
-    pub fn run(&mut self, mode: u32, input: &Input) -> Result<RecordedRun, String> {
+    pub fn run(&mut self, mode: u32, input: &Input) -> Result<RecordedRun, ExploreError> {
         let start = Instant::now();
         let recorded = self.run_and_read(mode, input);
         self.time_of_runs += start.elapsed();
         recorded
     }
 
-    fn run_and_read(&mut self, mode: u32, input: &Input) -> Result<RecordedRun, String> {
+    fn run_and_read(&mut self, mode: u32, input: &Input) -> Result<RecordedRun, ExploreError> {
         let run = self.executor.run(&Call {
             mode,
             rows: input.rows(&self.channels),

@@ -86,12 +86,15 @@ fn replay_test(
             "{file} is newer than what was explored, which is what runs here: explore it again"
         ));
     }
-    let outcome = explored.replay(&test.rows)?;
+    let outcome = explored.replay(&test.rows);
+    let outcome = outcome.map_err(|error| error.to_string())?;
     let status = show(what, &outcome)?;
     if status != NOTHING || exploration.report.oracle.is_none() {
         return Ok(status);
     }
-    Ok(match explored.verdict(&test.rows)? {
+    let verdict = explored.verdict(&test.rows);
+    let verdict = verdict.map_err(|error| error.to_string())?;
+    Ok(match verdict {
         Some(false) => {
             output::complain(&format!("{what}: the oracle rejects the result"));
             FOUND

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use nearmiss_harness::Plan;
 use nearmiss_results::Undefined;
 
-use super::compile::{Compiler, refused};
+use super::compile::Compiler;
 use super::declared::Declared;
+use super::error::BuildError;
 use super::live;
 use super::missing::{self, Stubs, explain, undefined};
 use super::source::{Files, Source};
@@ -68,7 +69,7 @@ pub enum Made {
 }
 
 /// Compiles and links what is under test.
-pub fn make(compiler: Compiler, subject: Subject) -> Result<Made, String> {
+pub fn make(compiler: Compiler, subject: Subject) -> Result<Made, BuildError> {
     let mut notes = subject.notes;
     let mut recipe = Recipe {
         compiler,
@@ -113,28 +114,28 @@ fn compile_all(
     recipe: &Recipe,
     is_our_harness: bool,
     notes: &mut Vec<String>,
-) -> Result<Vec<PathBuf>, String> {
+) -> Result<Vec<PathBuf>, BuildError> {
     let (compiler, sources) = (&recipe.compiler, &recipe.files.sources);
     let output = |name: &str| compiler.directory.join(format!("{name}.o"));
     let first = || {
         let object = output("subject");
         (compiler.instrumented(&recipe.source, &recipe.input, &recipe.words, &object))
-            .map_err(|messages| match is_our_harness {
-                true => format!("the harness does not compile:\n{messages}"),
-                false => refused(&recipe.source, &messages),
+            .map_err(|error| match is_our_harness {
+                true => BuildError::OwnHarness(error),
+                false => BuildError::Refused(recipe.source.name.clone(), error),
             })
             .map(|()| object)
     };
     let other = |(index, source): (usize, &Source)| {
         let object = output(&format!("other-{index}"));
         (compiler.instrumented(source, &source.path, &[], &object))
-            .map_err(|messages| refused(source, &messages))
+            .map_err(|error| BuildError::Refused(source.name.clone(), error))
             .map(|()| object)
     };
     let objects = std::thread::scope(|scope| {
         let beside = scope.spawn(|| {
             let made = sources.iter().enumerate().map(other);
-            made.collect::<Result<Vec<PathBuf>, String>>()
+            made.collect::<Result<Vec<PathBuf>, BuildError>>()
         });
         let first = first();
         let beside = beside.join().expect("compiling does not panic");
@@ -148,10 +149,7 @@ fn compile_all(
     }
     match symbols::is_instrumented(&objects[0]) {
         true => Ok(objects),
-        false => Err(format!(
-            "{} could not be instrumented: see what `nearmiss cc` says of it with NEARMISS_VERBOSE=1",
-            recipe.source.name.display()
-        )),
+        false => Err(BuildError::NotInstrumented(recipe.source.name.clone())),
     }
 }
 
@@ -168,7 +166,7 @@ fn link(
     program: &Path,
     is_our_harness: bool,
     notes: &mut Vec<String>,
-) -> Result<Linked, String> {
+) -> Result<Linked, BuildError> {
     let directory = recipe.compiler.directory.clone();
     let mut stubs = Stubs::default();
     for _ in 0..MOST_LINKS {
@@ -181,14 +179,12 @@ fn link(
         let mut found = undefined(&messages);
         found.retain(|name| !stubs.has(name));
         if found.is_empty() {
-            return Err(format!("the program cannot be linked:\n{messages}"));
+            return Err(BuildError::Link(messages));
         }
         let missing = Missing::among(recipe, &found)?;
         if !is_our_harness && !missing.needed.is_empty() {
-            return Err(explain(
-                &missing.needed,
-                std::slice::from_ref(&recipe.source),
-            ));
+            let sources = std::slice::from_ref(&recipe.source);
+            return Err(explain(missing.needed, sources));
         }
         if !missing.definable.is_empty() {
             return Ok(Linked::Needs(missing.definable));
@@ -204,7 +200,7 @@ fn link(
         stubs.variables.extend(missing.variables);
         recipe.stubs = Some(stubs.compile(&recipe.compiler, &directory)?);
     }
-    Err("the program cannot be linked: ever more functions are missing".to_string())
+    Err(BuildError::EverMoreMissing)
 }
 
 /// The variables among what nobody defines.
@@ -218,7 +214,7 @@ struct Missing {
 }
 
 impl Missing {
-    fn among(recipe: &Recipe, names: &BTreeSet<String>) -> Result<Missing, String> {
+    fn among(recipe: &Recipe, names: &BTreeSet<String>) -> Result<Missing, BuildError> {
         // The harness uses what its includes use.
         let mut subject = recipe.source.clone();
         subject.path = recipe.input.clone();

@@ -20,6 +20,7 @@ use super::Calls;
 use super::formula::Formula;
 use super::late::Late;
 use super::summary::Summary;
+use crate::error::ExploreError;
 use crate::input::Input;
 use crate::workspace::{Solution, Workspace};
 
@@ -83,7 +84,7 @@ impl Auto {
         workspace: &mut Workspace,
         summary: Summary,
         program: Option<&Program>,
-    ) -> Result<Auto, String> {
+    ) -> Result<Auto, ExploreError> {
         let (setup, valid) = (&summary.setup, &summary.valid);
         let formula = match program {
             Some(program) => Formula::make(workspace, program, setup, valid)?,
@@ -110,7 +111,7 @@ impl Auto {
         conditions: &[TermId],
         goal: TermId,
         base: &Input,
-    ) -> Result<Solution, String> {
+    ) -> Result<Solution, ExploreError> {
         if let Some(formula) = &mut self.formula {
             return match conditions.is_empty() {
                 true => formula.admit_first(workspace, &self.summary, goal),
@@ -139,7 +140,7 @@ impl Auto {
         admitted
     }
 
-    fn learn(&mut self, workspace: &mut Workspace) -> Result<(), String> {
+    fn learn(&mut self, workspace: &mut Workspace) -> Result<(), ExploreError> {
         self.admitted += 1;
         if self.admitted <= self.next_lesson || self.turn != Turn::Summary {
             return Ok(());

@@ -16,6 +16,7 @@ use nearmiss_sites::program::Program;
 use nearmiss_solve::{Answer, Limits, TreeSession};
 
 use super::Summary;
+use crate::error::ExploreError;
 use crate::input::Input;
 use crate::workspace::{Solution, Workspace};
 
@@ -27,9 +28,6 @@ pub struct Formula {
     answers: u64,
 }
 
-/// What is said if an input that should be accepted is not.
-const WRONG: &str = "the precondition rejects an input that nearmiss believed it accepts, an error of nearmiss: \
-                     please report it, and use --pre-mode late for now";
 /// The name of the channel that a harness reads.
 const CHANNEL: &[u8] = b"input";
 /// How long the formula is made, and how long it is tried, at most.
@@ -49,7 +47,7 @@ impl Formula {
         program: &Program,
         setup: &[TermId],
         valid: &Input,
-    ) -> Result<Option<Formula>, String> {
+    ) -> Result<Option<Formula>, ExploreError> {
         let request = nearmiss_merge::Request {
             program,
             mode: MODE_PRECONDITION,
@@ -90,7 +88,7 @@ impl Formula {
         workspace: &mut Workspace,
         setup: &[TermId],
         valid: &Input,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, ExploreError> {
         let end = Instant::now() + MAKING_TIME;
         for part in self.parts.clone().into_iter().take(TRIED_PARTS) {
             if Instant::now() >= end {
@@ -107,7 +105,11 @@ impl Formula {
         Ok(said == self.is_accepted(workspace, valid)?)
     }
 
-    fn is_accepted(&mut self, workspace: &mut Workspace, input: &Input) -> Result<bool, String> {
+    fn is_accepted(
+        &mut self,
+        workspace: &mut Workspace,
+        input: &Input,
+    ) -> Result<bool, ExploreError> {
         let recorded = workspace.run(MODE_PRECONDITION, input)?;
         self.calls += 1;
         Ok(recorded.is_accepted())
@@ -120,7 +122,7 @@ impl Formula {
         conditions: &[TermId],
         goal: TermId,
         base: &Input,
-    ) -> Result<Solution, String> {
+    ) -> Result<Solution, ExploreError> {
         let mut all = conditions.to_vec();
         all.extend(&self.parts);
         let input = match workspace.ask(&all, goal, base) {
@@ -132,7 +134,7 @@ impl Formula {
         let is_checked =
             self.answers <= CHECKED_AT_FIRST || self.answers.is_multiple_of(CHECKED_LATER);
         if is_checked && !self.is_accepted(workspace, &input)? {
-            return Err(WRONG.to_string());
+            return Err(ExploreError::WrongPrecondition);
         }
         Ok(Solution::Input(input))
     }
@@ -143,7 +145,7 @@ impl Formula {
         workspace: &mut Workspace,
         summary: &Summary,
         mut goal: TermId,
-    ) -> Result<Solution, String> {
+    ) -> Result<Solution, ExploreError> {
         for &part in &self.parts {
             goal = workspace.terms.and(goal, part);
         }

@@ -11,6 +11,7 @@ use nearmiss_search::{Node, Trail};
 use nearmiss_trace::{LeadsTo, alternatives};
 
 use super::Calls;
+use crate::error::ExploreError;
 use crate::fixed::{Another, FixedValues};
 use crate::input::Input;
 use crate::workspace::{RecordedRun, Solution, Workspace};
@@ -67,7 +68,7 @@ impl Late {
         conditions: &[TermId],
         goal: TermId,
         base: &Input,
-    ) -> Result<Solution, String> {
+    ) -> Result<Solution, ExploreError> {
         let mut next = match workspace.ask(conditions, goal, base) {
             Solution::Input(input) => input,
             Solution::Infeasible => return Ok(Solution::Infeasible),

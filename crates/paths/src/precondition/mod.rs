@@ -19,6 +19,7 @@ mod summary;
 use nearmiss_expr::TermId;
 use nearmiss_sites::program::Program;
 
+use crate::error::ExploreError;
 use crate::input::Input;
 use crate::workspace::{Solution, Workspace};
 use auto::Auto;
@@ -58,7 +59,7 @@ impl Precondition {
         workspace: &mut Workspace,
         summary: Summary,
         program: Option<&Program>,
-    ) -> Result<Precondition, String> {
+    ) -> Result<Precondition, ExploreError> {
         Ok(Precondition::Auto(Box::new(Auto::new(
             workspace, summary, program,
         )?)))
@@ -72,7 +73,7 @@ impl Precondition {
         conditions: &[TermId],
         goal: TermId,
         base: &Input,
-    ) -> Result<Solution, String> {
+    ) -> Result<Solution, ExploreError> {
         match self {
             Precondition::None => Ok(workspace.ask(conditions, goal, base)),
             Precondition::Late(late) => late.admit(workspace, conditions, goal, base),

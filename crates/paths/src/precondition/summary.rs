@@ -25,6 +25,7 @@ use nearmiss_expr::{TermId, Terms};
 use nearmiss_trace::{Event, LeadsTo, alternatives};
 
 use super::Calls;
+use crate::error::ExploreError;
 use crate::input::Input;
 use crate::workspace::{RecordedRun, Solution, Workspace};
 
@@ -71,7 +72,10 @@ const MOST_ASSUMPTIONS: usize = 1000;
 
 impl Summary {
     /// Knows nothing but the setup. `None` if no input keeps to what is assumed there.
-    pub fn start(workspace: &mut Workspace, first: &Input) -> Result<Option<Summary>, String> {
+    pub fn start(
+        workspace: &mut Workspace,
+        first: &Input,
+    ) -> Result<Option<Summary>, ExploreError> {
         let mut next = first.clone();
         for _ in 0..MOST_ASSUMPTIONS {
             let recorded = workspace.run(MODE_PRECONDITION, &next)?;
@@ -124,7 +128,7 @@ impl Summary {
         workspace: &mut Workspace,
         calls: u64,
         end: Instant,
-    ) -> Result<(), String> {
+    ) -> Result<(), ExploreError> {
         for _ in 0..calls {
             if self.is_complete || Instant::now() >= end || workspace.budget.is_exhausted() {
                 break;
@@ -157,7 +161,7 @@ impl Summary {
         conditions: &[TermId],
         goal: TermId,
         base: &Input,
-    ) -> Result<Solution, String> {
+    ) -> Result<Solution, ExploreError> {
         // Accepted inputs only come from here, so `base` is one of them, or nobody was asked yet.
         let (conditions, base) = match conditions.is_empty() {
             true => (self.setup.clone(), self.valid.clone()),
@@ -200,7 +204,11 @@ impl Summary {
         workspace.terms.and(possible, not_accepted)
     }
 
-    fn call(&mut self, workspace: &mut Workspace, input: &Input) -> Result<RecordedRun, String> {
+    fn call(
+        &mut self,
+        workspace: &mut Workspace,
+        input: &Input,
+    ) -> Result<RecordedRun, ExploreError> {
         let recorded = workspace.run(MODE_PRECONDITION, input)?;
         self.grow(workspace, &recorded);
         Ok(recorded)

@@ -11,7 +11,6 @@ use nearmiss_trace::Event;
 
 use crate::build::Programs;
 use crate::explorer::{DeadEnd, Explorer};
-use crate::precondition::Precondition;
 use crate::workspace::{Solution, Workspace};
 use crate::{conditions, steps};
 
@@ -21,7 +20,7 @@ const EXPLAINED: usize = 256;
 /// Explains the dead ends of an exploration that had so much time.
 pub fn explain(explorer: &mut Explorer, programs: &Programs, time: Duration) -> Vec<Infeasible> {
     let dead_ends = mem::take(&mut explorer.tree.infeasible);
-    let has_precondition = !matches!(explorer.precondition, Precondition::None);
+    let has_precondition = explorer.precondition.restricts();
     let workspace = &mut *explorer.workspace;
     let budget = workspace.budget.of_finishing(time);
     // The exploration's own solver has learnt what admissible inputs are like.

@@ -29,7 +29,7 @@ use crate::bounds::Limits;
 use crate::error::ExploreError;
 use crate::fixed::{Another, FixedValues};
 use crate::input::Input;
-use crate::precondition::Precondition;
+use crate::precondition::{PartialPath, Precondition};
 use crate::walk::{Fork, Purpose, Walked};
 use crate::workspace::{RecordedRun, Solution, Workspace};
 
@@ -38,7 +38,7 @@ pub struct Explorer<'a> {
     /// Where runs are made and queries are answered.
     pub workspace: &'a mut Workspace,
     /// Which inputs are admissible.
-    pub precondition: Precondition,
+    pub precondition: Box<dyn Precondition>,
     /// How far paths may go.
     pub(crate) limits: Limits,
     /// What was found out.
@@ -216,7 +216,7 @@ impl<'a> Explorer<'a> {
     /// Nothing was run yet.
     pub fn new(
         workspace: &'a mut Workspace,
-        precondition: Precondition,
+        precondition: Box<dyn Precondition>,
         plan: Plan,
     ) -> Explorer<'a> {
         Explorer {
@@ -276,8 +276,12 @@ impl<'a> Explorer<'a> {
     }
 
     fn begin(&mut self, first: &Input) -> Result<Visited, ExploreError> {
-        let truth = self.workspace.terms.truth(true);
-        let admitted = self.precondition.admit(self.workspace, &[], truth, first)?;
+        let path = PartialPath {
+            conditions: &[],
+            goal: self.workspace.terms.truth(true),
+            base: first,
+        };
+        let admitted = self.precondition.admit(self.workspace, &path)?;
         let Solution::Input(input) = admitted else {
             self.finished = Some(Finished::Empty);
             return Ok(Visited::Nothing);
@@ -346,9 +350,12 @@ impl<'a> Explorer<'a> {
             return Ok(None);
         };
         let Pending { visit, fork } = pending;
-        let conditions = &visit.conditions[..fork.before];
-        let admitted = (self.precondition).admit(self.workspace, conditions, goal, &visit.input)?;
-        match admitted {
+        let path = PartialPath {
+            conditions: &visit.conditions[..fork.before],
+            goal,
+            base: &visit.input,
+        };
+        match self.precondition.admit(self.workspace, &path)? {
             Solution::Input(input) => return Ok(Some(input)),
             Solution::Infeasible if fork.purpose == Purpose::Path => self.dead_end(pending),
             Solution::Infeasible => {}

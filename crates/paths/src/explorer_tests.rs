@@ -20,7 +20,7 @@ use crate::error::ExploreError;
 use crate::executor::{Call, RawRun};
 use crate::explorer::{Explorer, Finished, Plan};
 use crate::input::Input;
-use crate::precondition::Precondition;
+use crate::precondition::Unrestricted;
 use crate::testing::workspace;
 
 /// A program that compares its one input byte with each of these numbers, in order.
@@ -85,7 +85,7 @@ fn explore(program: Comparisons) -> Result<Explored, ExploreError> {
         limits: Limits::default(),
         strategy: Box::new(DepthFirst::default()),
     };
-    let mut explorer = Explorer::new(&mut workspace, Precondition::None, plan);
+    let mut explorer = Explorer::new(&mut workspace, Box::new(Unrestricted), plan);
     let mut inputs = Vec::new();
     while let Some(arrival) = explorer.next()? {
         let content = arrival.recorded.input.content(channel);

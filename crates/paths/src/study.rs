@@ -26,7 +26,7 @@ use crate::input::Input;
 use crate::judge::{Bench, Judge};
 use crate::measure::{self, Measure};
 use crate::memory::Limit;
-use crate::precondition::{Precondition, Summary};
+use crate::precondition::{Auto, Late, Precondition, Summary, Unrestricted};
 use crate::progress::Progress;
 use crate::told::{Told, figures};
 use crate::workspace::Workspace;
@@ -235,31 +235,29 @@ fn early(config: &Config) -> bool {
 /// Calls of the precondition before the function is looked at, where its paths are summarised.
 const LEARNING_CALLS: u64 = 4096;
 
-/// Who says which inputs are admissible; `None` if no input keeps to the sizes and ranges.
+/// How the precondition is treated; `None` if no input keeps to the sizes and ranges.
 fn precondition(
     config: &Config,
     program: Option<&Program>,
     workspace: &mut Workspace,
     first: &Input,
-) -> Result<Option<Precondition>, ExploreError> {
-    if precondition_name(config).is_none() {
-        return Ok(Some(Precondition::None));
+) -> Result<Option<Box<dyn Precondition>>, ExploreError> {
+    let is_looked_at_apart = !matches!(config.mode, Mode::Native | Mode::Early);
+    if precondition_name(config).is_none() || !is_looked_at_apart {
+        return Ok(Some(Box::new(Unrestricted)));
     }
-    Ok(match config.mode {
-        Mode::Native | Mode::Early => Some(Precondition::None),
-        Mode::Late => Some(Precondition::late()),
-        Mode::Summary | Mode::Auto => {
-            let Some(mut summary) = Summary::start(workspace, first)? else {
-                return Ok(None);
-            };
-            if config.mode == Mode::Auto {
-                return Precondition::auto(workspace, summary, program).map(Some);
-            }
-            let end = Instant::now() + config.time / 4;
-            summary.learn(workspace, LEARNING_CALLS, end)?;
-            Some(Precondition::Summary(Box::new(summary)))
-        }
-    })
+    if config.mode == Mode::Late {
+        return Ok(Some(Box::new(Late::default())));
+    }
+    let Some(mut summary) = Summary::start(workspace, first)? else {
+        return Ok(None);
+    };
+    if config.mode == Mode::Auto {
+        return Ok(Some(Box::new(Auto::new(workspace, summary, program)?)));
+    }
+    let end = Instant::now() + config.time / 4;
+    summary.learn(workspace, LEARNING_CALLS, end)?;
+    Ok(Some(Box::new(summary)))
 }
 
 /// Why there is nothing to report, if so.

@@ -18,7 +18,7 @@ use crate::executor::{ForkServer, HarnessExecutor};
 use crate::explorer::{Explorer, Finished, Plan, Tree};
 use crate::input::Input;
 use crate::memory;
-use crate::precondition::{Calls, Precondition, Summary};
+use crate::precondition::{Auto, Calls, Late, Precondition, Summary, Unrestricted};
 use crate::workspace::Workspace;
 
 /// What every harness begins with: `x` has the inputs.
@@ -85,25 +85,8 @@ pub fn explore(source: &str, size: usize, treated: Treated) -> Explored {
     let mut workspace = workspace(executor, nearmiss_twin::sites_of(&program));
     let number = workspace.channels.named(b"input", 0);
     let first = Input::of_channel(number, vec![0; size]);
-    let (precondition, mode) = match treated {
-        Treated::Early => (Precondition::None, 2),
-        Treated::Late => (Precondition::late(), 0),
-        Treated::Lazily | Treated::Learnt | Treated::Auto => {
-            let summary = Summary::start(&mut workspace, &first).expect("runs");
-            let mut summary = summary.expect("an input that keeps to the setup");
-            if treated == Treated::Learnt {
-                let end = Instant::now() + Duration::from_secs(300);
-                summary.learn(&mut workspace, 10_000, end).expect("runs");
-            }
-            match treated {
-                Treated::Auto => {
-                    let auto = Precondition::auto(&mut workspace, summary, None);
-                    (auto.expect("nothing to look at"), 0)
-                }
-                _ => (Precondition::Summary(Box::new(summary)), 0),
-            }
-        }
-    };
+    let mode = if treated == Treated::Early { 2 } else { 0 };
+    let precondition = precondition(&mut workspace, &first, treated);
     let mut results = Vec::new();
     let plan = Plan {
         first,
@@ -126,6 +109,28 @@ pub fn explore(source: &str, size: usize, treated: Treated) -> Explored {
         tree: explorer.tree,
         finished,
     }
+}
+
+fn precondition(
+    workspace: &mut Workspace,
+    first: &Input,
+    treated: Treated,
+) -> Box<dyn Precondition> {
+    match treated {
+        Treated::Early => return Box::new(Unrestricted),
+        Treated::Late => return Box::new(Late::default()),
+        Treated::Lazily | Treated::Learnt | Treated::Auto => {}
+    }
+    let summary = Summary::start(workspace, first).expect("runs");
+    let mut summary = summary.expect("an input that keeps to the setup");
+    if treated == Treated::Auto {
+        return Box::new(Auto::new(workspace, summary, None).expect("nothing to look at"));
+    }
+    if treated == Treated::Learnt {
+        let end = Instant::now() + Duration::from_secs(300);
+        summary.learn(workspace, 10_000, end).expect("runs");
+    }
+    Box::new(summary)
 }
 
 fn compile(directory: &TempDir, source: &str, size: usize) -> PathBuf {

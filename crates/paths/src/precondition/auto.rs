@@ -13,15 +13,13 @@
 
 use std::time::{Duration, Instant};
 
-use nearmiss_expr::TermId;
 use nearmiss_sites::program::Program;
 
-use super::Calls;
 use super::formula::Formula;
 use super::late::Late;
 use super::summary::Summary;
+use super::{Calls, PartialPath, Precondition};
 use crate::error::ExploreError;
-use crate::input::Input;
 use crate::workspace::{Solution, Workspace};
 
 /// A formula, or a summary and a rival.
@@ -78,6 +76,49 @@ const FIRST_TRIAL: u32 = 64;
 /// Partial paths of a trial.
 const TRIAL: u32 = 4;
 
+impl Precondition for Auto {
+    fn admit(
+        &mut self,
+        workspace: &mut Workspace,
+        path: &PartialPath,
+    ) -> Result<Solution, ExploreError> {
+        if let Some(formula) = &mut self.formula {
+            return match path.conditions.is_empty() {
+                true => formula.admit_first(workspace, &self.summary, path.goal),
+                false => formula.admit(workspace, path),
+            };
+        }
+        self.learn(workspace)?;
+        let start = Instant::now();
+        // The summary knows an input to begin with.
+        let is_late = self.turn != Turn::Summary && !path.conditions.is_empty();
+        let admitted = match is_late {
+            true => self.late.admit(workspace, path),
+            false => self.summary.admit(workspace, path),
+        };
+        let measured = match is_late {
+            true => &mut self.by_late,
+            false => &mut self.by_summary,
+        };
+        measured.add(start.elapsed());
+        let before = self.turn;
+        self.take_turns();
+        if self.turn == Turn::Late && before != Turn::Late {
+            // Large formulas that nobody asks about any more weigh on every question.
+            workspace.solver.renew();
+        }
+        admitted
+    }
+
+    fn calls(&self) -> Calls {
+        let by_formula = self.formula.as_ref().map_or(0, |formula| formula.calls);
+        Calls {
+            calls: self.summary.calls.calls + self.late.calls.calls + by_formula,
+            paths: self.summary.calls.paths.max(self.late.calls.paths),
+        }
+    }
+}
+
 impl Auto {
     /// Begins with the formula, if there is one, else with the summary.
     pub fn new(
@@ -102,42 +143,6 @@ impl Auto {
             admitted: 0,
             next_lesson: 0,
         })
-    }
-
-    /// Is there an admissible input that makes the conditions and the goal true?
-    pub fn admit(
-        &mut self,
-        workspace: &mut Workspace,
-        conditions: &[TermId],
-        goal: TermId,
-        base: &Input,
-    ) -> Result<Solution, ExploreError> {
-        if let Some(formula) = &mut self.formula {
-            return match conditions.is_empty() {
-                true => formula.admit_first(workspace, &self.summary, goal),
-                false => formula.admit(workspace, conditions, goal, base),
-            };
-        }
-        self.learn(workspace)?;
-        let start = Instant::now();
-        // The summary knows an input to begin with.
-        let is_late = self.turn != Turn::Summary && !conditions.is_empty();
-        let admitted = match is_late {
-            true => self.late.admit(workspace, conditions, goal, base),
-            false => self.summary.admit(workspace, conditions, goal, base),
-        };
-        let measured = match is_late {
-            true => &mut self.by_late,
-            false => &mut self.by_summary,
-        };
-        measured.add(start.elapsed());
-        let before = self.turn;
-        self.take_turns();
-        if self.turn == Turn::Late && before != Turn::Late {
-            // Large formulas that nobody asks about any more weigh on every question.
-            workspace.solver.renew();
-        }
-        admitted
     }
 
     fn learn(&mut self, workspace: &mut Workspace) -> Result<(), ExploreError> {
@@ -179,14 +184,5 @@ impl Auto {
         self.interval = self.interval.saturating_mul(2);
         self.by_summary = Measured::default();
         self.calls_before = self.summary.calls.calls;
-    }
-
-    /// What was asked of the precondition.
-    pub fn calls(&self) -> Calls {
-        let by_formula = self.formula.as_ref().map_or(0, |formula| formula.calls);
-        Calls {
-            calls: self.summary.calls.calls + self.late.calls.calls + by_formula,
-            paths: self.summary.calls.paths.max(self.late.calls.paths),
-        }
     }
 }

@@ -15,7 +15,7 @@ use nearmiss_merge::Judge;
 use nearmiss_sites::program::Program;
 use nearmiss_solve::{Answer, Limits, TreeSession};
 
-use super::Summary;
+use super::{Calls, PartialPath, Precondition, Summary};
 use crate::error::ExploreError;
 use crate::input::Input;
 use crate::workspace::{Solution, Workspace};
@@ -39,6 +39,36 @@ const TRIED_PARTS: usize = 24;
 /// So many answers are checked at first, and later one of so many.
 const CHECKED_AT_FIRST: u64 = 16;
 const CHECKED_LATER: u64 = 16;
+
+impl Precondition for Formula {
+    fn admit(
+        &mut self,
+        workspace: &mut Workspace,
+        path: &PartialPath,
+    ) -> Result<Solution, ExploreError> {
+        let mut all = path.conditions.to_vec();
+        all.extend(&self.parts);
+        let input = match workspace.ask(&all, path.goal, path.base) {
+            Solution::Input(input) => input,
+            Solution::Infeasible => return Ok(Solution::Infeasible),
+            Solution::Unknown => return Ok(Solution::Unknown),
+        };
+        self.answers += 1;
+        let is_checked =
+            self.answers <= CHECKED_AT_FIRST || self.answers.is_multiple_of(CHECKED_LATER);
+        if is_checked && !self.is_accepted(workspace, &input)? {
+            return Err(ExploreError::WrongPrecondition);
+        }
+        Ok(Solution::Input(input))
+    }
+
+    fn calls(&self) -> Calls {
+        Calls {
+            calls: self.calls,
+            paths: 0,
+        }
+    }
+}
 
 impl Formula {
     /// The formula of the harness's precondition. `None` if there is none, or if runs do not agree.
@@ -115,30 +145,6 @@ impl Formula {
         Ok(recorded.is_accepted())
     }
 
-    /// Is there an admissible input that makes the conditions and the goal true?
-    pub fn admit(
-        &mut self,
-        workspace: &mut Workspace,
-        conditions: &[TermId],
-        goal: TermId,
-        base: &Input,
-    ) -> Result<Solution, ExploreError> {
-        let mut all = conditions.to_vec();
-        all.extend(&self.parts);
-        let input = match workspace.ask(&all, goal, base) {
-            Solution::Input(input) => input,
-            Solution::Infeasible => return Ok(Solution::Infeasible),
-            Solution::Unknown => return Ok(Solution::Unknown),
-        };
-        self.answers += 1;
-        let is_checked =
-            self.answers <= CHECKED_AT_FIRST || self.answers.is_multiple_of(CHECKED_LATER);
-        if is_checked && !self.is_accepted(workspace, &input)? {
-            return Err(ExploreError::WrongPrecondition);
-        }
-        Ok(Solution::Input(input))
-    }
-
     /// Is there an admissible input that makes the goal true, where no other is known yet?
     pub fn admit_first(
         &mut self,
@@ -149,7 +155,12 @@ impl Formula {
         for &part in &self.parts {
             goal = workspace.terms.and(goal, part);
         }
-        self.admit(workspace, &summary.setup, goal, &summary.valid)
+        let path = PartialPath {
+            conditions: &summary.setup,
+            goal,
+            base: &summary.valid,
+        };
+        self.admit(workspace, &path)
     }
 }
 

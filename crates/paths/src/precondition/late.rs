@@ -10,7 +10,7 @@ use nearmiss_expr::TermId;
 use nearmiss_search::{Node, Trail};
 use nearmiss_trace::{LeadsTo, alternatives};
 
-use super::Calls;
+use super::{Calls, PartialPath, Precondition};
 use crate::error::ExploreError;
 use crate::fixed::{Another, FixedValues};
 use crate::input::Input;
@@ -60,21 +60,19 @@ struct Call {
     conditions: Vec<TermId>,
 }
 
-impl Late {
-    /// Is there an admissible input that makes the conditions and the goal true?
-    pub fn admit(
+impl Precondition for Late {
+    fn admit(
         &mut self,
         workspace: &mut Workspace,
-        conditions: &[TermId],
-        goal: TermId,
-        base: &Input,
+        path: &PartialPath,
     ) -> Result<Solution, ExploreError> {
-        let mut next = match workspace.ask(conditions, goal, base) {
+        let mut next = match workspace.ask(path.conditions, path.goal, path.base) {
             Solution::Input(input) => input,
             Solution::Infeasible => return Ok(Solution::Infeasible),
             Solution::Unknown => return Ok(Solution::Unknown),
         };
-        let partial_path: Vec<TermId> = conditions.iter().copied().chain([goal]).collect();
+        let partial_path = path.conditions.iter().copied().chain([path.goal]);
+        let partial_path: Vec<TermId> = partial_path.collect();
         let mut known = Known::default();
         let mut pending = Vec::new();
         for _ in 0..MOST_CALLS {
@@ -103,6 +101,12 @@ impl Late {
         Ok(Solution::Unknown)
     }
 
+    fn calls(&self) -> Calls {
+        self.calls
+    }
+}
+
+impl Late {
     /// The conditions of a call, behind those of the partial path, and its other ways that are new,
     /// each with how many conditions come before it.
     fn walk(

@@ -24,7 +24,7 @@ use nearmiss_abi::server::MODE_PRECONDITION;
 use nearmiss_expr::{TermId, Terms};
 use nearmiss_trace::{Event, LeadsTo, alternatives};
 
-use super::Calls;
+use super::{Calls, PartialPath, Precondition};
 use crate::error::ExploreError;
 use crate::input::Input;
 use crate::workspace::{RecordedRun, Solution, Workspace};
@@ -69,6 +69,56 @@ const REST: u64 = u64::MAX;
 const MOST_CALLS: u64 = 100_000;
 /// Rounds in which an input is looked for that keeps to what the setup assumes.
 const MOST_ASSUMPTIONS: usize = 1000;
+
+impl Precondition for Summary {
+    fn admit(
+        &mut self,
+        workspace: &mut Workspace,
+        path: &PartialPath,
+    ) -> Result<Solution, ExploreError> {
+        // Accepted inputs only come from here, so the base is one of them, or there was no query yet.
+        let (setup, valid) = (self.setup.clone(), self.valid.clone());
+        let path = if path.conditions.is_empty() {
+            &PartialPath {
+                conditions: &setup,
+                goal: path.goal,
+                base: &valid,
+            }
+        } else {
+            path
+        };
+        for _ in 0..MOST_CALLS {
+            if workspace.budget.is_exhausted() {
+                break;
+            }
+            let possible = self.nodes[0].possible;
+            let input = match ask_among(workspace, possible, path) {
+                Solution::Input(input) => input,
+                Solution::Infeasible if self.doubtful => return Ok(Solution::Unknown),
+                Solution::Infeasible => return Ok(Solution::Infeasible),
+                Solution::Unknown => return Ok(Solution::Unknown),
+            };
+            let accepted = self.nodes[0].accepted;
+            if workspace.holds(&[accepted], &input) {
+                return Ok(Solution::Input(input));
+            }
+            match ask_among(workspace, accepted, path) {
+                Solution::Input(input) => return Ok(Solution::Input(input)),
+                Solution::Unknown => return Ok(Solution::Unknown),
+                Solution::Infeasible => {}
+            }
+            let recorded = self.call(workspace, &input)?;
+            if recorded.is_accepted() {
+                return Ok(Solution::Input(recorded.input));
+            }
+        }
+        Ok(Solution::Unknown)
+    }
+
+    fn calls(&self) -> Calls {
+        self.calls
+    }
+}
 
 impl Summary {
     /// Knows nothing but the setup. `None` if no input keeps to what is assumed there.
@@ -152,47 +202,6 @@ impl Summary {
             self.is_told = true;
         }
         Ok(())
-    }
-
-    /// Is there an admissible input that makes the conditions and the goal true?
-    pub fn admit(
-        &mut self,
-        workspace: &mut Workspace,
-        conditions: &[TermId],
-        goal: TermId,
-        base: &Input,
-    ) -> Result<Solution, ExploreError> {
-        // Accepted inputs only come from here, so `base` is one of them, or nobody was asked yet.
-        let (conditions, base) = match conditions.is_empty() {
-            true => (self.setup.clone(), self.valid.clone()),
-            false => (conditions.to_vec(), base.clone()),
-        };
-        for _ in 0..MOST_CALLS {
-            if workspace.budget.is_exhausted() {
-                break;
-            }
-            let possible = self.nodes[0].possible;
-            let input = match ask_among(workspace, possible, &conditions, goal, &base) {
-                Solution::Input(input) => input,
-                Solution::Infeasible if self.doubtful => return Ok(Solution::Unknown),
-                Solution::Infeasible => return Ok(Solution::Infeasible),
-                Solution::Unknown => return Ok(Solution::Unknown),
-            };
-            let accepted = self.nodes[0].accepted;
-            if workspace.holds(&[accepted], &input) {
-                return Ok(Solution::Input(input));
-            }
-            match ask_among(workspace, accepted, &conditions, goal, &base) {
-                Solution::Input(input) => return Ok(Solution::Input(input)),
-                Solution::Unknown => return Ok(Solution::Unknown),
-                Solution::Infeasible => {}
-            }
-            let recorded = self.call(workspace, &input)?;
-            if recorded.is_accepted() {
-                return Ok(Solution::Input(recorded.input));
-            }
-        }
-        Ok(Solution::Unknown)
     }
 
     /// The inputs about which nothing is known.
@@ -343,13 +352,12 @@ impl Summary {
 
 /// Asks among the inputs that a formula describes. If `base` is one of them, the formula's parts are
 /// conditions like any other, and those that have nothing to do with the goal need not be looked at.
-fn ask_among(
-    workspace: &mut Workspace,
-    formula: TermId,
-    conditions: &[TermId],
-    goal: TermId,
-    base: &Input,
-) -> Solution {
+fn ask_among(workspace: &mut Workspace, formula: TermId, path: &PartialPath) -> Solution {
+    let &PartialPath {
+        conditions,
+        goal,
+        base,
+    } = path;
     if workspace.holds(&[formula], base) {
         let parts = conjuncts(&workspace.terms, formula);
         let all: Vec<TermId> = parts

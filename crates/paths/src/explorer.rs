@@ -9,7 +9,7 @@
 //!
 //! Nodes of the tree are hashes ([`Trail`]); a way that was decided once, by being taken, by being
 //! put on the stack, is never decided again. So no path is run twice, but for three reasons that are
-//! counted: values that had to be fixed (other values may lead along the same path), an early
+//! counted: values that had to be concretized (other values may lead along the same path), an early
 //! precondition (its own paths multiply those of the function), and an oracle whose ways are
 //! explored behind the function.
 
@@ -26,8 +26,8 @@ use nearmiss_server::Ended;
 use nearmiss_trace::Event;
 
 use crate::bounds::Limits;
+use crate::concretized::{Another, ConcretizedValues};
 use crate::error::ExploreError;
-use crate::fixed::{Another, FixedValues};
 use crate::input::Input;
 use crate::precondition::{PartialPath, Precondition};
 use crate::walk::{Fork, Purpose, Walked};
@@ -56,8 +56,8 @@ pub struct Explorer<'a> {
     pub(crate) decided: HashSet<Node>,
     /// The ends of paths of the function.
     ends: HashMap<Node, usize>,
-    /// The values that were met where one was fixed.
-    pub(crate) fixed: FixedValues,
+    /// The values that were met where one was concretized.
+    pub(crate) concretized: ConcretizedValues,
     /// How many alternatives of the oracle were met, by the function's path.
     pub(crate) oracle_ways: HashMap<Node, usize>,
     /// Checks that are known to fail: asking about them again brings nothing.
@@ -96,7 +96,7 @@ pub struct Tree {
     pub runs: u64,
     /// Runs along a path that was known.
     pub repeated: u64,
-    /// Of those, the ones that an oracle or a fixed value made necessary.
+    /// Of those, the ones that an oracle or a concretized value made necessary.
     pub asked_again: u64,
     /// Runs that were rejected by an assumption.
     pub rejected: u64,
@@ -106,11 +106,11 @@ pub struct Tree {
     pub infeasible_count: u64,
     /// The first of them.
     pub infeasible: Vec<DeadEnd>,
-    /// Partial paths about which nobody knows.
+    /// Partial paths of which it is not known whether they are feasible.
     pub unknown: u64,
     /// Partial paths beyond a bound.
     pub bounded: u64,
-    /// Places where a value was fixed that may have more values than were tried.
+    /// Places where a value was concretized that may have more values than were tried.
     pub narrowed: HashSet<SiteId>,
     /// Oracles with more ways than were tried on one path.
     pub oracle_cut: u64,
@@ -209,8 +209,8 @@ pub enum Finished {
 
 /// The least time for alternatives of the oracle.
 const LEAST_ORACLE_TIME: Duration = Duration::from_millis(500);
-/// How many dead ends are kept to be told.
-const KEPT_DEAD_ENDS: usize = 4096;
+/// The maximum of dead ends that are kept for the report.
+const MAX_DEAD_ENDS: usize = 4096;
 
 impl<'a> Explorer<'a> {
     /// Nothing was run yet.
@@ -232,7 +232,7 @@ impl<'a> Explorer<'a> {
             oracle: DepthFirst::default(),
             decided: HashSet::new(),
             ends: HashMap::new(),
-            fixed: FixedValues::default(),
+            concretized: ConcretizedValues::default(),
             oracle_ways: HashMap::new(),
             failing: HashSet::new(),
         }
@@ -372,7 +372,10 @@ impl<'a> Explorer<'a> {
         let site = pending.visit.events[fork.event].site;
         match fork.purpose {
             Purpose::Failure if self.failing.contains(&site) => None,
-            Purpose::Fixed => match self.fixed.another(&mut self.workspace.terms, fork.node) {
+            Purpose::Concretized => match self
+                .concretized
+                .another(&mut self.workspace.terms, fork.node)
+            {
                 Another::Goal(goal) => Some(goal),
                 Another::TooMany => {
                     self.tree.narrowed.insert(site);
@@ -385,7 +388,7 @@ impl<'a> Explorer<'a> {
 
     fn dead_end(&mut self, pending: &Pending) {
         self.tree.infeasible_count += 1;
-        if self.tree.infeasible.len() < KEPT_DEAD_ENDS {
+        if self.tree.infeasible.len() < MAX_DEAD_ENDS {
             self.tree.infeasible.push(DeadEnd {
                 visit: pending.visit.clone(),
                 fork: pending.fork,

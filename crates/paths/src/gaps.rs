@@ -64,7 +64,7 @@ impl Gaps<'_, '_, '_> {
         Some(format!("{why}, with {open} partial paths undecided"))
     }
 
-    /// What went wrong so many times.
+    /// What went wrong, and how often.
     fn counts(&self) -> impl Iterator<Item = String> {
         let (tree, collection) = (&self.explorer.tree, &self.study.collection);
         let numbers = [
@@ -88,7 +88,7 @@ impl Gaps<'_, '_, '_> {
         words.into_iter().flatten()
     }
 
-    /// Functions that nobody defines.
+    /// Functions that no file defines.
     fn missing(&self) -> impl Iterator<Item = String> {
         let missing = self.study.collection.missing.iter();
         missing.map(|(name, runs)| {

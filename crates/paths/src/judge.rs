@@ -93,7 +93,7 @@ impl Judge {
     }
 }
 
-/// What has been said; one who panicked has left it whole.
+/// What has been said; a thread that panicked has left it whole.
 fn lock(judged: &Mutex<Judged>) -> MutexGuard<'_, Judged> {
     judged.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -145,7 +145,7 @@ fn judge_all(
     Ok(())
 }
 
-/// How a twin is served, in a directory of its own: its sanitizers tell all and go on.
+/// How a twin is served, in a directory of its own: its sanitizers report all failures and go on.
 pub fn settings(
     twin: &TwinProgram,
     mut environment: Vec<(OsString, OsString)>,

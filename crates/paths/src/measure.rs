@@ -1,4 +1,4 @@
-//! Who counts coverage: on a thread of its own, beside the exploration.
+//! Counting coverage, on a thread of its own beside the exploration.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -38,7 +38,7 @@ pub struct Measure {
     budget: Budget,
 }
 
-/// A test, and who wants to know what it adds.
+/// A test, and where to send what it adds.
 struct Case {
     rows: Vec<u8>,
     answer: Option<Sender<Counted>>,
@@ -85,11 +85,11 @@ impl Measure {
 
     /// Counts a test.
     pub fn look_at(&self, rows: Vec<u8>) {
-        // Who has given up says so in the end.
+        // A thread that has given up says so in the end.
         let _ = self.cases.send(Case { rows, answer: None });
     }
 
-    /// Counts a test and waits for what it adds; `None` if nobody counts any more.
+    /// Counts a test and waits for what it adds; `None` if the thread has given up.
     pub fn ask(&self, rows: Vec<u8>) -> Option<Counted> {
         let (answer, receiver) = channel();
         let answer = Some(answer);
@@ -131,7 +131,7 @@ fn measure(
         let gain = meter.run(&case.rows)?;
         if let Some(answer) = case.answer {
             let is_full = meter.is_full(bench.cover);
-            // Who does not wait any more has stopped.
+            // A receiver that is gone has stopped.
             let _ = answer.send(Counted { gain, is_full });
         }
     }

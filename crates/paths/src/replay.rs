@@ -17,7 +17,7 @@ use crate::error::ExploreError;
 use crate::judge::settings;
 use crate::study::environment;
 
-/// How long a run may take: nobody waits for thousands of them.
+/// How long a run may take: longer than in an exploration, which makes thousands.
 const RUN_TIME: Duration = Duration::from_secs(10);
 
 /// An exploration that has been made.

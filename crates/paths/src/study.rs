@@ -13,7 +13,6 @@ use nearmiss_server::{Server, Settings};
 use nearmiss_sites::program::Program;
 use nearmiss_solve::{Backend, Stack};
 
-use crate::apart::Apart;
 use crate::bounds::Limits;
 use crate::budget::Budget;
 use crate::build::{self, Programs};
@@ -28,7 +27,8 @@ use crate::measure::{self, Measure};
 use crate::memory::Limit;
 use crate::precondition::{Auto, Late, Precondition, Summary, Unrestricted};
 use crate::progress::Progress;
-use crate::told::{Told, figures};
+use crate::report::{ReportBuilder, figures};
+use crate::signatures::CoverageSignatures;
 use crate::workspace::Workspace;
 use crate::{Config, Cover, Mode};
 
@@ -64,7 +64,7 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, E
         measure: Some(measure(config, &programs, finishing)),
         is_covered: false,
         rejected: 0,
-        apart: Apart::new(config.cover),
+        signatures: CoverageSignatures::new(config.cover),
     };
     let first = study.first_input(&mut workspace);
     let Some(precondition) = precondition(config, program.as_ref(), &mut workspace, &first)? else {
@@ -81,7 +81,7 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, E
     }
     let figures = figures(&explorer, start.elapsed());
     let infeasible = explain(&mut explorer, &programs, config.time);
-    Ok(Told::new(study, explorer).report(figures, infeasible))
+    Ok(ReportBuilder::new(study, explorer).report(figures, infeasible))
 }
 
 /// What happens while a function is explored.
@@ -92,16 +92,16 @@ pub struct Study<'a> {
     pub programs: Arc<Programs>,
     /// What has arrived.
     pub collection: Collection,
-    /// Who sees every test.
+    /// Runs every test on the sanitizer twin.
     pub judge: Option<Judge>,
-    /// Who counts what tests cover.
+    /// Counts what tests cover.
     pub measure: Option<Measure>,
     /// Whether branches or conditions were wanted, and all of them are covered.
     pub is_covered: bool,
     /// Tests that the precondition rejects, where only requirements were posted.
     pub rejected: u64,
-    /// Who tells runs apart that fixed a value.
-    apart: Apart,
+    /// Distinguishes runs that concretized a value.
+    signatures: CoverageSignatures,
     progress: &'a Progress,
 }
 
@@ -124,7 +124,7 @@ impl Study<'_> {
         mut arrival: Arrival,
     ) -> Result<bool, ExploreError> {
         let measure = self.measure.as_ref();
-        arrival.is_new = (self.apart).is_new(&arrival, &explorer.workspace.channels, measure);
+        arrival.is_new = (self.signatures).is_new(&arrival, &explorer.workspace.channels, measure);
         let is_admissible = !arrival.is_new || self.is_accepted(explorer.workspace, &arrival)?;
         self.rejected += u64::from(!is_admissible);
         if is_admissible {
@@ -141,9 +141,9 @@ impl Study<'_> {
                 judge.look_at(number, rows.clone());
             }
         }
-        self.tell(explorer);
+        self.update_progress(explorer);
         let enough =
-            (self.config.paths).is_some_and(|most| self.collection.tests.len() as u64 >= most);
+            (self.config.paths).is_some_and(|max| self.collection.tests.len() as u64 >= max);
         Ok(enough || self.is_covered)
     }
 
@@ -158,7 +158,7 @@ impl Study<'_> {
             measure.look_at(rows.clone());
             return true;
         }
-        // Where nobody counts, every path is a test.
+        // Without coverage every path is a test.
         let Some(counted) = measure.ask(rows.clone()) else {
             return true;
         };
@@ -185,7 +185,7 @@ impl Study<'_> {
         Ok(recorded.is_accepted())
     }
 
-    fn tell(&self, explorer: &Explorer<'_>) {
+    fn update_progress(&self, explorer: &Explorer<'_>) {
         let progress = self.progress;
         progress.paths.set(self.collection.tests.len() as u64);
         progress.infeasible.set(explorer.tree.infeasible_count);
@@ -194,7 +194,7 @@ impl Study<'_> {
         let calls = explorer.precondition.calls().calls;
         progress.precondition_calls.set(calls);
         let queries = explorer.workspace.solver.statistics().queries();
-        progress.questions.set(queries);
+        progress.queries.set(queries);
         progress.findings.set(self.collection.failed.len() as u64);
     }
 }
@@ -306,13 +306,7 @@ fn workspace(
 ) -> Workspace {
     let sites = nearmiss_twin::sites_of(&programs.recording);
     let solver = Stack::new(Backend::of(config.solver.as_deref())).tree();
-    Workspace::new(
-        Box::new(executor),
-        sites,
-        solver,
-        config.question_time,
-        budget,
-    )
+    Workspace::new(Box::new(executor), sites, solver, config.query_time, budget)
 }
 
 /// Inputs are named memory and nothing else; small tables, since functions are small.
@@ -329,8 +323,8 @@ fn recording_options() -> String {
     format!("{},{}=n", numbers.join(","), options::OPTION_CHANNELS)
 }
 
-/// The same environment for everybody: what a function does must not depend on who explores it. New memory
-/// is filled with 0xbe, as AddressSanitizer does: so it is seen what was never written.
+/// The same environment on every machine: what a function does must not depend on it. New memory is
+/// filled with 0xbe, as AddressSanitizer does: so it is seen what was never written.
 pub fn environment() -> Vec<(OsString, OsString)> {
     let fixed = [
         ("LANG", "C"),

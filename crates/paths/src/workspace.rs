@@ -12,10 +12,10 @@ use nearmiss_solve::{Answer, Limits, TreeSession};
 use nearmiss_trace::{Arena, Event, Reading, RecordedPath};
 
 use crate::budget::Budget;
+use crate::dedup;
 use crate::error::ExploreError;
 use crate::executor::{Call, HarnessExecutor, events_read};
 use crate::input::{Channels, Input};
-use crate::told_twice;
 
 /// An arena of terms, with what fills it and what answers queries about it.
 pub struct Workspace {
@@ -133,7 +133,7 @@ impl Workspace {
         };
         let mut path = RecordedPath::read(&run.trace, &self.sites, &mut arena, how);
         path.events.retain(matters);
-        told_twice::drop_handlers_words(&mut path.events);
+        dedup::dedup_failed_checks(&mut path.events);
         Ok(RecordedRun {
             ended: run.ended,
             results: run.results,
@@ -142,8 +142,8 @@ impl Workspace {
         })
     }
 
-    /// What the harness assumes while it makes the inputs holds in every run: the solver is told
-    /// once, after the first run that kept to all of it.
+    /// What the harness assumes while it makes the inputs holds in every run: the solver assumes
+    /// it, after the first run that kept to all of it.
     pub fn learn_setup(&mut self, recorded: &RecordedRun) {
         let is_known = self.knows_setup || recorded.path.phase == PHASE_SETUP;
         if is_known || recorded.path.numbers.is_empty() {

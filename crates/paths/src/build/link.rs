@@ -1,4 +1,4 @@
-//! Compiling all of it, and linking: with stubs for functions that nobody defines.
+//! Compiling all of it, and linking: with stubs for functions that no file defines.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -18,8 +18,8 @@ use super::tool::word;
 use super::unit::Variable;
 use super::{PROGRAM, Programs, symbols};
 
-/// How often new undefined names may come up: a linker may tell only some at a time.
-const MOST_LINKS: usize = 50;
+/// How often new undefined names may come up: a linker may report only some at a time.
+const MAX_LINKS: usize = 50;
 
 /// How a program was made.
 #[derive(Debug)]
@@ -64,7 +64,7 @@ fn has_main(object: &Path) -> bool {
 pub enum Made {
     /// It is built.
     Programs(Box<Programs>),
-    /// Nobody defines these variables, which may be needed: the subject is to define them.
+    /// No file defines these variables, which may be needed: the subject is to define them.
     Needs(Vec<Variable>),
 }
 
@@ -169,7 +169,7 @@ fn link(
 ) -> Result<Linked, BuildError> {
     let directory = recipe.compiler.directory.clone();
     let mut stubs = Stubs::default();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         let words = recipe.link_words(objects, program);
         let mut messages = Vec::new();
         if nearmiss_cc::build_in(&directory, &words, &recipe.compiler.config, &mut messages) {
@@ -203,7 +203,7 @@ fn link(
     Err(BuildError::EverMoreMissing)
 }
 
-/// The variables among what nobody defines.
+/// The variables among what no file defines.
 #[derive(Debug, Default)]
 struct Missing {
     variables: BTreeSet<String>,

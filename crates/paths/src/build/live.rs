@@ -15,7 +15,7 @@ const APART: [&str; 3] = ["-O0", "-ffunction-sections", "-fdata-sections"];
 /// The harness's own functions, for programs that do not record.
 const REPLAY_ARCHIVE: &str = "libnearmiss_replay.a";
 
-/// The names that code needs that may run, and that nobody defines.
+/// The names that code needs that may run, and that no file defines.
 pub fn undefined(recipe: &Recipe) -> Result<BTreeSet<String>, ToolError> {
     let directory = &recipe.compiler.directory;
     let mut subject = recipe.source.clone();

@@ -29,12 +29,12 @@ pub struct Looked {
 pub struct Looker<'a> {
     compiler: &'a Compiler,
     seen: Vec<Option<Looked>>,
-    /// What must be told.
+    /// Notes for the report.
     pub notes: Vec<String>,
 }
 
 impl<'a> Looker<'a> {
-    /// For so many files.
+    /// For this number of files.
     pub fn new(compiler: &'a Compiler, files: usize) -> Looker<'a> {
         Looker {
             compiler,

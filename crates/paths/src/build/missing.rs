@@ -1,4 +1,4 @@
-//! What nobody defines: functions get a stub that ends the run, variables are zeros.
+//! What no file defines: functions get a stub that ends the run, variables are zeros.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -13,7 +13,7 @@ use super::source::Source;
 pub const MISSING: &str = "missing";
 /// With what status a run ends that came to one.
 pub const MISSING_STATUS: i32 = 86;
-/// Bytes of a variable of which nobody knows the size.
+/// Bytes of a variable of which the size is not known.
 const STORAGE: usize = 65536;
 
 /// The symbols that the linker did not find, by what it said (GNU ld or lld).
@@ -105,7 +105,7 @@ pub fn note_unsized(variable: &str) -> String {
 pub struct Stubs {
     /// A run that calls one ends there.
     pub functions: BTreeSet<String>,
-    /// Variables that no code needs that may run, or of which nobody knows the size.
+    /// Variables that no code needs that may run, or of which the size is not known.
     pub variables: BTreeSet<String>,
 }
 

@@ -5,7 +5,7 @@
 //!                                                                    │
 //!       other C files ───────────────────────────────► nearmiss cc ◄─┘
 //!                                                          ▼
-//!       objects, archives, -l … ───────────────────────► linker ◄── missing.c: what nobody defines
+//!       objects, archives, -l … ───────────────────────► linker ◄── missing.c: what no file defines
 //!                                                          ▼
 //!                                      recording ─► twin      (coverage: `crate::coverage`)
 //! ```
@@ -78,10 +78,10 @@ pub struct Programs {
     pub function: String,
     /// The user's file that has the function, as he named it.
     pub source: PathBuf,
-    /// What nobody defines. A run that calls such a function ends there, with the status
+    /// What no file defines. A run that calls such a function ends there, with the status
     /// [`MISSING_STATUS`] and a result row [`MISSING`] that has the function's name.
     pub undefined: Undefined,
-    /// What else must be told.
+    /// Notes for the report.
     pub notes: Vec<String>,
     /// How it was made: other programs are made of the same files.
     pub(crate) recipe: Recipe,
@@ -112,7 +112,7 @@ pub fn build(
         let subject = subject::find(&compiler, files.clone(), request, &additions)?;
         match link::make(compiler.clone(), subject)? {
             Made::Programs(mut programs) => {
-                programs.tell_of_zeros(&files, request);
+                programs.note_zero_initialized(&files, request);
                 return Ok(*programs);
             }
             Made::Needs(variables) => additions.variables.extend(variables),
@@ -122,7 +122,7 @@ pub fn build(
 
 impl Programs {
     /// Notes which variables are zeros for lack of a definition.
-    fn tell_of_zeros(&mut self, files: &Files, request: Option<&Request>) {
+    fn note_zero_initialized(&mut self, files: &Files, request: Option<&Request>) {
         let is_input = |name: &String| request.is_some_and(|it| it.globals.contains(name));
         let Undefined {
             variables,

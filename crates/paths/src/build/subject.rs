@@ -34,7 +34,7 @@ pub struct Subject {
     pub plan: Option<Plan>,
     /// What is compiled and linked beside it.
     pub files: Files,
-    /// What must be told.
+    /// Notes for the report.
     pub notes: Vec<String>,
     /// What is defined for it.
     pub additions: Additions,
@@ -51,7 +51,7 @@ fn listed(functions: &BTreeSet<String>, content: &str) -> Vec<String> {
 }
 
 /// Finds out what is under test, and writes a harness if there is none. `additions` are what the files
-/// need and nobody has.
+/// need and do not define.
 pub fn find(
     compiler: &Compiler,
     files: Files,
@@ -78,7 +78,7 @@ pub(super) struct Finder<'a> {
     pub additions: Additions,
 }
 
-/// So many functions of a file are named where the one that was asked for is not there.
+/// The maximum of functions of a file that are named where the one that was asked for is not there.
 const FEW_FUNCTIONS: usize = 8;
 
 impl Finder<'_> {

@@ -13,9 +13,9 @@ use super::subject::{Finder, OTHER_MAIN};
 /// What is written behind the files that the harness includes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Additions {
-    /// Variables that the files declare and nobody defines.
+    /// Variables that the files declare and none defines.
     pub variables: Vec<Variable>,
-    /// Functions that nobody defines and that are to be stubs.
+    /// Functions that no file defines and that are to be stubs.
     pub functions: Vec<String>,
 }
 
@@ -62,7 +62,7 @@ impl Additions {
 }
 
 impl Finder<'_> {
-    /// Variables that are to be inputs and that nobody defines are defined here, if the files declare them.
+    /// Variables that are to be inputs and that no file defines are defined here, if the files declare them.
     pub fn add_globals(&mut self, request: &Request, included: &[usize]) -> Result<(), BuildError> {
         for name in &request.globals {
             let known = self.additions.variables.iter().any(|it| it.name == *name);

@@ -7,7 +7,7 @@ use super::error::CoverageError;
 use crate::build::tool::{self, Said, word, words};
 use crate::build::{Programs, Recipe};
 
-/// What clang is told for the file under test. Names that are not compressed are read by us.
+/// Options for the file under test. Names are not compressed because they are read here.
 const COUNTING: [&str; 7] = [
     "-O0",
     "-g0",

@@ -1,4 +1,4 @@
-//! `llvm-profdata` and `llvm-cov`: the numbers that are told are theirs.
+//! `llvm-profdata` and `llvm-cov`: the numbers of the report are theirs.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,13 +1,13 @@
 //! Whichever suits: the formula of the precondition's code; where there is none a summary that grows,
-//! unless exploring the precondition anew each time is quicker.
+//! unless exploring the precondition again each time is quicker.
 //!
 //! A summary is best where the precondition has few paths, or where a path that is known decides many
-//! questions. If nearly every partial path needs a path of the precondition that nobody knew, its formula
-//! only grows, and the late treatment is quicker. Nobody can tell beforehand; so both are measured. After
+//! queries. If nearly every partial path needs a path of the precondition that was not known, its formula
+//! only grows, and the late treatment is quicker. This is not known beforehand; so both are measured. After
 //! a number of partial paths a few are given to the late treatment; if those took clearly less time, it
 //! stays with it, else the next trial comes after twice as many.
 //!
-//! Calls of the precondition are cheap beside questions, and what is known of it makes questions easier. So
+//! Calls of the precondition are cheap beside queries, and what is known of it makes queries easier. So
 //! it learns on the side: a few calls at once, then as many as there were partial paths, each time their
 //! number has doubled.
 
@@ -104,7 +104,7 @@ impl Precondition for Auto {
         let before = self.turn;
         self.take_turns();
         if self.turn == Turn::Late && before != Turn::Late {
-            // Large formulas that nobody asks about any more weigh on every question.
+            // Large formulas that are not queried any more weigh on every query.
             workspace.solver.renew();
         }
         admitted
@@ -165,21 +165,21 @@ impl Auto {
                     self.turn = Turn::Trial;
                     self.by_late = Measured::default();
                 } else {
-                    self.begin_anew();
+                    self.restart();
                 }
             }
             Turn::Trial if self.by_late.count >= TRIAL => {
                 if self.by_late.mean() * 3 < self.by_summary.mean() * 2 {
                     self.turn = Turn::Late;
                 } else {
-                    self.begin_anew();
+                    self.restart();
                 }
             }
             _ => {}
         }
     }
 
-    fn begin_anew(&mut self) {
+    fn restart(&mut self) {
         self.turn = Turn::Summary;
         self.interval = self.interval.saturating_mul(2);
         self.by_summary = Measured::default();

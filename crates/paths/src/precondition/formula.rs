@@ -1,10 +1,10 @@
 //! The precondition as one formula that is known beforehand ([`nearmiss_merge`]): no call of it is
-//! needed to answer a question.
+//! needed to answer a query.
 //!
 //! The formula is made from the precondition's code, not from its runs; so runs have to agree with it. Before
 //! it is used, the precondition is called on an input that keeps to the setup, and on one for each part of the
 //! formula that breaks that part (the first ones, and as long as there is time). Later the first answers and
-//! every so many are checked.
+//! one of several later ones are checked.
 
 use std::time::{Duration, Instant};
 
@@ -33,10 +33,10 @@ const CHANNEL: &[u8] = b"input";
 /// How long the formula is made, and how long it is tried, at most.
 const MAKING_TIME: Duration = Duration::from_secs(2);
 /// Larger formulas would be slower than calls.
-const MOST_TERMS: usize = 200_000;
+const MAX_TERMS: usize = 200_000;
 /// Parts of the formula that are tried before it is used.
 const TRIED_PARTS: usize = 24;
-/// So many answers are checked at first, and later one of so many.
+/// How many answers are checked at first, and of how many later one is.
 const CHECKED_AT_FIRST: u64 = 16;
 const CHECKED_LATER: u64 = 16;
 
@@ -95,7 +95,7 @@ impl Formula {
         let Ok(parts) = parts else {
             return Ok(None);
         };
-        if workspace.terms.len() - before > MOST_TERMS {
+        if workspace.terms.len() - before > MAX_TERMS {
             return Ok(None);
         }
         let mut formula = Formula {

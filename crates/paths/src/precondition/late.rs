@@ -11,8 +11,8 @@ use nearmiss_search::{Node, Trail};
 use nearmiss_trace::{LeadsTo, alternatives};
 
 use super::{Calls, PartialPath, Precondition};
+use crate::concretized::{Another, ConcretizedValues};
 use crate::error::ExploreError;
-use crate::fixed::{Another, FixedValues};
 use crate::input::Input;
 use crate::workspace::{RecordedRun, Solution, Workspace};
 
@@ -25,10 +25,10 @@ pub struct Late {
     ends: HashSet<Node>,
 }
 
-/// Most calls for one partial path; beyond, nobody knows.
-const MOST_CALLS: u64 = 100_000;
+/// The maximum of calls for one partial path; beyond, the answer is not known.
+const MAX_CALLS: u64 = 100_000;
 
-/// A partial path of the precondition that nobody has asked about yet.
+/// A partial path of the precondition that was not queried yet.
 struct Pending {
     call: Rc<Call>,
     /// How many of the call's conditions come before it.
@@ -49,7 +49,7 @@ enum Goal {
 #[derive(Default)]
 struct Known {
     decided: HashSet<Node>,
-    fixed: FixedValues,
+    concretized: ConcretizedValues,
     /// Something could not be decided.
     doubtful: bool,
 }
@@ -75,7 +75,7 @@ impl Precondition for Late {
         let partial_path: Vec<TermId> = partial_path.collect();
         let mut known = Known::default();
         let mut pending = Vec::new();
-        for _ in 0..MOST_CALLS {
+        for _ in 0..MAX_CALLS {
             if workspace.budget.is_exhausted() {
                 break;
             }
@@ -128,7 +128,7 @@ impl Late {
                 }
             }
             if let (EventKind::Fixed, Some(condition)) = (event.kind, event.condition)
-                && known.fixed.meet(trail.node(), condition)
+                && known.concretized.meet(trail.node(), condition)
             {
                 found.push((conditions.len(), Goal::AnotherValue(trail.node())));
             }
@@ -151,7 +151,8 @@ fn next_input(
     while let Some(Pending { call, before, goal }) = pending.pop() {
         let goal = match goal {
             Goal::Way(goal) => goal,
-            Goal::AnotherValue(node) => match known.fixed.another(&mut workspace.terms, node) {
+            Goal::AnotherValue(node) => match known.concretized.another(&mut workspace.terms, node)
+            {
                 Another::Goal(goal) => goal,
                 Another::TooMany => {
                     known.doubtful = true;

@@ -13,7 +13,7 @@
 //!
 //! A precondition that is a conjunction becomes just that conjunction, condition by condition, as
 //! the function's paths ask for them; its parts are posted one by one, so that those which have
-//! nothing to do with a question stay out of it. [`Summary::learn`] goes through the tree
+//! nothing to do with a query stay out of it. [`Summary::learn`] goes through the tree
 //! beforehand.
 
 use std::time::Instant;
@@ -42,14 +42,14 @@ pub struct Summary {
     doubtful: bool,
     /// There is no other path.
     pub is_complete: bool,
-    /// The solver was told.
-    is_told: bool,
+    /// The solver assumes it.
+    is_assumed: bool,
 }
 
 /// A node of the precondition's execution tree.
 struct Node {
     /// The ways from here, of which one is taken: the last stands for all that the others leave
-    /// over. None: it accepts or rejects, or nobody has been here.
+    /// over. None: it accepts or rejects, or no run has been here.
     ways: Vec<Child>,
     accepted: TermId,
     possible: TermId,
@@ -59,16 +59,16 @@ struct Node {
 struct Child {
     choice: u64,
     condition: TermId,
-    /// Where it leads; `None`: nobody has been there.
+    /// Where it leads; `None`: no run has been there.
     node: Option<usize>,
 }
 
 /// The choice that stands for all values that were not met.
 const REST: u64 = u64::MAX;
-/// Most calls for one partial path; beyond, nobody knows.
-const MOST_CALLS: u64 = 100_000;
+/// The maximum of calls for one partial path; beyond, the answer is not known.
+const MAX_CALLS: u64 = 100_000;
 /// Rounds in which an input is looked for that keeps to what the setup assumes.
-const MOST_ASSUMPTIONS: usize = 1000;
+const MAX_ASSUMPTIONS: usize = 1000;
 
 impl Precondition for Summary {
     fn admit(
@@ -87,7 +87,7 @@ impl Precondition for Summary {
         } else {
             path
         };
-        for _ in 0..MOST_CALLS {
+        for _ in 0..MAX_CALLS {
             if workspace.budget.is_exhausted() {
                 break;
             }
@@ -127,7 +127,7 @@ impl Summary {
         first: &Input,
     ) -> Result<Option<Summary>, ExploreError> {
         let mut next = first.clone();
-        for _ in 0..MOST_ASSUMPTIONS {
+        for _ in 0..MAX_ASSUMPTIONS {
             let recorded = workspace.run(MODE_PRECONDITION, &next)?;
             workspace.learn_setup(&recorded);
             let events = &recorded.path.events;
@@ -165,14 +165,14 @@ impl Summary {
             valid: recorded.input.clone(),
             doubtful: false,
             is_complete: false,
-            is_told: false,
+            is_assumed: false,
         };
         summary.grow(workspace, &recorded);
         summary
     }
 
-    /// Goes through paths of the precondition that nobody asked for, up to so many calls. Once all are
-    /// known, the solver is told.
+    /// Goes through paths of the precondition that no query asked for, up to this number of calls. Once
+    /// all are known, the solver assumes them.
     pub fn learn(
         &mut self,
         workspace: &mut Workspace,
@@ -193,13 +193,13 @@ impl Summary {
                 Solution::Unknown => break,
             }
         }
-        if self.is_complete && !self.is_told {
-            // What admissible inputs are like holds in every question from now on.
+        if self.is_complete && !self.is_assumed {
+            // What admissible inputs are like holds in every query from now on.
             let parts = conjuncts(&workspace.terms, self.nodes[0].possible);
             workspace.solver.assume_always(&parts);
             // What was made of terms before is wider than it need be now.
             workspace.solver.renew();
-            self.is_told = true;
+            self.is_assumed = true;
         }
         Ok(())
     }
@@ -253,7 +253,7 @@ impl Summary {
         }
     }
 
-    /// A node that nobody had been at decides as the event says.
+    /// A node that no run had been at decides as the event says.
     fn decide(&mut self, workspace: &mut Workspace, node: usize, event: &Event, condition: TermId) {
         let mut ways = vec![Child {
             choice: event.choice,
@@ -269,7 +269,7 @@ impl Summary {
                 node: fails.then(|| self.add_end(workspace, false)),
             });
         }
-        // A value that was fixed has others, and nobody knows how many.
+        // A value that was concretized has others, and it is not known how many.
         if event.kind == EventKind::Fixed {
             ways.push(Child {
                 choice: REST,

@@ -20,16 +20,16 @@ use crate::measure::Measured;
 use crate::study::Study;
 use crate::{Cover, Mode, freed, naming};
 
-/// An exploration that has ended.
-pub struct Told<'a, 'l> {
+/// Makes the report of an exploration that has ended.
+pub struct ReportBuilder<'a, 'l> {
     study: Study<'a>,
     explorer: Explorer<'l>,
 }
 
-impl<'a, 'l> Told<'a, 'l> {
+impl<'a, 'l> ReportBuilder<'a, 'l> {
     /// Everything is there.
-    pub fn new(study: Study<'a>, explorer: Explorer<'l>) -> Told<'a, 'l> {
-        Told { study, explorer }
+    pub fn new(study: Study<'a>, explorer: Explorer<'l>) -> ReportBuilder<'a, 'l> {
+        ReportBuilder { study, explorer }
     }
 
     /// The report.

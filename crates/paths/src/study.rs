@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Instant;
 
+use nearmiss_abi::channel::{ChannelKind, ChannelSet};
 use nearmiss_abi::environment as options;
 use nearmiss_abi::server::{MODE_BOTH, MODE_FUNCTION, MODE_PRECONDITION};
 use nearmiss_harness::INPUT;
@@ -320,7 +321,9 @@ fn recording_options() -> String {
         (options::OPTION_STRICT, 1),
     ];
     let numbers = numbers.map(|(name, value)| format!("{name}={value}"));
-    format!("{},{}=n", numbers.join(","), options::OPTION_CHANNELS)
+    let channels = ChannelSet::NONE.with(ChannelKind::Named);
+    let name = options::OPTION_CHANNELS;
+    format!("{},{name}={channels}", numbers.join(","))
 }
 
 /// The same environment on every machine: what a function does must not depend on it. New memory is

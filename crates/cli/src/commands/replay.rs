@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use nearmiss_abi::channel::ChannelSet;
 use nearmiss_campaign::Campaign;
 use nearmiss_engine::{Config, Options, Output};
 use nearmiss_judge::complaint::complaints;
@@ -54,7 +55,7 @@ fn replay_finding(id: &str, arguments: &ReplayArguments) -> Result<u8, String> {
         checks: None,
         sandbox: environment::sandbox(arguments.no_sandbox)?,
         solver: None,
-        channels: String::new(),
+        channels: ChannelSet::NONE,
         options: Options::default(),
         output: Output::Through,
         clang: compiler.clang,

@@ -99,7 +99,7 @@ impl Collection {
             return Verdict::Ended(format!("calls {name}, which nobody defines"));
         }
         // A division that ends the program takes along the check that would say how to avoid it.
-        let has_died = recorded.ended == Ended::Signal(SIGFPE) && !arrival.was_foreseen;
+        let has_died = recorded.ended == Some(Ended::Signal(SIGFPE)) && !arrival.was_foreseen;
         if has_died
             && arrival
                 .failed()
@@ -113,18 +113,18 @@ impl Collection {
             None => {}
         }
         match (recorded.ended, recorded.result(RETURNED)) {
-            (Ended::Signal(signal), _) => {
+            (Some(Ended::Signal(signal)), _) => {
                 self.unexplained += 1;
                 Verdict::Failure(format!("signal {signal}"))
             }
-            (Ended::TimedOut, _) => {
+            (None, _) => {
                 self.endless += 1;
                 Verdict::Ended("did not end in time".into())
             }
             // A harness of another tool has a `main` of its own.
-            (Ended::Exited(0), None) if describer.plan.is_none() => Verdict::None,
-            (Ended::Exited(status), None) => Verdict::Ended(format!("exit {status}")),
-            (Ended::Exited(_), Some(_)) => match recorded.says_yes(VERDICT) {
+            (Some(Ended::Exited(0)), None) if describer.plan.is_none() => Verdict::None,
+            (Some(Ended::Exited(status)), None) => Verdict::Ended(format!("exit {status}")),
+            (Some(Ended::Exited(_)), Some(_)) => match recorded.says_yes(VERDICT) {
                 Some(true) => Verdict::Pass,
                 Some(false) => Verdict::Fail,
                 None => Verdict::None,
@@ -141,7 +141,7 @@ impl Collection {
         }
         let path = &arrival.recorded.path;
         // That a run did not end is said of it already.
-        let is_cut = path.stopped && arrival.recorded.ended != Ended::TimedOut;
+        let is_cut = path.stopped && !arrival.recorded.is_unended();
         self.damaged += u64::from(is_cut || path.inconsistent > 0);
         for note in &path.notes {
             let Some(kind) = NoteKind::from_code(note.kind) else {

@@ -25,8 +25,8 @@ pub struct Call {
 /// What one run of the harness left.
 #[derive(Debug)]
 pub struct RawRun {
-    /// How it ended.
-    pub ended: Ended,
+    /// How it ended; `None`: it had to be killed.
+    pub ended: Option<Ended>,
     /// What it handed to `nearmiss_result`: name and bytes, in order.
     pub results: Vec<(String, Vec<u8>)>,
     /// What it recorded.
@@ -77,9 +77,9 @@ impl Executor for ForkServer {
 }
 
 /// How many events are read of a run that ended so.
-pub fn events_read(ended: Ended) -> usize {
+pub fn events_read(ended: Option<Ended>) -> usize {
     match ended {
-        Ended::TimedOut => UNENDED_EVENTS,
-        _ => usize::MAX,
+        Some(_) => usize::MAX,
+        None => UNENDED_EVENTS,
     }
 }

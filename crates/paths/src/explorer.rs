@@ -22,7 +22,6 @@ use nearmiss_abi::site::SiteId;
 use nearmiss_expr::TermId;
 use nearmiss_search::strategy::{Item, Outcome};
 use nearmiss_search::{DepthFirst, Node, Strategy};
-use nearmiss_server::Ended;
 use nearmiss_trace::Event;
 
 use crate::bounds::Limits;
@@ -400,7 +399,7 @@ impl<'a> Explorer<'a> {
     fn visit(&mut self, input: &Input, pending: Option<&Pending>) -> Result<Visited, ExploreError> {
         let recorded = self.workspace.run(self.mode, input)?;
         self.tree.runs += 1;
-        let is_cut = recorded.ended == Ended::TimedOut && self.workspace.budget.is_exhausted();
+        let is_cut = recorded.is_unended() && self.workspace.budget.is_exhausted();
         if is_cut && pending.is_some() {
             return Ok(Visited::Cut);
         }

@@ -43,7 +43,7 @@ impl Executor for Comparisons {
         let given = call.rows.last().copied().expect("an input byte");
         let trace = self.record(self.stubborn.unwrap_or(given));
         Ok(RawRun {
-            ended: Ended::Exited(0),
+            ended: Some(Ended::Exited(0)),
             results: Vec::new(),
             trace: RawTrace::from_bytes(&trace).expect("a trace"),
         })

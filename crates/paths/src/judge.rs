@@ -127,14 +127,12 @@ fn judge_all(
         if nearmiss_harness::may_tell_of_freed(&run.results) {
             lock(judged).freed.push((test, run.results));
         }
-        let ended = match run.ended {
-            Ended::Exited(status) => nearmiss_sandbox::Ended::Exited(status),
-            Ended::Signal(signal) => nearmiss_sandbox::Ended::Signal(signal),
-            // Nothing is said about what does not end.
-            Ended::TimedOut => continue,
+        // Nothing is said about what does not end.
+        let Some(ended) = run.ended else {
+            continue;
         };
         let said = server.complaints();
-        if said.is_empty() && matches!(ended, nearmiss_sandbox::Ended::Exited(_)) {
+        if said.is_empty() && matches!(ended, Ended::Exited(_)) {
             continue;
         }
         let complaints = complaints_of(said, ended, &twin);

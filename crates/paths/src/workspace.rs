@@ -46,8 +46,8 @@ const MIN_RUN_TIME: Duration = Duration::from_millis(100);
 /// A run, read into the arena.
 #[derive(Debug)]
 pub struct RecordedRun {
-    /// How it ended.
-    pub ended: Ended,
+    /// How it ended; `None`: it had to be killed.
+    pub ended: Option<Ended>,
     /// What it handed to `nearmiss_result`.
     pub results: Vec<(String, Vec<u8>)>,
     /// Its path.
@@ -69,9 +69,14 @@ impl RecordedRun {
         Some(self.result(name)?.iter().any(|&byte| byte != 0))
     }
 
+    /// Whether it did not end by itself in its time.
+    pub fn is_unended(&self) -> bool {
+        self.ended.is_none()
+    }
+
     /// Whether it may lack something: it was too long, contradicts itself, or did not come to its end.
     pub fn is_doubtful(&self) -> bool {
-        let is_cut = self.path.stopped || self.ended == Ended::TimedOut;
+        let is_cut = self.path.stopped || self.is_unended();
         is_cut || self.path.inconsistent > 0
     }
 

@@ -1,5 +1,7 @@
 //! Where input bytes come from.
 
+use core::fmt::{self, Write};
+
 /// The kind of an input channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -44,6 +46,76 @@ impl ChannelKind {
     }
 }
 
+/// Kinds of channels: those whose bytes are inputs. Processes name it by letters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ChannelSet(u16);
+
+/// The letters that name kinds of channels in [`crate::environment::OPTION_CHANNELS`].
+const LETTERS: [(u8, ChannelKind); 7] = [
+    (b'a', ChannelKind::Argument),
+    (b'i', ChannelKind::Stdin),
+    (b'f', ChannelKind::File),
+    (b'n', ChannelKind::Named),
+    (b'e', ChannelKind::Environment),
+    (b'p', ChannelKind::Pipe),
+    (b's', ChannelKind::Socket),
+];
+
+impl ChannelSet {
+    /// No kind.
+    pub const NONE: ChannelSet = ChannelSet(0);
+
+    /// What is an input unless something else is said.
+    pub const DEFAULT: ChannelSet = ChannelSet::parse(b"aifn");
+
+    /// This and one more kind.
+    pub const fn with(self, kind: ChannelKind) -> ChannelSet {
+        ChannelSet(self.0 | ChannelSet::bit(kind))
+    }
+
+    /// This without one kind.
+    pub const fn without(self, kind: ChannelKind) -> ChannelSet {
+        ChannelSet(self.0 & !ChannelSet::bit(kind))
+    }
+
+    /// Whether a kind is in it.
+    pub const fn contains(self, kind: ChannelKind) -> bool {
+        self.0 & ChannelSet::bit(kind) != 0
+    }
+
+    const fn bit(kind: ChannelKind) -> u16 {
+        1 << kind as u16
+    }
+
+    /// The kinds that these letters name. Other letters are skipped.
+    pub const fn parse(letters: &[u8]) -> ChannelSet {
+        let mut set = ChannelSet::NONE;
+        let mut at = 0;
+        while at < letters.len() {
+            let mut row = 0;
+            while row < LETTERS.len() {
+                let (letter, kind) = LETTERS[row];
+                if letter == letters[at] {
+                    set = set.with(kind);
+                }
+                row += 1;
+            }
+            at += 1;
+        }
+        set
+    }
+}
+
+impl fmt::Display for ChannelSet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut letters = LETTERS
+            .iter()
+            .filter(|(_, kind)| self.contains(*kind))
+            .map(|(letter, _)| *letter as char);
+        letters.try_for_each(|letter| f.write_char(letter))
+    }
+}
+
 /// A row of the trace's table of channels.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -78,3 +150,26 @@ pub const PIECE_LINE: u8 = 1;
 
 /// Rows of the table of channels.
 pub const CHANNEL_ROWS: usize = 4096;
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use std::string::ToString;
+
+    use super::*;
+
+    #[test]
+    fn letters_name_a_set_in_one_order() {
+        let set = ChannelSet::parse(b"pxia i");
+        assert_eq!(set.to_string(), "aip");
+        assert!(set.contains(ChannelKind::Pipe) && !set.contains(ChannelKind::Socket));
+        let less = set.without(ChannelKind::Stdin).with(ChannelKind::Socket);
+        assert_eq!(less.to_string(), "aps");
+        assert_eq!(ChannelSet::DEFAULT.to_string(), "aifn");
+        assert_eq!(ChannelSet::NONE.to_string(), "");
+        for (letter, kind) in LETTERS {
+            assert_eq!(ChannelSet::parse(&[letter]), ChannelSet::NONE.with(kind));
+        }
+    }
+}

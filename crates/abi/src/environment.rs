@@ -40,7 +40,8 @@ pub const OPTION_STDIN: &str = "stdin";
 /// 1: accesses at concrete addresses are checked too, for code with red zones between its variables.
 pub const OPTION_STRICT: &str = "strict";
 /// Which channels are symbolic: letters `a` arguments, `i` standard input, `f` files,
-/// `n` named, `e` environment variables, `p` pipes, `s` sockets.
+/// `n` named, `e` environment variables, `p` pipes, `s` sockets
+/// ([`crate::channel::ChannelSet`], which has the default).
 pub const OPTION_CHANNELS: &str = "channels";
 
 /// Default of [`OPTION_TERMS`].
@@ -59,8 +60,6 @@ pub const DEFAULT_ELEMENTS: u64 = 256;
 pub const DEFAULT_UPDATES: u64 = 4 << 10;
 /// Default of [`OPTION_ALLOCATION`].
 pub const DEFAULT_ALLOCATION: u64 = 1 << 30;
-/// Default of [`OPTION_CHANNELS`].
-pub const DEFAULT_CHANNELS: &str = "aifn";
 
 /// Files below these directories are part of the system, not inputs.
 pub const SYSTEM_PATHS: &[&str] = &[

@@ -6,12 +6,14 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use nearmiss_abi::chance::CHANCE;
+use nearmiss_abi::channel::ChannelSet;
 use nearmiss_abi::environment as names;
 use nearmiss_sandbox::{Limits, Replacement, Spec, Stdin, Thing, words};
 use serde::{Deserialize, Serialize};
 
 use crate::chance::Chance;
 use crate::environment::Environment;
+use crate::letters;
 use crate::store::write_atomically;
 
 /// What a run is made of.
@@ -49,8 +51,9 @@ pub struct Capsule {
     /// The contents of named channels: see [`names::REPLAY`].
     #[serde(default, with = "words::optional_path")]
     pub named: Option<PathBuf>,
-    /// Letters of the channels that are inputs.
-    pub channels: String,
+    /// The channels that are inputs.
+    #[serde(with = "letters")]
+    pub channels: ChannelSet,
     /// How much of a run is recorded.
     #[serde(default)]
     pub options: Options,
@@ -231,7 +234,7 @@ mod tests {
             world: Vec::new(),
             files: Vec::new(),
             named: None,
-            channels: "ai".into(),
+            channels: ChannelSet::parse(b"ai"),
             options: Options {
                 length: 9,
                 elements: 8,

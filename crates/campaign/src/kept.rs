@@ -86,6 +86,7 @@ pub fn link(file: &Path, name: PathBuf) -> io::Result<PathBuf> {
 mod tests {
     use super::*;
     use crate::environment::Environment;
+    use nearmiss_abi::channel::ChannelSet;
     use nearmiss_sandbox::Stdin;
 
     #[test]
@@ -120,7 +121,7 @@ mod tests {
             ],
             files: Vec::new(),
             named: None,
-            channels: String::new(),
+            channels: ChannelSet::NONE,
             options: Default::default(),
         };
         let own = campaign.path().join("run/paths/1/own");

@@ -3,7 +3,7 @@
 //! | module | what it does |
 //! | --- | --- |
 //! | [`store`] | the campaign's directory |
-//! | [`capsule`], [`environment`] | a program with its arguments, environment, directory and inputs |
+//! | [`capsule`], [`environment`], `letters` | a program with its arguments, environment, directory and inputs |
 //! | [`chance`] | what it got by chance and is given again |
 //! | [`kept`] | copies of a capsule's files that no other command removes |
 //! | [`test_case`] | a recorded execution |
@@ -14,6 +14,7 @@ pub mod chance;
 pub mod environment;
 mod error;
 pub mod kept;
+mod letters;
 pub mod store;
 pub mod tally;
 pub mod test_case;

@@ -301,7 +301,7 @@ mod tests {
         };
         let analysis = run.analysis;
         assert_eq!(analysis.checks, Some(vec![Kind::Shift, Kind::Assertion]));
-        assert_eq!(analysis.inputs.channel_letters(), "ae");
+        assert_eq!(analysis.inputs.channel_set().to_string(), "ae");
         assert_eq!(analysis.inputs.length, 9);
         assert_eq!(
             analysis.inputs.elements,

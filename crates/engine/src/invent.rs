@@ -166,7 +166,7 @@ mod tests {
     use std::ffi::OsString;
 
     use super::*;
-    use nearmiss_abi::channel::ChannelKind;
+    use nearmiss_abi::channel::{ChannelKind, ChannelSet};
     use nearmiss_expr::InputByte;
     use nearmiss_sandbox::Stdin;
     use nearmiss_trace::Piece;
@@ -210,7 +210,7 @@ mod tests {
             world: Vec::new(),
             files: Vec::new(),
             named: None,
-            channels: "aifn".into(),
+            channels: ChannelSet::DEFAULT,
             options: Default::default(),
         }
     }

@@ -43,6 +43,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use nearmiss_abi::channel::ChannelSet;
 use nearmiss_abi::check::Kind;
 use nearmiss_sandbox::Sandbox;
 
@@ -80,8 +81,8 @@ pub struct Config {
     pub sandbox: Sandbox,
     /// Another solver: a program that reads SMT-LIB 2 from its standard input.
     pub solver: Option<Vec<String>>,
-    /// Letters of the channels that are inputs: see [`nearmiss_abi::environment`].
-    pub channels: String,
+    /// The channels that are inputs.
+    pub channels: ChannelSet,
     /// How much of a run is recorded.
     pub options: Options,
     /// What becomes of the recorded program's standard output.
@@ -102,7 +103,7 @@ impl Config {
     /// What capturing a suite needs of it.
     fn suite(&self) -> nearmiss_suite::Config {
         nearmiss_suite::Config {
-            channels: self.channels.clone(),
+            channels: self.channels,
             options: self.options.clone(),
             keeps_output: self.output == Output::Kept,
             stop: self.stop,

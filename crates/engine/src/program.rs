@@ -26,11 +26,15 @@ pub fn inspect(
     program: &Path,
     environment: &[(OsString, OsString)],
 ) -> Result<Program, EngineError> {
+    inspect_with(program, &libraries(program, &loader_variables(environment)))
+}
+
+/// Looks at a program that loads these libraries, without running it.
+pub fn inspect_with(program: &Path, libraries: &[PathBuf]) -> Result<Program, EngineError> {
     if !program.is_file() {
         return Err(EngineError::NoSuchProgram(program.to_path_buf()));
     }
-    let libraries = libraries(program, environment);
-    let info = nearmiss_twin::inspect(program, &libraries).map_err(|error| match error {
+    let info = nearmiss_twin::inspect(program, libraries).map_err(|error| match error {
         TwinError::NotInstrumented(_) => EngineError::NotInstrumented(program.to_path_buf()),
         TwinError::NotElf(_) => EngineError::Program(
             program.to_path_buf(),
@@ -59,9 +63,19 @@ fn uninstrumented(link: &Link) -> Vec<String> {
 /// Directories of the system's own libraries.
 const SYSTEM_LIBRARIES: [&str; 4] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
 
-/// Asks the dynamic loader what it would load. A program without a loader has no libraries,
-/// and must not be asked: it would simply run.
-fn libraries(program: &Path, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
+/// The variables that may decide which libraries are loaded.
+pub fn loader_variables(environment: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+    let is_read = |name: &OsString| {
+        let name = name.as_encoded_bytes();
+        name.starts_with(b"LD_") || name == b"GLIBC_TUNABLES"
+    };
+    let read = environment.iter().filter(|(name, _)| is_read(name));
+    read.cloned().collect()
+}
+
+/// The instrumented libraries that a program loads with these variables, as its dynamic loader says. A
+/// program without a loader has no libraries, and must not be asked: it would simply run.
+pub fn libraries(program: &Path, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
     if !has_loader(program) {
         return Vec::new();
     }
@@ -83,7 +97,14 @@ fn libraries(program: &Path, environment: &[(OsString, OsString)]) -> Vec<PathBu
                 .any(|prefix| path.starts_with(prefix))
         })
         .map(PathBuf::from)
+        .filter(|path| may_be_instrumented(path))
         .collect()
+}
+
+/// Whether a library has site maps, or cannot be read, which is then an error of the program.
+fn may_be_instrumented(library: &Path) -> bool {
+    let inspected = nearmiss_twin::inspect(library, &[]);
+    !matches!(inspected, Err(TwinError::NotInstrumented(_)))
 }
 
 /// `libx.so => /home/me/libx.so (0x00007f…)`.

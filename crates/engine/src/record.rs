@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use nearmiss_abi::capture::CAPTURE;
 use nearmiss_abi::chance::CHANCE;
+use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::environment;
 use nearmiss_campaign::store::{Campaign, RunDirectory};
 use nearmiss_campaign::{CampaignError, Capsule, Origin, TestCase};
@@ -27,10 +28,10 @@ pub fn record(
 ) -> Result<TestCase, EngineError> {
     let copy = run.join("stdin");
     let stdin = spool(target.stdin, &copy, config)?;
-    let mut channels = config.channels.clone();
+    let mut channels = config.channels;
     if stdin.is_terminal() {
         // What a person types cannot be fed again.
-        channels.retain(|letter| letter != 'i');
+        channels = channels.without(ChannelKind::Stdin);
     }
     let mut capsule = Capsule {
         program: target.program,

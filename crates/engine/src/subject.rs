@@ -28,14 +28,11 @@ pub struct Subject {
 }
 
 impl Subject {
-    /// Looks at a program without running it.
-    pub fn inspect(
-        file: &Path,
-        environment: &[(OsString, OsString)],
-    ) -> Result<Subject, EngineError> {
+    /// Looks at a program that loads these libraries, without running it.
+    fn inspect(file: &Path, libraries: &[PathBuf]) -> Result<Subject, EngineError> {
         Ok(Subject {
             file: file.to_path_buf(),
-            program: program::inspect(file, environment)?,
+            program: program::inspect_with(file, libraries)?,
             twin: OnceLock::new(),
             memory_twin: OnceLock::new(),
         })
@@ -139,7 +136,7 @@ pub fn build_twin(
         Judge::Memory => MEMORY,
     };
     let directory = campaign.join("twins").join(of_judge);
-    let directory = directory.join(twin_name(program));
+    let directory = directory.join(twin_name(program, libraries));
     nearmiss_twin::build(program, libraries, judge, &directory, &twin)
         .map_err(|error| error.to_string())
 }
@@ -147,34 +144,89 @@ pub fn build_twin(
 /// Where memory twins are.
 const MEMORY: &str = "memory";
 
-/// The name of a program's twin: its own, and a few digits that its path makes.
-fn twin_name(program: &Path) -> OsString {
+/// The name of a program's twin: its own, and a few digits that its path and its libraries make.
+fn twin_name(program: &Path, libraries: &[PathBuf]) -> OsString {
     let mut hasher = SipHasher13::new();
     program.hash(&mut hasher);
+    for library in libraries {
+        library.hash(&mut hasher);
+    }
     let mut name = program.file_name().unwrap_or_default().to_os_string();
     name.push(format!("-{:08x}", hasher.finish() as u32));
     name
 }
 
-/// The programs of a campaign, each looked at once.
+/// The programs of a campaign, each looked at once with each set of libraries that it loads.
 #[derive(Debug, Default)]
 pub struct Subjects {
-    known: Mutex<HashMap<PathBuf, Result<Arc<Subject>, String>>>,
+    loaded: Mutex<HashMap<Loading, Vec<PathBuf>>>,
+    known: Mutex<HashMap<Key, Result<Arc<Subject>, String>>>,
 }
 
+/// What decides on the libraries: the program, and the variables that its loader reads.
+type Loading = (PathBuf, Vec<(OsString, OsString)>);
+/// What tells subjects apart: the program and its instrumented libraries, since another library has
+/// other sites and another twin.
+type Key = (PathBuf, Vec<PathBuf>);
+
 impl Subjects {
-    /// The subject of a file; or why it cannot be one.
+    /// The subject that runs when a file is started in an environment; or why it cannot be one.
     pub fn get(
         &self,
         file: &Path,
         environment: &[(OsString, OsString)],
     ) -> Result<Arc<Subject>, String> {
+        let key = self.key(file, environment);
         let mut known = self.known.lock().expect("no thread panics");
-        let entry = known.entry(file.to_path_buf()).or_insert_with(|| {
-            Subject::inspect(file, environment)
+        let entry = known.entry(key).or_insert_with_key(|(file, libraries)| {
+            Subject::inspect(file, libraries)
                 .map(Arc::new)
                 .map_err(|error| error.to_string())
         });
         entry.clone()
+    }
+
+    fn key(&self, file: &Path, environment: &[(OsString, OsString)]) -> Key {
+        let loading = (file.to_path_buf(), program::loader_variables(environment));
+        let mut loaded = self.loaded.lock().expect("no thread panics");
+        let libraries = loaded
+            .entry(loading)
+            .or_insert_with_key(|(file, variables)| program::libraries(file, variables));
+        (file.to_path_buf(), libraries.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn environment(variables: &[(&str, &str)]) -> Vec<(OsString, OsString)> {
+        let variables = variables.iter();
+        variables
+            .map(|(name, value)| (name.into(), value.into()))
+            .collect()
+    }
+
+    #[test]
+    fn the_loader_is_asked_once_for_each_of_its_variables() {
+        let (subjects, program) = (Subjects::default(), Path::new("/bin/sh"));
+        let loaded = || subjects.loaded.lock().unwrap().len();
+        subjects.key(program, &environment(&[("HOME", "/a")]));
+        subjects.key(
+            program,
+            &environment(&[("HOME", "/b"), ("OLD_LD_PATH", "x")]),
+        );
+        assert_eq!(loaded(), 1);
+        subjects.key(program, &environment(&[("LD_LIBRARY_PATH", "/a")]));
+        subjects.key(program, &environment(&[("LD_LIBRARY_PATH", "/b")]));
+        assert_eq!(loaded(), 3);
+    }
+
+    #[test]
+    fn twins_with_other_libraries_have_other_directories() {
+        let program = Path::new("/bin/program");
+        let [old, new] = ["/old/lib.so", "/new/lib.so"].map(PathBuf::from);
+        let names = [twin_name(program, &[old]), twin_name(program, &[new])];
+        assert_ne!(names[0], names[1]);
     }
 }

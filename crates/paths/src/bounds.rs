@@ -2,8 +2,8 @@
 //!
 //! Events say in which frame of the stack they happened, sites in which loop they lie. Frames that
 //! end below an event's own are gone; the others are the activations that it happened in. A loop's
-//! turns are counted in its activation, for each place that decides on another turn, and begin
-//! anew with every turn of the loop around it.
+//! turns are counted in its activation, for each place that decides on another turn, and start
+//! again with every turn of the loop around it.
 
 use std::collections::HashMap;
 
@@ -15,9 +15,9 @@ use nearmiss_trace::Event;
 /// How far paths may go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Most turns of a loop in a row.
+    /// Maximum of turns of a loop in a row.
     pub loops: Option<u32>,
-    /// Most activations of a function at the same time.
+    /// Maximum of activations of a function at the same time.
     pub recursion: Option<u32>,
 }
 
@@ -79,17 +79,17 @@ impl Bounds {
         }
         let own = |activation: &&Activation| activation.function == function;
         let depth = self.activations.iter().filter(own).count() as u32;
-        self.limits.recursion.is_some_and(|most| depth > most)
+        self.limits.recursion.is_some_and(|max| depth > max)
     }
 
     /// Whether a way from the event that the path has come to is one turn too many.
     pub fn is_beyond(&self, sites: &Sites, event: &Event, choice: u64) -> bool {
-        let (Some(most), Some(around)) = (self.limits.loops, deciding(sites, event)) else {
+        let (Some(max), Some(around)) = (self.limits.loops, deciding(sites, event)) else {
             return false;
         };
         let known = self.activations.last();
         let turns = known.and_then(|activation| activation.turns.get(&event.site));
-        around.stays(choice) && turns.map_or(0, |turns| turns.count) >= most
+        around.stays(choice) && turns.map_or(0, |turns| turns.count) >= max
     }
 
     /// The path goes on from there.
@@ -100,7 +100,7 @@ impl Bounds {
             return;
         };
         if around.stays(event.choice) {
-            // The loops inside begin anew.
+            // The loops inside start again.
             forget_inside(&mut activation.turns, around.number);
             let turns = activation.turns.entry(event.site).or_insert(Turns {
                 count: 0,

@@ -21,7 +21,7 @@ use crate::steps;
 /// The signal of a division that cannot be done.
 const SIGFPE: i32 = 8;
 
-/// The row by which a stub of a function that nobody defines says its name.
+/// The row by which a stub of a function that no file defines says its name.
 const MISSING: &str = "missing";
 
 /// What has arrived so far.
@@ -35,7 +35,7 @@ pub struct Collection {
     pub notes: BTreeMap<(NoteKind, SiteId), u64>,
     /// Of those, what was lost without a trace: paths may be missing because of it.
     pub losses: u64,
-    /// Functions that were called and that nobody defines.
+    /// Functions that were called and that no file defines.
     pub missing: BTreeMap<String, u64>,
     /// Recordings that stopped before their run did, or contradict themselves.
     pub damaged: u64,
@@ -43,7 +43,7 @@ pub struct Collection {
     pub endless: u64,
     /// Runs that died before the check could be recorded that would say why.
     pub unexplained: u64,
-    /// Results of the numbers of paths, for those who come later.
+    /// Results of the numbers of paths, for later runs on them.
     verdicts: BTreeMap<usize, Verdict>,
 }
 
@@ -99,7 +99,7 @@ impl Collection {
             return Verdict::Ended(format!("calls {name}, which nobody defines"));
         }
         // A division that ends the program takes along the check that would say how to avoid it.
-        let has_died = recorded.ended == Ended::Signal(SIGFPE) && !arrival.was_foreseen;
+        let has_died = recorded.ended == Some(Ended::Signal(SIGFPE)) && !arrival.was_foreseen;
         if has_died
             && arrival
                 .failed()
@@ -113,18 +113,18 @@ impl Collection {
             None => {}
         }
         match (recorded.ended, recorded.result(RETURNED)) {
-            (Ended::Signal(signal), _) => {
+            (Some(Ended::Signal(signal)), _) => {
                 self.unexplained += 1;
                 Verdict::Failure(format!("signal {signal}"))
             }
-            (Ended::TimedOut, _) => {
+            (None, _) => {
                 self.endless += 1;
                 Verdict::Ended("did not end in time".into())
             }
             // A harness of another tool has a `main` of its own.
-            (Ended::Exited(0), None) if describer.plan.is_none() => Verdict::None,
-            (Ended::Exited(status), None) => Verdict::Ended(format!("exit {status}")),
-            (Ended::Exited(_), Some(_)) => match recorded.says_yes(VERDICT) {
+            (Some(Ended::Exited(0)), None) if describer.plan.is_none() => Verdict::None,
+            (Some(Ended::Exited(status)), None) => Verdict::Ended(format!("exit {status}")),
+            (Some(Ended::Exited(_)), Some(_)) => match recorded.says_yes(VERDICT) {
                 Some(true) => Verdict::Pass,
                 Some(false) => Verdict::Fail,
                 None => Verdict::None,
@@ -132,7 +132,7 @@ impl Collection {
         }
     }
 
-    /// Remembers what a run lost. What was fixed is a condition of the path, and its other values
+    /// Remembers what a run lost. What was concretized is a condition of the path, and its other values
     /// are tried; what is in no event is gone. A run that was to fail is the one before up to there, and
     /// nothing counts behind.
     fn note(&mut self, arrival: &Arrival) {
@@ -141,21 +141,21 @@ impl Collection {
         }
         let path = &arrival.recorded.path;
         // That a run did not end is said of it already.
-        let is_cut = path.stopped && arrival.recorded.ended != Ended::TimedOut;
+        let is_cut = path.stopped && !arrival.recorded.is_unended();
         self.damaged += u64::from(is_cut || path.inconsistent > 0);
         for note in &path.notes {
             let Some(kind) = NoteKind::from_code(note.kind) else {
                 continue;
             };
             let site = SiteId(note.site);
-            // These are always fixed, here or at an earlier place that fixed the same.
+            // These are always concretized, here or at an earlier place that concretized the same.
             if matches!(kind, NoteKind::Address | NoteKind::Size | NoteKind::Jump) {
                 continue;
             }
-            let is_fixed = |event: &Event| {
+            let is_concretized = |event: &Event| {
                 event.kind == EventKind::Fixed && event.site == site && event.reason == Some(kind)
             };
-            if path.events.iter().any(is_fixed) {
+            if path.events.iter().any(is_concretized) {
                 continue;
             }
             let count = self.notes.entry((kind, site)).or_default();
@@ -222,7 +222,7 @@ fn foreign_value(content: &[u8]) -> Value {
     }
 }
 
-/// The steps of the function itself, and the values that were fixed: they may decide what follows.
+/// The steps of the function itself, and the values that were concretized: they may decide what follows.
 fn path(sites: &Sites, events: &[Event]) -> Vec<Step> {
     let own = |event: &&Event| {
         let is_step = event.is_step() || event.kind == EventKind::Fixed;

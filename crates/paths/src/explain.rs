@@ -11,8 +11,7 @@ use nearmiss_trace::Event;
 
 use crate::build::Programs;
 use crate::explorer::{DeadEnd, Explorer};
-use crate::lab::{Lab, Solution};
-use crate::precondition::Precondition;
+use crate::workspace::{Solution, Workspace};
 use crate::{conditions, steps};
 
 /// The maximum of dead ends for which it is asked whether the precondition is why.
@@ -21,32 +20,32 @@ const EXPLAINED: usize = 256;
 /// Explains the dead ends of an exploration that had so much time.
 pub fn explain(explorer: &mut Explorer, programs: &Programs, time: Duration) -> Vec<Infeasible> {
     let dead_ends = mem::take(&mut explorer.tree.infeasible);
-    let has_precondition = !matches!(explorer.precondition, Precondition::None);
-    let lab = &mut *explorer.lab;
-    let end = lab.end.of_finishing(time);
+    let has_precondition = explorer.precondition.restricts();
+    let workspace = &mut *explorer.workspace;
+    let budget = workspace.budget.of_finishing(time);
     // The exploration's own solver has learnt what admissible inputs are like.
-    let fresh = lab.solver.fresh();
-    let learnt = mem::replace(&mut lab.solver, fresh);
+    let fresh = workspace.solver.fresh();
+    let learnt = mem::replace(&mut workspace.solver, fresh);
     let mut explained = Vec::with_capacity(dead_ends.len());
     for (position, dead_end) in dead_ends.iter().enumerate() {
-        let asks = has_precondition && position < EXPLAINED && !end.has_come();
-        let precondition = asks && is_possible_otherwise(lab, dead_end);
+        let asks = has_precondition && position < EXPLAINED && !budget.is_exhausted();
+        let precondition = asks && is_possible_otherwise(workspace, dead_end);
         let plan = programs.plan.as_ref();
         explained.push(Infeasible {
-            path: partial_path(&lab.sites, dead_end),
-            condition: conditions::words(&lab.terms, plan, dead_end.fork.way.goal),
+            path: partial_path(&workspace.sites, dead_end),
+            condition: conditions::words(&workspace.terms, plan, dead_end.fork.way.goal),
             precondition,
         });
     }
-    lab.solver = learnt;
+    workspace.solver = learnt;
     explained
 }
 
 /// Whether inputs take a dead end that the precondition does not accept.
-fn is_possible_otherwise(lab: &mut Lab, dead_end: &DeadEnd) -> bool {
+fn is_possible_otherwise(workspace: &mut Workspace, dead_end: &DeadEnd) -> bool {
     let DeadEnd { visit, fork } = dead_end;
     let conditions = &visit.conditions[..fork.before];
-    let solution = lab.ask(conditions, fork.way.goal, &visit.input);
+    let solution = workspace.ask(conditions, fork.way.goal, &visit.input);
     matches!(solution, Solution::Input(_))
 }
 

@@ -9,7 +9,7 @@
 //!
 //! Nodes of the tree are hashes ([`Trail`]); a way that was decided once, by being taken, by being
 //! put on the stack, is never decided again. So no path is run twice, but for three reasons that are
-//! counted: values that had to be fixed (other values may lead along the same path), an early
+//! counted: values that had to be concretized (other values may lead along the same path), an early
 //! precondition (its own paths multiply those of the function), and an oracle whose ways are
 //! explored behind the function.
 
@@ -22,22 +22,22 @@ use nearmiss_abi::site::SiteId;
 use nearmiss_expr::TermId;
 use nearmiss_search::strategy::{Item, Outcome};
 use nearmiss_search::{DepthFirst, Node, Strategy};
-use nearmiss_server::Ended;
 use nearmiss_trace::Event;
 
 use crate::bounds::Limits;
-use crate::fixed::{Another, FixedValues};
+use crate::concretized::{Another, ConcretizedValues};
+use crate::error::ExploreError;
 use crate::input::Input;
-use crate::lab::{Lab, Recorded, Solution};
-use crate::precondition::Precondition;
+use crate::precondition::{PartialPath, Precondition};
 use crate::walk::{Fork, Purpose, Walked};
+use crate::workspace::{RecordedRun, Solution, Workspace};
 
 /// What is explored, and how far.
 pub struct Explorer<'a> {
     /// Where runs are made and queries are answered.
-    pub lab: &'a mut Lab,
+    pub workspace: &'a mut Workspace,
     /// Which inputs are admissible.
-    pub precondition: Precondition,
+    pub precondition: Box<dyn Precondition>,
     /// How far paths may go.
     pub(crate) limits: Limits,
     /// What was found out.
@@ -55,8 +55,8 @@ pub struct Explorer<'a> {
     pub(crate) decided: HashSet<Node>,
     /// The ends of paths of the function.
     ends: HashMap<Node, usize>,
-    /// The values that were met where one was fixed.
-    pub(crate) fixed: FixedValues,
+    /// The values that were met where one was concretized.
+    pub(crate) concretized: ConcretizedValues,
     /// How many alternatives of the oracle were met, by the function's path.
     pub(crate) oracle_ways: HashMap<Node, usize>,
     /// Checks that are known to fail: asking about them again brings nothing.
@@ -95,7 +95,7 @@ pub struct Tree {
     pub runs: u64,
     /// Runs along a path that was known.
     pub repeated: u64,
-    /// Of those, the ones that an oracle or a fixed value made necessary.
+    /// Of those, the ones that an oracle or a concretized value made necessary.
     pub asked_again: u64,
     /// Runs that were rejected by an assumption.
     pub rejected: u64,
@@ -105,11 +105,11 @@ pub struct Tree {
     pub infeasible_count: u64,
     /// The first of them.
     pub infeasible: Vec<DeadEnd>,
-    /// Partial paths about which nobody knows.
+    /// Partial paths of which it is not known whether they are feasible.
     pub unknown: u64,
     /// Partial paths beyond a bound.
     pub bounded: u64,
-    /// Places where a value was fixed that may have more values than were tried.
+    /// Places where a value was concretized that may have more values than were tried.
     pub narrowed: HashSet<SiteId>,
     /// Oracles with more ways than were tried on one path.
     pub oracle_cut: u64,
@@ -158,7 +158,7 @@ impl Pending {
 /// A run of the function on an admissible input.
 pub struct Arrival {
     /// The run.
-    pub recorded: Recorded,
+    pub recorded: RecordedRun,
     visit: Rc<Visit>,
     /// Events from here on are not part of the path.
     end: usize,
@@ -208,14 +208,18 @@ pub enum Finished {
 
 /// The least time for alternatives of the oracle.
 const LEAST_ORACLE_TIME: Duration = Duration::from_millis(500);
-/// How many dead ends are kept to be told.
-const KEPT_DEAD_ENDS: usize = 4096;
+/// The maximum of dead ends that are kept for the report.
+const MAX_DEAD_ENDS: usize = 4096;
 
 impl<'a> Explorer<'a> {
     /// Nothing was run yet.
-    pub fn new(lab: &'a mut Lab, precondition: Precondition, plan: Plan) -> Explorer<'a> {
+    pub fn new(
+        workspace: &'a mut Workspace,
+        precondition: Box<dyn Precondition>,
+        plan: Plan,
+    ) -> Explorer<'a> {
         Explorer {
-            lab,
+            workspace,
             precondition,
             limits: plan.limits,
             tree: Tree::default(),
@@ -227,7 +231,7 @@ impl<'a> Explorer<'a> {
             oracle: DepthFirst::default(),
             decided: HashSet::new(),
             ends: HashMap::new(),
-            fixed: FixedValues::default(),
+            concretized: ConcretizedValues::default(),
             oracle_ways: HashMap::new(),
             failing: HashSet::new(),
         }
@@ -250,7 +254,7 @@ impl<'a> Explorer<'a> {
 
     /// The next run on an admissible input; `None` when nothing is left, the time is over, or it was
     /// stopped.
-    pub fn next(&mut self) -> Result<Option<Arrival>, String> {
+    pub fn next(&mut self) -> Result<Option<Arrival>, ExploreError> {
         while self.finished.is_none() {
             let visited = match std::mem::replace(&mut self.stage, Stage::Function) {
                 Stage::First(input) => self.begin(&input)?,
@@ -270,9 +274,13 @@ impl<'a> Explorer<'a> {
         Ok(None)
     }
 
-    fn begin(&mut self, first: &Input) -> Result<Visited, String> {
-        let truth = self.lab.terms.truth(true);
-        let admitted = self.precondition.admit(self.lab, &[], truth, first)?;
+    fn begin(&mut self, first: &Input) -> Result<Visited, ExploreError> {
+        let path = PartialPath {
+            conditions: &[],
+            goal: self.workspace.terms.truth(true),
+            base: first,
+        };
+        let admitted = self.precondition.admit(self.workspace, &path)?;
         let Solution::Input(input) = admitted else {
             self.finished = Some(Finished::Empty);
             return Ok(Visited::Nothing);
@@ -283,12 +291,12 @@ impl<'a> Explorer<'a> {
     }
 
     /// Decides one partial path of the function.
-    fn explore_function(&mut self) -> Result<Visited, String> {
+    fn explore_function(&mut self) -> Result<Visited, ExploreError> {
         let Some(pending) = self.worklist.next() else {
             self.end_function();
             return Ok(Visited::Nothing);
         };
-        let visited = if self.lab.end.has_come() {
+        let visited = if self.workspace.budget.is_exhausted() {
             Visited::Cut
         } else {
             self.explore(&pending)?
@@ -313,12 +321,12 @@ impl<'a> Explorer<'a> {
     }
 
     /// Decides one alternative of the oracle.
-    fn explore_oracle(&mut self, until: Instant) -> Result<Visited, String> {
+    fn explore_oracle(&mut self, until: Instant) -> Result<Visited, ExploreError> {
         let Some(pending) = self.oracle.next() else {
             self.stage = Stage::Rest;
             return Ok(Visited::Nothing);
         };
-        if self.lab.end.has_come() || Instant::now() >= until {
+        if self.workspace.budget.is_exhausted() || Instant::now() >= until {
             self.tree.oracle_cut += self.oracle.len() as u64 + 1;
             self.stage = Stage::Rest;
             return Ok(Visited::Nothing);
@@ -326,28 +334,31 @@ impl<'a> Explorer<'a> {
         self.explore(&pending)
     }
 
-    fn explore(&mut self, pending: &Pending) -> Result<Visited, String> {
+    fn explore(&mut self, pending: &Pending) -> Result<Visited, ExploreError> {
         match self.decide(pending)? {
             Some(input) => self.visit(&input, Some(pending)),
             // Without an answer because the time for it is over.
-            None if self.lab.end.has_come() => Ok(Visited::Cut),
+            None if self.workspace.budget.is_exhausted() => Ok(Visited::Cut),
             None => Ok(Visited::Nothing),
         }
     }
 
     /// An admissible input for a partial path, if there is one.
-    fn decide(&mut self, pending: &Pending) -> Result<Option<Input>, String> {
+    fn decide(&mut self, pending: &Pending) -> Result<Option<Input>, ExploreError> {
         let Some(goal) = self.goal(pending) else {
             return Ok(None);
         };
         let Pending { visit, fork } = pending;
-        let conditions = &visit.conditions[..fork.before];
-        let admitted = (self.precondition).admit(self.lab, conditions, goal, &visit.input)?;
-        match admitted {
+        let path = PartialPath {
+            conditions: &visit.conditions[..fork.before],
+            goal,
+            base: &visit.input,
+        };
+        match self.precondition.admit(self.workspace, &path)? {
             Solution::Input(input) => return Ok(Some(input)),
             Solution::Infeasible if fork.purpose == Purpose::Path => self.dead_end(pending),
             Solution::Infeasible => {}
-            Solution::Unknown if self.lab.end.has_come() => {}
+            Solution::Unknown if self.workspace.budget.is_exhausted() => {}
             Solution::Unknown if pending.is_of_oracle() => self.tree.oracle_cut += 1,
             Solution::Unknown => self.tree.unknown += 1,
         }
@@ -360,7 +371,10 @@ impl<'a> Explorer<'a> {
         let site = pending.visit.events[fork.event].site;
         match fork.purpose {
             Purpose::Failure if self.failing.contains(&site) => None,
-            Purpose::Fixed => match self.fixed.another(&mut self.lab.terms, fork.node) {
+            Purpose::Concretized => match self
+                .concretized
+                .another(&mut self.workspace.terms, fork.node)
+            {
                 Another::Goal(goal) => Some(goal),
                 Another::TooMany => {
                     self.tree.narrowed.insert(site);
@@ -373,7 +387,7 @@ impl<'a> Explorer<'a> {
 
     fn dead_end(&mut self, pending: &Pending) {
         self.tree.infeasible_count += 1;
-        if self.tree.infeasible.len() < KEPT_DEAD_ENDS {
+        if self.tree.infeasible.len() < MAX_DEAD_ENDS {
             self.tree.infeasible.push(DeadEnd {
                 visit: pending.visit.clone(),
                 fork: pending.fork,
@@ -382,14 +396,14 @@ impl<'a> Explorer<'a> {
     }
 
     /// Runs the function, and puts what is new on the worklist.
-    fn visit(&mut self, input: &Input, pending: Option<&Pending>) -> Result<Visited, String> {
-        let recorded = self.lab.run(self.mode, input)?;
+    fn visit(&mut self, input: &Input, pending: Option<&Pending>) -> Result<Visited, ExploreError> {
+        let recorded = self.workspace.run(self.mode, input)?;
         self.tree.runs += 1;
-        let is_cut = recorded.ended == Ended::TimedOut && self.lab.end.has_come();
+        let is_cut = recorded.is_unended() && self.workspace.budget.is_exhausted();
         if is_cut && pending.is_some() {
             return Ok(Visited::Cut);
         }
-        self.lab.learn_setup(&recorded);
+        self.workspace.learn_setup(&recorded);
         let walked = self.walk(&recorded.path.events);
         let events = recorded.path.events[..walked.end].iter();
         let mut outcomes = events.map(|event| (event.site.0, event.choice));
@@ -439,7 +453,12 @@ impl<'a> Explorer<'a> {
 
     /// Counts a run that left the partial path which it was made for; says whether it failed as that
     /// foresaw: a failure that ends the program takes the rest of its region along.
-    fn compare(&mut self, recorded: &Recorded, walked: &Walked, pending: Option<&Pending>) -> bool {
+    fn compare(
+        &mut self,
+        recorded: &RecordedRun,
+        walked: &Walked,
+        pending: Option<&Pending>,
+    ) -> bool {
         let Some(Pending { visit, fork }) = pending else {
             return false;
         };

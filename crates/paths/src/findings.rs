@@ -145,7 +145,7 @@ impl Evidence<'_> {
             changes: Vec::new(),
             lengths: Vec::new(),
             message,
-            // The command is known to whoever reads command lines.
+            // The command is known where command lines are read.
             replay: String::new(),
         }
     }

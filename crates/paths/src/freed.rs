@@ -9,8 +9,8 @@ pub type Rows = Vec<(String, Vec<u8>)>;
 
 /// Marks what the twin says was freed: a test that is written must neither look at it nor have it on
 /// its stack.
-pub fn mark(tests: &mut [PathTest], plan: &Plan, told: &[(usize, Rows)]) {
-    for (number, rows) in told {
+pub fn mark(tests: &mut [PathTest], plan: &Plan, by_twin: &[(usize, Rows)]) {
+    for (number, rows) in by_twin {
         let Some(test) = tests.get_mut(number - 1) else {
             continue;
         };

@@ -49,7 +49,7 @@ impl Gaps<'_, '_, '_> {
             Some(Finished::OutOfTime | Finished::Stopped) if open > 0 && stopped => {
                 "it was stopped"
             }
-            Some(Finished::OutOfTime) if self.explorer.lab.end.memory.is_reached() => {
+            Some(Finished::OutOfTime) if self.explorer.workspace.budget.memory.is_reached() => {
                 "the memory was used up (--memory)"
             }
             Some(Finished::OutOfTime) => {
@@ -64,7 +64,7 @@ impl Gaps<'_, '_, '_> {
         Some(format!("{why}, with {open} partial paths undecided"))
     }
 
-    /// What went wrong so many times.
+    /// What went wrong, and how often.
     fn counts(&self) -> impl Iterator<Item = String> {
         let (tree, collection) = (&self.explorer.tree, &self.study.collection);
         let numbers = [
@@ -75,7 +75,10 @@ impl Gaps<'_, '_, '_> {
             (collection.unexplained, UNEXPLAINED),
             (collection.endless, ENDLESS),
             (self.study.rejected, REJECTED),
-            (self.explorer.lab.solver.statistics().wrong_models, WRONG),
+            (
+                self.explorer.workspace.solver.statistics().wrong_models,
+                WRONG,
+            ),
         ];
         let words = numbers.map(|(number, (one, many))| match number {
             0 => None,
@@ -85,7 +88,7 @@ impl Gaps<'_, '_, '_> {
         words.into_iter().flatten()
     }
 
-    /// Functions that nobody defines.
+    /// Functions that no file defines.
     fn missing(&self) -> impl Iterator<Item = String> {
         let missing = self.study.collection.missing.iter();
         missing.map(|(name, runs)| {
@@ -107,7 +110,7 @@ impl Gaps<'_, '_, '_> {
     fn losses(&self) -> Vec<String> {
         let sites = self.study.collection.notes.keys().map(|(_, site)| *site);
         let (harness, places): (Vec<SiteId>, Vec<SiteId>) = sites.partition(|site| {
-            let known = self.explorer.lab.sites.get(*site);
+            let known = self.explorer.workspace.sites.get(*site);
             known.is_some_and(|(unit, site)| is_harness(unit.files.get(site.file as usize)))
         });
         let mut reasons = Vec::new();
@@ -128,7 +131,7 @@ impl Gaps<'_, '_, '_> {
     }
 
     fn place(&self, id: SiteId) -> String {
-        match self.explorer.lab.sites.get(id) {
+        match self.explorer.workspace.sites.get(id) {
             Some((unit, site)) => format!("{}:{}", unit.file_of(site), site.line),
             None => "somewhere".into(),
         }

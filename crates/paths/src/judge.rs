@@ -13,13 +13,15 @@ use nearmiss_sandbox::Sandbox;
 use nearmiss_server::{Ended, Request, Server, Settings};
 use nearmiss_twin::TwinProgram;
 
+use crate::budget::{self, Budget};
+use crate::build::BuildError;
+use crate::error::{ExploreError, Unfinished};
 use crate::freed::Rows;
-use crate::lab::{self, End};
 
 /// What the judge needs to begin.
 pub struct Bench {
     /// Builds the twin.
-    pub build: Box<dyn FnOnce() -> Result<TwinProgram, String> + Send>,
+    pub build: Box<dyn FnOnce() -> Result<TwinProgram, BuildError> + Send>,
     /// Where it runs.
     pub sandbox: Sandbox,
     /// A directory of its own.
@@ -29,7 +31,7 @@ pub struct Bench {
     /// How long one run may take.
     pub run_time: Duration,
     /// When no more tests are looked at.
-    pub end: End,
+    pub budget: Budget,
     /// What is run: one of `nearmiss_abi::server::MODE_*`.
     pub mode: u32,
 }
@@ -40,7 +42,7 @@ pub struct Judge {
     thread: JoinHandle<()>,
     /// What the twin has said so far.
     judged: Arc<Mutex<Judged>>,
-    end: End,
+    budget: Budget,
 }
 
 /// What the twin said.
@@ -53,7 +55,7 @@ pub struct Judged {
     /// How many tests it saw.
     pub seen: usize,
     /// Why it saw no more.
-    pub trouble: Option<String>,
+    pub trouble: Option<Unfinished<ExploreError>>,
 }
 
 impl Judge {
@@ -61,13 +63,13 @@ impl Judge {
     pub fn start(bench: Bench) -> Judge {
         let (cases, receiver) = channel();
         let judged = Arc::new(Mutex::new(Judged::default()));
-        let (end, shared) = (bench.end, judged.clone());
+        let (budget, shared) = (bench.budget, judged.clone());
         let thread = std::thread::spawn(move || judge(bench, receiver, &shared));
         Judge {
             cases,
             thread,
             judged,
-            end,
+            budget,
         }
     }
 
@@ -77,27 +79,23 @@ impl Judge {
         let _ = self.cases.send((test, rows));
     }
 
-    /// Waits until it has seen all, or the end has come.
+    /// Waits until it has seen all, or the budget is exhausted.
     pub fn finish(self) -> Judged {
         drop(self.cases);
-        let ended = lab::wait_for(self.thread, &self.end);
+        let ended = budget::wait_for(self.thread, &self.budget);
         let mut judged = std::mem::take(&mut *lock(&self.judged));
         match ended {
             Some(Ok(())) => {}
-            Some(Err(_)) => judged.trouble = Some("the judge's thread panicked".into()),
-            None => judged.trouble = Some(time_is_over(judged.seen)),
+            Some(Err(_)) => judged.trouble = Some(Unfinished::Panicked("the judge's thread")),
+            None => judged.trouble = Some(Unfinished::OutOfTime(Some(judged.seen))),
         }
         judged
     }
 }
 
-/// What has been said; one who panicked has left it whole.
+/// What has been said; a thread that panicked has left it whole.
 fn lock(judged: &Mutex<Judged>) -> MutexGuard<'_, Judged> {
     judged.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn time_is_over(seen: usize) -> String {
-    format!("the time was over after {seen} tests (--time)")
 }
 
 fn judge(bench: Bench, cases: Receiver<(usize, Vec<u8>)>, judged: &Mutex<Judged>) {
@@ -110,32 +108,31 @@ fn judge_all(
     bench: Bench,
     cases: Receiver<(usize, Vec<u8>)>,
     judged: &Mutex<Judged>,
-) -> Result<(), String> {
-    let twin = (bench.build)()?;
+) -> Result<(), Unfinished<ExploreError>> {
+    let twin = (bench.build)().map_err(ExploreError::from)?;
     let settings = settings(&twin, bench.environment, bench.directory);
-    let mut server = Server::start(&bench.sandbox, settings).map_err(|error| error.to_string())?;
+    let server = Server::start(&bench.sandbox, settings);
+    let mut server = server.map_err(ExploreError::from)?;
     for (test, rows) in cases {
-        if bench.end.has_come() {
-            return Err(time_is_over(lock(judged).seen));
+        if bench.budget.is_exhausted() {
+            return Err(Unfinished::OutOfTime(Some(lock(judged).seen)));
         }
         let request = Request {
             mode: bench.mode,
             rows: &rows,
             time: bench.run_time,
         };
-        let run = server.run(&request).map_err(|error| error.to_string())?;
+        let run = server.run(&request).map_err(ExploreError::from)?;
         lock(judged).seen += 1;
         if nearmiss_harness::may_tell_of_freed(&run.results) {
             lock(judged).freed.push((test, run.results));
         }
-        let ended = match run.ended {
-            Ended::Exited(status) => nearmiss_sandbox::Ended::Exited(status),
-            Ended::Signal(signal) => nearmiss_sandbox::Ended::Signal(signal),
-            // Nothing is said about what does not end.
-            Ended::TimedOut => continue,
+        // Nothing is said about what does not end.
+        let Some(ended) = run.ended else {
+            continue;
         };
         let said = server.complaints();
-        if said.is_empty() && matches!(ended, nearmiss_sandbox::Ended::Exited(_)) {
+        if said.is_empty() && matches!(ended, Ended::Exited(_)) {
             continue;
         }
         let complaints = complaints_of(said, ended, &twin);
@@ -146,7 +143,7 @@ fn judge_all(
     Ok(())
 }
 
-/// How a twin is served, in a directory of its own: its sanitizers tell all and go on.
+/// How a twin is served, in a directory of its own: its sanitizers report all failures and go on.
 pub fn settings(
     twin: &TwinProgram,
     mut environment: Vec<(OsString, OsString)>,

@@ -2,50 +2,58 @@
 //!
 //! | module | what it does |
 //! | --- | --- |
-//! | `study`, `told`, `gaps`, `naming` | one function from its files to its report |
+//! | `study`, `report`, `gaps`, `naming` | one function from its files to its report |
 //! | [`build`] | from the user's files to the programs that are run: recording, twin, coverage |
 //! | `explorer`, `walk` | depth first over the execution tree: runs, and the ways that leave them |
 //! | `precondition` | which inputs are admissible: late, or as a summary that grows |
-//! | `fixed`, `bounds` | values that had to be fixed; bounds on loops and recursion |
-//! | `memory` | how much memory may be used |
-//! | `lab`, `input` | runs of the harness in one arena of terms; what they are given |
+//! | `concretized`, `signatures` | values that had to be concretized; runs that differ in them alone |
+//! | `bounds` | bounds on loops and recursion |
+//! | `budget`, `memory` | how much time and memory may be used |
+//! | `error` | why an exploration could not be made |
+//! | `executor` | runs of the harness by a fork server |
+//! | `workspace`, `input` | all runs in one arena of terms, and queries about them; inputs |
 //! | `collect`, `judge`, `findings`, `freed` | tests and verdicts; the twin's word on each; failures |
-//! | `told_twice` | checks that are told by a handler and by themselves |
+//! | `dedup` | failing checks that are recorded twice |
 //! | [`coverage`], `measure` | what tests cover: lines, branches, MC/DC |
 //! | `explain`, `conditions`, `steps` | infeasible paths, conditions and paths for people |
 //! | [`replay`] | a test of an earlier exploration, once more |
-//! | [`progress`] | how far it has come, for whoever watches |
+//! | [`progress`] | how far it has come, for a display |
 
-mod apart;
 mod bounds;
+mod budget;
 pub mod build;
 mod collect;
+mod concretized;
 mod conditions;
 pub mod coverage;
+mod dedup;
+mod error;
+mod executor;
 mod explain;
 mod explorer;
+#[cfg(test)]
+mod explorer_tests;
 mod findings;
-mod fixed;
 mod freed;
 mod gaps;
 mod input;
 mod judge;
-mod lab;
 mod measure;
 mod memory;
 mod naming;
 mod precondition;
 pub mod progress;
 pub mod replay;
+mod report;
+mod signatures;
 mod steps;
 mod study;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
-mod told;
-mod told_twice;
 mod walk;
+mod workspace;
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -54,6 +62,7 @@ use std::time::Duration;
 use nearmiss_harness::Request;
 use nearmiss_sandbox::Sandbox;
 
+pub use error::ExploreError;
 pub use progress::Progress;
 pub use study::explore;
 
@@ -72,18 +81,18 @@ pub struct Config {
     pub mode: Mode,
     /// What is to be covered.
     pub cover: Cover,
-    /// Most iterations of a loop in a row; `None`: as many as there are.
+    /// Maximum of iterations of a loop in a row; `None`: as many as there are.
     pub loops: Option<u32>,
-    /// Most activations of a function at the same time; `None`: as many as there are.
+    /// Maximum of activations of a function at the same time; `None`: as many as there are.
     pub recursion: Option<u32>,
     /// The time of the whole exploration, without building.
     pub time: Duration,
     /// The memory of the exploration, in bytes.
     pub memory: u64,
-    /// Most paths.
+    /// Maximum of paths.
     pub paths: Option<u64>,
-    /// The time of one question to the solver.
-    pub question_time: Duration,
+    /// The time of one query to the solver.
+    pub query_time: Duration,
     /// A solver to use instead of ours: a command that reads SMT-LIB 2.
     pub solver: Option<Vec<String>>,
     /// The time of one run.

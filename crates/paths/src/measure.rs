@@ -1,4 +1,4 @@
-//! Who counts coverage: on a thread of its own, beside the exploration.
+//! Counting coverage, on a thread of its own beside the exploration.
 
 use std::ffi::OsString;
 use std::sync::Arc;
@@ -10,9 +10,10 @@ use nearmiss_results::Coverage;
 use nearmiss_sandbox::Sandbox;
 
 use crate::Cover;
+use crate::budget::{self, Budget};
 use crate::build::Programs;
-use crate::coverage::{Gain, Meter};
-use crate::lab::{self, End};
+use crate::coverage::{CoverageError, Gain, Meter};
+use crate::error::Unfinished;
 
 /// What is needed to begin.
 pub struct Bench {
@@ -27,17 +28,17 @@ pub struct Bench {
     /// What is to be covered.
     pub cover: Cover,
     /// When no more tests are counted.
-    pub end: End,
+    pub budget: Budget,
 }
 
 /// Runs tests on the program that counts.
 pub struct Measure {
     cases: Sender<Case>,
     thread: JoinHandle<Measured>,
-    end: End,
+    budget: Budget,
 }
 
-/// A test, and who wants to know what it adds.
+/// A test, and where to send what it adds.
 struct Case {
     rows: Vec<u8>,
     answer: Option<Sender<Counted>>,
@@ -60,31 +61,35 @@ pub struct Measured {
     /// The file for lcov's tools.
     pub lcov: String,
     /// Why it was not counted, or not all of it.
-    pub trouble: Option<String>,
+    pub trouble: Option<Unfinished<CoverageError>>,
 }
 
 impl Measure {
     /// Begins to build; tests may be given at once.
     pub fn start(bench: Bench) -> Measure {
         let (cases, receiver) = channel();
-        let end = bench.end;
+        let budget = bench.budget;
         let thread = std::thread::spawn(move || {
             let mut measured = Measured::default();
             if let Err(trouble) = measure(bench, receiver, &mut measured) {
-                measured.trouble = Some(trouble);
+                measured.trouble = Some(Unfinished::Failed(trouble));
             }
             measured
         });
-        Measure { cases, thread, end }
+        Measure {
+            cases,
+            thread,
+            budget,
+        }
     }
 
     /// Counts a test.
     pub fn look_at(&self, rows: Vec<u8>) {
-        // Who has given up says so in the end.
+        // A thread that has given up says so in the end.
         let _ = self.cases.send(Case { rows, answer: None });
     }
 
-    /// Counts a test and waits for what it adds; `None` if nobody counts any more.
+    /// Counts a test and waits for what it adds; `None` if the thread has given up.
     pub fn ask(&self, rows: Vec<u8>) -> Option<Counted> {
         let (answer, receiver) = channel();
         let answer = Some(answer);
@@ -92,24 +97,26 @@ impl Measure {
         receiver.recv().ok()
     }
 
-    /// Waits until all tests are counted, or the end has come.
+    /// Waits until all tests are counted, or the budget is exhausted.
     pub fn finish(self) -> Measured {
         drop(self.cases);
-        let gone = |why: &str| Measured {
-            trouble: Some(why.into()),
+        let gone = |why| Measured {
+            trouble: Some(why),
             ..Measured::default()
         };
-        match lab::wait_for(self.thread, &self.end) {
+        match budget::wait_for(self.thread, &self.budget) {
             Some(Ok(measured)) => measured,
-            Some(Err(_)) => gone("the thread that counts panicked"),
-            None => gone(OUT_OF_TIME),
+            Some(Err(_)) => gone(Unfinished::Panicked("the thread that counts")),
+            None => gone(Unfinished::OutOfTime(None)),
         }
     }
 }
 
-const OUT_OF_TIME: &str = "the time was over before all were run (--time)";
-
-fn measure(bench: Bench, cases: Receiver<Case>, measured: &mut Measured) -> Result<(), String> {
+fn measure(
+    bench: Bench,
+    cases: Receiver<Case>,
+    measured: &mut Measured,
+) -> Result<(), CoverageError> {
     let mut meter = Meter::start(
         &bench.sandbox,
         &bench.programs,
@@ -117,14 +124,14 @@ fn measure(bench: Bench, cases: Receiver<Case>, measured: &mut Measured) -> Resu
         bench.run_time,
     )?;
     for case in cases {
-        if bench.end.has_come() {
-            measured.trouble = Some(OUT_OF_TIME.into());
+        if bench.budget.is_exhausted() {
+            measured.trouble = Some(Unfinished::OutOfTime(None));
             break;
         }
         let gain = meter.run(&case.rows)?;
         if let Some(answer) = case.answer {
             let is_full = meter.is_full(bench.cover);
-            // Who does not wait any more has stopped.
+            // A receiver that is gone has stopped.
             let _ = answer.send(Counted { gain, is_full });
         }
     }

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// The most memory that is used, in bytes.
+/// The maximum of memory that is used, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit {
     /// Of the pages that are in memory.
@@ -28,7 +28,7 @@ impl Limit {
         let soft = limits.lines().find_map(address_space);
         Limit {
             resident: bytes,
-            // One question may need as much as all before it.
+            // One query may need as much as all before it.
             address_space: soft.map(|bytes| bytes / 3 * 2),
         }
     }
@@ -41,7 +41,7 @@ impl Limit {
         let Some((size, resident)) = used() else {
             return false;
         };
-        resident >= self.resident || self.address_space.is_some_and(|most| size >= most)
+        resident >= self.resident || self.address_space.is_some_and(|max| size >= max)
     }
 }
 

@@ -17,8 +17,8 @@ pub struct Progress {
     pub runs: Count,
     /// Calls of the precondition alone.
     pub precondition_calls: Count,
-    /// Questions to the solver.
-    pub questions: Count,
+    /// Queries to the solver.
+    pub queries: Count,
     /// Failures.
     pub findings: Count,
 }

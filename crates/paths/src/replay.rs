@@ -1,7 +1,7 @@
 //! A test of an earlier exploration, run once more on its sanitizer twin for a person to look at.
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use nearmiss_abi::environment::REPLAY;
@@ -13,10 +13,11 @@ use nearmiss_server::{Request, Server};
 use nearmiss_twin::TwinProgram;
 
 use crate::build;
+use crate::error::ExploreError;
 use crate::judge::settings;
 use crate::study::environment;
 
-/// How long a run may take: nobody waits for thousands of them.
+/// How long a run may take: longer than in an exploration, which makes thousands.
 const RUN_TIME: Duration = Duration::from_secs(10);
 
 /// An exploration that has been made.
@@ -37,9 +38,9 @@ impl Explored {
     }
 
     /// Runs the twin on the rows of a test: what it prints, and how it ends.
-    pub fn replay(&self, rows: &[u8]) -> Result<Outcome, String> {
+    pub fn replay(&self, rows: &[u8]) -> Result<Outcome, ExploreError> {
         let named = self.directory.join("replay");
-        fs::write(&named, rows).map_err(|error| format!("{}: {error}", named.display()))?;
+        fs::write(&named, rows).map_err(|error| ExploreError::File(named.clone(), error))?;
         let twin = self.twin()?;
         let mut environment: Vec<_> = environment();
         environment.push((REPLAY.into(), named.into()));
@@ -60,20 +61,19 @@ impl Explored {
                 ..Limits::default()
             },
         };
-        run_twin(&self.sandbox, &twin, spec).map_err(|error| error.to_string())
+        Ok(run_twin(&self.sandbox, &twin, spec)?)
     }
 
     /// What the oracle says on the rows of a test, if there is one and the function returns.
-    pub fn verdict(&self, rows: &[u8]) -> Result<Option<bool>, String> {
+    pub fn verdict(&self, rows: &[u8]) -> Result<Option<bool>, ExploreError> {
         let settings = settings(&self.twin()?, environment(), self.directory.join("judge"));
-        let mut server =
-            Server::start(&self.sandbox, settings).map_err(|error| error.to_string())?;
+        let mut server = Server::start(&self.sandbox, settings)?;
         let request = Request {
             mode: MODE_FUNCTION,
             rows,
             time: RUN_TIME,
         };
-        let run = server.run(&request).map_err(|error| error.to_string())?;
+        let run = server.run(&request)?;
         let said = run.result(VERDICT);
         Ok(said.map(|bytes| bytes.iter().any(|&byte| byte != 0)))
     }
@@ -82,18 +82,11 @@ impl Explored {
         self.directory.join(build::DIRECTORY)
     }
 
-    fn twin(&self) -> Result<TwinProgram, String> {
+    fn twin(&self) -> Result<TwinProgram, ExploreError> {
         let program = self.program();
-        match program.exists() {
-            true => build::twin_of(&program, &self.compiler),
-            false => Err(gone(&self.directory)),
+        if !program.exists() {
+            return Err(ExploreError::ProgramGone(self.directory.clone()));
         }
+        Ok(build::twin_of(&program, &self.compiler)?)
     }
-}
-
-fn gone(directory: &Path) -> String {
-    format!(
-        "{}: the program that was explored is gone; explore it again",
-        directory.display()
-    )
 }

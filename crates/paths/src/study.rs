@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Instant;
 
+use nearmiss_abi::channel::{ChannelKind, ChannelSet};
 use nearmiss_abi::environment as options;
 use nearmiss_abi::server::{MODE_BOTH, MODE_FUNCTION, MODE_PRECONDITION};
 use nearmiss_harness::INPUT;
@@ -13,24 +14,27 @@ use nearmiss_server::{Server, Settings};
 use nearmiss_sites::program::Program;
 use nearmiss_solve::{Backend, Stack};
 
-use crate::apart::Apart;
 use crate::bounds::Limits;
+use crate::budget::Budget;
 use crate::build::{self, Programs};
 use crate::collect::{Collection, Describer};
+use crate::error::ExploreError;
+use crate::executor::ForkServer;
 use crate::explain::explain;
 use crate::explorer::{Arrival, Explorer, Finished, Pending, Plan};
 use crate::input::Input;
 use crate::judge::{Bench, Judge};
-use crate::lab::{End, Lab};
 use crate::measure::{self, Measure};
 use crate::memory::Limit;
-use crate::precondition::{Precondition, Summary};
+use crate::precondition::{Auto, Late, Precondition, Summary, Unrestricted};
 use crate::progress::Progress;
-use crate::told::{Told, figures};
+use crate::report::{ReportBuilder, figures};
+use crate::signatures::CoverageSignatures;
+use crate::workspace::Workspace;
 use crate::{Config, Cover, Mode};
 
-/// Explores. The error is for the user: what is wrong, and what would help.
-pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, String> {
+/// Explores.
+pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, ExploreError> {
     let name = config.build.files.first().map(|file| file.display());
     progress
         .meter
@@ -38,20 +42,19 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
     let directory = config.directory.join(build::DIRECTORY);
     let programs = build::build(&config.build, config.request.as_ref(), &directory)?;
     let programs = Arc::new(programs);
-    // Where it cannot be had, there are other ways.
     let wants_program = config.mode == Mode::Auto && precondition_name(config).is_some();
-    let program = (wants_program.then(|| build::program(&programs))).and_then(Result::ok);
-    let mut lab = start(config, &programs)?;
+    let program = wants_program.then(|| build::program(&programs)).flatten();
+    let executor = executor(config, &programs)?;
     let start = Instant::now();
-    let deadline = End::of_exploring(config.time);
     nearmiss_solve::interrupt_by(config.stop);
-    lab.end = End {
-        deadline,
+    let budget = Budget {
+        deadline: Budget::deadline_of_exploring(config.time),
         stop: config.stop,
         memory: Limit::new(config.memory),
     };
-    let finishing = lab.end.of_finishing(config.time);
-    progress.meter.set_deadline(deadline);
+    let finishing = budget.of_finishing(config.time);
+    let mut workspace = workspace(config, executor, &programs, budget);
+    progress.meter.set_deadline(budget.deadline);
     progress.meter.enter("exploring");
     let mut study = Study {
         config,
@@ -62,13 +65,13 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
         measure: Some(measure(config, &programs, finishing)),
         is_covered: false,
         rejected: 0,
-        apart: Apart::new(config.cover),
+        signatures: CoverageSignatures::new(config.cover),
     };
-    let first = study.first_input(&mut lab);
-    let Some(precondition) = precondition(config, program.as_ref(), &mut lab, &first)? else {
+    let first = study.first_input(&mut workspace);
+    let Some(precondition) = precondition(config, program.as_ref(), &mut workspace, &first)? else {
         return Err(nothing_admissible(config));
     };
-    let mut explorer = Explorer::new(&mut lab, precondition, plan(config, first));
+    let mut explorer = Explorer::new(&mut workspace, precondition, plan(config, first));
     while let Some(arrival) = explorer.next()? {
         if study.arrive(&mut explorer, arrival)? {
             explorer.stop();
@@ -79,7 +82,7 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, S
     }
     let figures = figures(&explorer, start.elapsed());
     let infeasible = explain(&mut explorer, &programs, config.time);
-    Ok(Told::new(study, explorer).report(figures, infeasible))
+    Ok(ReportBuilder::new(study, explorer).report(figures, infeasible))
 }
 
 /// What happens while a function is explored.
@@ -90,25 +93,25 @@ pub struct Study<'a> {
     pub programs: Arc<Programs>,
     /// What has arrived.
     pub collection: Collection,
-    /// Who sees every test.
+    /// Runs every test on the sanitizer twin.
     pub judge: Option<Judge>,
-    /// Who counts what tests cover.
+    /// Counts what tests cover.
     pub measure: Option<Measure>,
     /// Whether branches or conditions were wanted, and all of them are covered.
     pub is_covered: bool,
     /// Tests that the precondition rejects, where only requirements were posted.
     pub rejected: u64,
-    /// Who tells runs apart that fixed a value.
-    apart: Apart,
+    /// Distinguishes runs that concretized a value.
+    signatures: CoverageSignatures,
     progress: &'a Progress,
 }
 
 impl Study<'_> {
     /// The input that everything begins with.
-    fn first_input(&self, lab: &mut Lab) -> Input {
+    fn first_input(&self, workspace: &mut Workspace) -> Input {
         match &self.programs.plan {
             Some(plan) => {
-                let number = lab.channels.named(INPUT.as_bytes(), 0);
+                let number = workspace.channels.named(INPUT.as_bytes(), 0);
                 Input::of_channel(number, plan.first_input())
             }
             None => Input::default(),
@@ -120,16 +123,16 @@ impl Study<'_> {
         &mut self,
         explorer: &mut Explorer<'_>,
         mut arrival: Arrival,
-    ) -> Result<bool, String> {
+    ) -> Result<bool, ExploreError> {
         let measure = self.measure.as_ref();
-        arrival.is_new = (self.apart).is_new(&arrival, &explorer.lab.channels, measure);
-        let is_admissible = !arrival.is_new || self.is_accepted(explorer.lab, &arrival)?;
+        arrival.is_new = (self.signatures).is_new(&arrival, &explorer.workspace.channels, measure);
+        let is_admissible = !arrival.is_new || self.is_accepted(explorer.workspace, &arrival)?;
         self.rejected += u64::from(!is_admissible);
         if is_admissible {
             let describer = Describer {
                 plan: self.programs.plan.as_ref(),
-                channels: &explorer.lab.channels,
-                sites: &explorer.lab.sites,
+                channels: &explorer.workspace.channels,
+                sites: &explorer.workspace.sites,
             };
             if let Some(number) = self.collection.take(&describer, &arrival)
                 && self.is_worth_keeping(number)
@@ -139,9 +142,9 @@ impl Study<'_> {
                 judge.look_at(number, rows.clone());
             }
         }
-        self.tell(explorer);
+        self.update_progress(explorer);
         let enough =
-            (self.config.paths).is_some_and(|most| self.collection.tests.len() as u64 >= most);
+            (self.config.paths).is_some_and(|max| self.collection.tests.len() as u64 >= max);
         Ok(enough || self.is_covered)
     }
 
@@ -156,7 +159,7 @@ impl Study<'_> {
             measure.look_at(rows.clone());
             return true;
         }
-        // Where nobody counts, every path is a test.
+        // Without coverage every path is a test.
         let Some(counted) = measure.ask(rows.clone()) else {
             return true;
         };
@@ -170,16 +173,20 @@ impl Study<'_> {
     }
 
     /// Where only requirements were posted, the precondition has the last word.
-    fn is_accepted(&self, lab: &mut Lab, arrival: &Arrival) -> Result<bool, String> {
+    fn is_accepted(
+        &self,
+        workspace: &mut Workspace,
+        arrival: &Arrival,
+    ) -> Result<bool, ExploreError> {
         let has_precondition = precondition_name(self.config).is_some();
         if self.config.mode != Mode::Native || !has_precondition {
             return Ok(true);
         }
-        let recorded = lab.run(MODE_PRECONDITION, &arrival.recorded.input)?;
+        let recorded = workspace.run(MODE_PRECONDITION, &arrival.recorded.input)?;
         Ok(recorded.is_accepted())
     }
 
-    fn tell(&self, explorer: &Explorer<'_>) {
+    fn update_progress(&self, explorer: &Explorer<'_>) {
         let progress = self.progress;
         progress.paths.set(self.collection.tests.len() as u64);
         progress.infeasible.set(explorer.tree.infeasible_count);
@@ -187,8 +194,8 @@ impl Study<'_> {
         progress.runs.set(explorer.tree.runs);
         let calls = explorer.precondition.calls().calls;
         progress.precondition_calls.set(calls);
-        let queries = explorer.lab.solver.statistics().queries();
-        progress.questions.set(queries);
+        let queries = explorer.workspace.solver.statistics().queries();
+        progress.queries.set(queries);
         progress.findings.set(self.collection.failed.len() as u64);
     }
 }
@@ -229,68 +236,56 @@ fn early(config: &Config) -> bool {
 /// Calls of the precondition before the function is looked at, where its paths are summarised.
 const LEARNING_CALLS: u64 = 4096;
 
-/// Who says which inputs are admissible; `None` if no input keeps to the sizes and ranges.
+/// How the precondition is treated; `None` if no input keeps to the sizes and ranges.
 fn precondition(
     config: &Config,
     program: Option<&Program>,
-    lab: &mut Lab,
+    workspace: &mut Workspace,
     first: &Input,
-) -> Result<Option<Precondition>, String> {
-    if precondition_name(config).is_none() {
-        return Ok(Some(Precondition::None));
+) -> Result<Option<Box<dyn Precondition>>, ExploreError> {
+    let is_looked_at_apart = !matches!(config.mode, Mode::Native | Mode::Early);
+    if precondition_name(config).is_none() || !is_looked_at_apart {
+        return Ok(Some(Box::new(Unrestricted)));
     }
-    Ok(match config.mode {
-        Mode::Native | Mode::Early => Some(Precondition::None),
-        Mode::Late => Some(Precondition::late()),
-        Mode::Summary | Mode::Auto => {
-            let Some(mut summary) = Summary::start(lab, first)? else {
-                return Ok(None);
-            };
-            if config.mode == Mode::Auto {
-                return Precondition::auto(lab, summary, program).map(Some);
-            }
-            let end = Instant::now() + config.time / 4;
-            summary.learn(lab, LEARNING_CALLS, end)?;
-            Some(Precondition::Summary(Box::new(summary)))
-        }
-    })
+    if config.mode == Mode::Late {
+        return Ok(Some(Box::new(Late::default())));
+    }
+    let Some(mut summary) = Summary::start(workspace, first)? else {
+        return Ok(None);
+    };
+    if config.mode == Mode::Auto {
+        return Ok(Some(Box::new(Auto::new(workspace, summary, program)?)));
+    }
+    let end = Instant::now() + config.time / 4;
+    summary.learn(workspace, LEARNING_CALLS, end)?;
+    Ok(Some(Box::new(summary)))
 }
 
 /// Why there is nothing to report, if so.
-fn nothing_explored(config: &Config, programs: &Programs, explorer: &Explorer) -> Option<String> {
-    if programs.plan.is_none() && explorer.lab.channels.name(0).is_none() {
-        return Some(nothing_symbolic(programs));
+fn nothing_explored(
+    config: &Config,
+    programs: &Programs,
+    explorer: &Explorer,
+) -> Option<ExploreError> {
+    if programs.plan.is_none() && explorer.workspace.channels.name(0).is_none() {
+        return Some(ExploreError::NothingSymbolic(programs.source.clone()));
     }
     if explorer.finished() != Some(Finished::Empty) {
         return None;
     }
-    Some(if explorer.lab.end.has_come() {
-        "the time was over before an admissible input was found (--time)".into()
+    Some(if explorer.workspace.budget.is_exhausted() {
+        ExploreError::OutOfTime
     } else {
         nothing_admissible(config)
     })
 }
 
-fn nothing_admissible(config: &Config) -> String {
-    match precondition_name(config) {
-        Some(name) => format!(
-            "{name} accepts no input within the given sizes and ranges: check --size, --range and --require"
-        ),
-        None => "no input keeps to the given sizes, ranges and requirements: check --size, --range and --require".into(),
-    }
-}
-
-fn nothing_symbolic(programs: &Programs) -> String {
-    format!(
-        "nothing is symbolic: main of {} makes no input (klee_make_symbolic, nearmiss_symbolic, \
-         __VERIFIER_nondet_int, …), so it has one path only; --function explores another function, \
-         `nearmiss run` what a program does with its arguments and files",
-        programs.source.display()
-    )
+fn nothing_admissible(config: &Config) -> ExploreError {
+    ExploreError::NothingAdmissible(precondition_name(config).cloned())
 }
 
 /// Starts the program that records.
-fn start(config: &Config, programs: &Programs) -> Result<Lab, String> {
+fn executor(config: &Config, programs: &Programs) -> Result<ForkServer, ExploreError> {
     let server = Server::start(
         &config.sandbox,
         Settings {
@@ -300,16 +295,19 @@ fn start(config: &Config, programs: &Programs) -> Result<Lab, String> {
             directory: config.directory.join("recording"),
             working_directory: config.directory.clone(),
         },
-    )
-    .map_err(|error| error.to_string())?;
+    )?;
+    Ok(ForkServer::new(server, config.run_time))
+}
+
+fn workspace(
+    config: &Config,
+    executor: ForkServer,
+    programs: &Programs,
+    budget: Budget,
+) -> Workspace {
     let sites = nearmiss_twin::sites_of(&programs.recording);
-    Ok(Lab::new(
-        server,
-        sites,
-        Stack::new(Backend::of(config.solver.as_deref())).tree(),
-        config.question_time,
-        config.run_time,
-    ))
+    let solver = Stack::new(Backend::of(config.solver.as_deref())).tree();
+    Workspace::new(Box::new(executor), sites, solver, config.query_time, budget)
 }
 
 /// Inputs are named memory and nothing else; small tables, since functions are small.
@@ -323,11 +321,13 @@ fn recording_options() -> String {
         (options::OPTION_STRICT, 1),
     ];
     let numbers = numbers.map(|(name, value)| format!("{name}={value}"));
-    format!("{},{}=n", numbers.join(","), options::OPTION_CHANNELS)
+    let channels = ChannelSet::NONE.with(ChannelKind::Named);
+    let name = options::OPTION_CHANNELS;
+    format!("{},{name}={channels}", numbers.join(","))
 }
 
-/// The same environment for everybody: what a function does must not depend on who explores it. New memory
-/// is filled with 0xbe, as AddressSanitizer does: so it is seen what was never written.
+/// The same environment on every machine: what a function does must not depend on it. New memory is
+/// filled with 0xbe, as AddressSanitizer does: so it is seen what was never written.
 pub fn environment() -> Vec<(OsString, OsString)> {
     let fixed = [
         ("LANG", "C"),
@@ -340,18 +340,18 @@ pub fn environment() -> Vec<(OsString, OsString)> {
         .to_vec()
 }
 
-fn measure(config: &Config, programs: &Arc<Programs>, end: End) -> Measure {
+fn measure(config: &Config, programs: &Arc<Programs>, budget: Budget) -> Measure {
     Measure::start(measure::Bench {
         programs: programs.clone(),
         sandbox: config.sandbox.clone(),
         environment: environment(),
         run_time: config.run_time,
         cover: config.cover,
-        end,
+        budget,
     })
 }
 
-fn judge(config: &Config, programs: &Arc<Programs>, end: End) -> Judge {
+fn judge(config: &Config, programs: &Arc<Programs>, budget: Budget) -> Judge {
     let programs = programs.clone();
     Judge::start(Bench {
         build: Box::new(move || build::twin(&programs)),
@@ -359,7 +359,7 @@ fn judge(config: &Config, programs: &Arc<Programs>, end: End) -> Judge {
         directory: config.directory.join("judge"),
         environment: environment(),
         run_time: config.run_time,
-        end,
+        budget,
         mode: MODE_FUNCTION,
     })
 }

@@ -2,19 +2,24 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use nearmiss_sandbox::Sandbox;
 use nearmiss_search::DepthFirst;
 use nearmiss_server::{Server, Settings};
+use nearmiss_sites::Sites;
 use nearmiss_solve::Stack;
 use tempfile::TempDir;
 
 use crate::bounds::Limits;
+use crate::budget::Budget;
+use crate::executor::{ForkServer, HarnessExecutor};
 use crate::explorer::{Explorer, Finished, Plan, Tree};
 use crate::input::Input;
-use crate::lab::Lab;
-use crate::precondition::{Calls, Precondition, Summary};
+use crate::memory;
+use crate::precondition::{Auto, Calls, Late, Precondition, Summary, Unrestricted};
+use crate::workspace::Workspace;
 
 /// What every harness begins with: `x` has the inputs.
 const PRELUDE: &str = r#"
@@ -76,28 +81,12 @@ pub struct Explored {
 pub fn explore(source: &str, size: usize, treated: Treated) -> Explored {
     let directory = tempfile::tempdir().expect("a directory");
     let program = compile(&directory, source, size);
-    let mut lab = lab(directory.path(), &program);
-    let number = lab.channels.named(b"input", 0);
+    let executor = Box::new(fork_server(directory.path(), &program));
+    let mut workspace = workspace(executor, nearmiss_twin::sites_of(&program));
+    let number = workspace.channels.named(b"input", 0);
     let first = Input::of_channel(number, vec![0; size]);
-    let (precondition, mode) = match treated {
-        Treated::Early => (Precondition::None, 2),
-        Treated::Late => (Precondition::late(), 0),
-        Treated::Lazily | Treated::Learnt | Treated::Auto => {
-            let summary = Summary::start(&mut lab, &first).expect("runs");
-            let mut summary = summary.expect("an input that keeps to the setup");
-            if treated == Treated::Learnt {
-                let end = Instant::now() + Duration::from_secs(300);
-                summary.learn(&mut lab, 10_000, end).expect("runs");
-            }
-            match treated {
-                Treated::Auto => {
-                    let auto = Precondition::auto(&mut lab, summary, None);
-                    (auto.expect("nothing to look at"), 0)
-                }
-                _ => (Precondition::Summary(Box::new(summary)), 0),
-            }
-        }
-    };
+    let mode = if treated == Treated::Early { 2 } else { 0 };
+    let precondition = precondition(&mut workspace, &first, treated);
     let mut results = Vec::new();
     let plan = Plan {
         first,
@@ -105,7 +94,7 @@ pub fn explore(source: &str, size: usize, treated: Treated) -> Explored {
         limits: Limits::default(),
         strategy: Box::new(DepthFirst::default()),
     };
-    let mut explorer = Explorer::new(&mut lab, precondition, plan);
+    let mut explorer = Explorer::new(&mut workspace, precondition, plan);
     while let Some(arrival) = explorer.next().expect("runs") {
         if arrival.is_new {
             let result = arrival.recorded.result("result").expect("it returned");
@@ -122,6 +111,28 @@ pub fn explore(source: &str, size: usize, treated: Treated) -> Explored {
     }
 }
 
+fn precondition(
+    workspace: &mut Workspace,
+    first: &Input,
+    treated: Treated,
+) -> Box<dyn Precondition> {
+    match treated {
+        Treated::Early => return Box::new(Unrestricted),
+        Treated::Late => return Box::new(Late::default()),
+        Treated::Lazily | Treated::Learnt | Treated::Auto => {}
+    }
+    let summary = Summary::start(workspace, first).expect("runs");
+    let mut summary = summary.expect("an input that keeps to the setup");
+    if treated == Treated::Auto {
+        return Box::new(Auto::new(workspace, summary, None).expect("nothing to look at"));
+    }
+    if treated == Treated::Learnt {
+        let end = Instant::now() + Duration::from_secs(300);
+        summary.learn(workspace, 10_000, end).expect("runs");
+    }
+    Box::new(summary)
+}
+
 fn compile(directory: &TempDir, source: &str, size: usize) -> PathBuf {
     let text = format!("#define SIZE {size}\n{PRELUDE}\n{source}\n{MAIN}");
     let (file, program) = (directory.path().join("h.c"), directory.path().join("h"));
@@ -135,7 +146,7 @@ fn compile(directory: &TempDir, source: &str, size: usize) -> PathBuf {
     program
 }
 
-fn lab(directory: &Path, program: &Path) -> Lab {
+fn fork_server(directory: &Path, program: &Path) -> ForkServer {
     let settings = Settings {
         program: program.to_path_buf(),
         environment: Vec::new(),
@@ -144,9 +155,19 @@ fn lab(directory: &Path, program: &Path) -> Lab {
         working_directory: directory.to_path_buf(),
     };
     let server = Server::start(&Sandbox::none(), settings).expect("a server");
-    let sites = nearmiss_twin::sites_of(program);
-    // Far more than either takes: the machine may be busy.
-    let (question_time, run_time) = (Duration::from_secs(60), Duration::from_secs(60));
-    let solver = Stack::default().tree();
-    Lab::new(server, sites, solver, question_time, run_time)
+    ForkServer::new(server, AMPLE)
+}
+
+/// Far more than a run or a query takes: the machine may be busy.
+const AMPLE: Duration = Duration::from_secs(60);
+
+/// A workspace that nothing stops.
+pub fn workspace(executor: Box<HarnessExecutor>, sites: Sites) -> Workspace {
+    static NEVER: AtomicBool = AtomicBool::new(false);
+    let budget = Budget {
+        deadline: Instant::now() + Duration::from_secs(24 * 60 * 60),
+        stop: &NEVER,
+        memory: memory::Limit::NONE,
+    };
+    Workspace::new(executor, sites, Stack::default().tree(), AMPLE, budget)
 }

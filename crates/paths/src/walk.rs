@@ -12,7 +12,7 @@ use crate::explorer::Explorer;
 pub struct Walked {
     /// The conditions of the events, in order, up to where it ended.
     pub conditions: Vec<TermId>,
-    /// Ways that leave the run and that nobody has met before.
+    /// Alternatives that leave the run and that no run has met before.
     pub forks: Vec<Fork>,
     /// The nodes that it passed.
     pub passed: Vec<Node>,
@@ -47,9 +47,22 @@ impl Fork {
     /// The node that it leads to, if that can be foreseen.
     pub fn target(&self, events: &[Event]) -> Option<Node> {
         let site = events[self.event].site;
-        let is_foreseen = self.purpose != Purpose::Fixed;
+        let is_foreseen = self.purpose != Purpose::Concretized;
         is_foreseen.then(|| Trail::at(self.node).way(site.0, self.way.choice))
     }
+}
+
+/// Where a walk is: before one of the run's events.
+struct Position<'a> {
+    /// The number of the event.
+    index: usize,
+    event: &'a Event,
+    /// What led there.
+    trail: Trail,
+    /// What the function alone has decided up to there.
+    path: Node,
+    /// Which turns of loops and activations it lies in.
+    bounds: &'a Bounds,
 }
 
 /// Why a partial path is of interest.
@@ -59,19 +72,19 @@ pub enum Purpose {
     Path,
     /// A check may fail.
     Failure,
-    /// A value was fixed; it may have others.
-    Fixed,
+    /// A value was concretized; it may have others.
+    Concretized,
     /// The oracle may decide otherwise.
     Oracle,
 }
 
-/// Ways of an oracle that are tried on one path of the function.
-const MOST_ORACLE_WAYS: usize = 64;
+/// The maximum of alternatives of an oracle that are tried on one path of the function.
+const MAX_ORACLE_WAYS: usize = 64;
 /// The way of a path that ends in a failure.
 const FAILED: u64 = u64::MAX;
 
 impl Explorer<'_> {
-    /// Walks over a run. What is new is marked as decided: whoever calls this sees to it.
+    /// Walks over a run. What is new is marked as decided: the caller has to decide it.
     pub(crate) fn walk(&mut self, events: &[Event]) -> Walked {
         let mut trail = Trail::root(0);
         let mut path = Trail::root(1);
@@ -88,16 +101,23 @@ impl Explorer<'_> {
         let mut bounds = Bounds::new(self.limits);
         for (position, event) in events.iter().enumerate() {
             let is_own = event.phase == PHASE_FUNCTION;
-            let is_deep = is_own && bounds.come_to(&self.lab.sites, event);
+            let is_deep = is_own && bounds.come_to(&self.workspace.sites, event);
             if !is_deep {
-                self.leave(&mut walked, position, event, trail, (path.node(), &bounds));
+                let position = Position {
+                    index: position,
+                    event,
+                    trail,
+                    path: path.node(),
+                    bounds: &bounds,
+                };
+                self.leave(&mut walked, &position);
             }
-            if is_deep || is_own && bounds.is_beyond(&self.lab.sites, event, event.choice) {
+            if is_deep || is_own && bounds.is_beyond(&self.workspace.sites, event, event.choice) {
                 walked.beyond = true;
                 walked.end = position;
                 break;
             }
-            bounds.go(&self.lab.sites, event);
+            bounds.go(&self.workspace.sites, event);
             walked.passed.push(trail.go(event.site.0, event.choice));
             self.decided.insert(trail.node());
             if event.ends_path() {
@@ -121,28 +141,29 @@ impl Explorer<'_> {
         walked
     }
 
-    /// The ways that leave the run at an event.
-    fn leave(
-        &mut self,
-        walked: &mut Walked,
-        position: usize,
-        event: &Event,
-        trail: Trail,
-        (path, bounds): (Node, &Bounds),
-    ) {
+    /// The alternatives that leave the run at an event.
+    fn leave(&mut self, walked: &mut Walked, position: &Position<'_>) {
+        let &Position {
+            index,
+            event,
+            trail,
+            path,
+            bounds,
+        } = position;
         let fork = |way: Alternative, purpose: Purpose| Fork {
             before: walked.conditions.len(),
-            event: position,
+            event: index,
             way,
             purpose,
             node: trail.node(),
         };
         let mut forks = Vec::new();
-        for way in alternatives(&mut self.lab.terms, &self.lab.sites, event) {
+        for way in alternatives(&mut self.workspace.terms, &self.workspace.sites, event) {
             if !self.decided.insert(trail.way(event.site.0, way.choice)) {
                 continue;
             }
-            if event.phase == PHASE_FUNCTION && bounds.is_beyond(&self.lab.sites, event, way.choice)
+            if event.phase == PHASE_FUNCTION
+                && bounds.is_beyond(&self.workspace.sites, event, way.choice)
             {
                 self.tree.bounded += 1;
                 continue;
@@ -165,7 +186,7 @@ impl Explorer<'_> {
             (LeadsTo::Path, PHASE_ORACLE) => {
                 let count = self.oracle_ways.entry(path).or_default();
                 *count += 1;
-                if *count > MOST_ORACLE_WAYS {
+                if *count > MAX_ORACLE_WAYS {
                     self.tree.oracle_cut += 1;
                     return None;
                 }
@@ -175,7 +196,7 @@ impl Explorer<'_> {
         }
     }
 
-    /// A value was fixed. The first run that met this one asks for another.
+    /// A value was concretized. The first run that met this one asks for another.
     fn other_values(
         &mut self,
         event: &Event,
@@ -183,7 +204,7 @@ impl Explorer<'_> {
         fork: &dyn Fn(Alternative, Purpose) -> Fork,
     ) -> Option<Fork> {
         let condition = event.condition.filter(|_| event.phase > PHASE_SETUP)?;
-        if !self.fixed.meet(node, condition) {
+        if !self.concretized.meet(node, condition) {
             return None;
         }
         // The goal is made when its turn comes: by then more values may be known.
@@ -192,6 +213,6 @@ impl Explorer<'_> {
             goal: condition,
             leads_to: LeadsTo::Path,
         };
-        Some(fork(way, Purpose::Fixed))
+        Some(fork(way, Purpose::Concretized))
     }
 }

@@ -72,10 +72,13 @@ fn a_static_function_in_the_middle_of_a_file_with_a_main() {
     assert!(input.len() >= 12);
     assert_eq!(
         run(&place, &programs.recording, &input).ended,
-        Ended::Exited(0)
+        Some(Ended::Exited(0))
     );
     let twin = twin(&programs).unwrap();
-    assert_eq!(run(&place, &twin.program, &input).ended, Ended::Exited(0));
+    assert_eq!(
+        run(&place, &twin.program, &input).ended,
+        Some(Ended::Exited(0))
+    );
 
     let mut meter = Meter::start(&Sandbox::none(), &programs, Vec::new(), PATIENCE).unwrap();
     assert!(meter.run(&rows(INPUT, &input)).unwrap().branches > 0);
@@ -109,14 +112,14 @@ fn a_function_that_nobody_defines_ends_the_run() {
             programs.undefined.functions
         );
         let zero = run(&place, &programs.recording, &[0; 4]);
-        assert_eq!(zero.ended, Ended::Exited(0));
+        assert_eq!(zero.ended, Some(Ended::Exited(0)));
         let one = run(&place, &programs.recording, &[1, 0, 0, 0]);
-        assert_eq!(one.ended, Ended::Exited(MISSING_STATUS));
+        assert_eq!(one.ended, Some(Ended::Exited(MISSING_STATUS)));
         let row = (MISSING.to_string(), missing.as_bytes().to_vec());
         assert!(one.results.contains(&row), "{:?}", one.results);
         let twin = twin(&programs).unwrap();
         let one = run(&place, &twin.program, &[1, 0, 0, 0]);
-        assert_eq!(one.ended, Ended::Exited(MISSING_STATUS));
+        assert_eq!(one.ended, Some(Ended::Exited(MISSING_STATUS)));
     }
 }
 
@@ -131,7 +134,7 @@ fn a_variable_is_missed_only_where_it_may_be_needed() {
     let programs = place.build(&["f.c"], &[], Some(&request("f"))).unwrap();
     let input = first_input(&programs);
     for program in [programs.recording.clone(), twin(&programs).unwrap().program] {
-        assert_eq!(run(&place, &program, &input).ended, Ended::Exited(0));
+        assert_eq!(run(&place, &program, &input).ended, Some(Ended::Exited(0)));
     }
     let time = PATIENCE;
     assert!(Meter::start(&Sandbox::none(), &programs, Vec::new(), time).is_ok());
@@ -170,7 +173,7 @@ fn preconditions_and_globals_may_lie_in_other_files() {
         assert!(input.len() >= 8);
         assert_eq!(
             run(&place, &programs.recording, &input).ended,
-            Ended::Exited(0)
+            Some(Ended::Exited(0))
         );
     }
 }
@@ -187,7 +190,7 @@ fn a_fuzz_target_is_a_function_of_bytes() {
     assert!(input.len() > 16);
     assert_eq!(
         run(&place, &programs.recording, &input).ended,
-        Ended::Exited(0)
+        Some(Ended::Exited(0))
     );
 }
 
@@ -212,7 +215,7 @@ fn old_functions_and_old_standards() {
         let input = first_input(&programs);
         assert_eq!(
             run(&place, &programs.recording, &input).ended,
-            Ended::Exited(0)
+            Some(Ended::Exited(0))
         );
     }
 }

@@ -1,6 +1,6 @@
 //! The options of a recording, as `NEARMISS_OPTIONS` gives them.
 
-use nearmiss_abi::channel::ChannelKind;
+use nearmiss_abi::channel::{ChannelKind, ChannelSet};
 use nearmiss_abi::environment as names;
 use nearmiss_abi::term::LABEL_BITS;
 
@@ -17,8 +17,8 @@ pub struct Options {
     pub input: u64,
     /// Most bytes of blobs.
     pub blob: u64,
-    /// One bit per [`ChannelKind`].
-    channels: u16,
+    /// The kinds of symbolic input.
+    channels: ChannelSet,
     /// The longest that an input may become; 0: lengths are fixed.
     pub length: u64,
     /// Most elements that one load or store at a symbolic address may be about.
@@ -43,7 +43,7 @@ impl Options {
         events: 0,
         input: 0,
         blob: 0,
-        channels: 0,
+        channels: ChannelSet::NONE,
         length: 0,
         elements: 0,
         updates: 0,
@@ -59,7 +59,7 @@ impl Options {
         events: names::DEFAULT_EVENTS,
         input: names::DEFAULT_INPUT,
         blob: names::DEFAULT_BLOB,
-        channels: parse_channels(names::DEFAULT_CHANNELS.as_bytes()),
+        channels: ChannelSet::DEFAULT,
         length: names::DEFAULT_LENGTH,
         elements: names::DEFAULT_ELEMENTS,
         updates: names::DEFAULT_UPDATES,
@@ -85,7 +85,7 @@ impl Options {
 
     fn set(&mut self, key: &[u8], value: &[u8]) {
         if key == names::OPTION_CHANNELS.as_bytes() {
-            self.channels = parse_channels(value);
+            self.channels = ChannelSet::parse(value);
             return;
         }
         let Some(number) = parse_number(value) else {
@@ -120,27 +120,8 @@ impl Options {
 
     /// Whether input of this kind is symbolic.
     pub fn has_channel(&self, kind: ChannelKind) -> bool {
-        self.channels & 1 << kind as u16 != 0
+        self.channels.contains(kind)
     }
-}
-
-const fn parse_channels(letters: &[u8]) -> u16 {
-    let mut channels = 0;
-    let mut index = 0;
-    while index < letters.len() {
-        channels |= match letters[index] {
-            b'a' => 1 << ChannelKind::Argument as u16,
-            b'i' => 1 << ChannelKind::Stdin as u16,
-            b'f' => 1 << ChannelKind::File as u16,
-            b'n' => 1 << ChannelKind::Named as u16,
-            b'e' => 1 << ChannelKind::Environment as u16,
-            b'p' => 1 << ChannelKind::Pipe as u16,
-            b's' => 1 << ChannelKind::Socket as u16,
-            _ => 0,
-        };
-        index += 1;
-    }
-    channels
 }
 
 #[cfg(test)]

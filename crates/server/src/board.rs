@@ -117,11 +117,11 @@ impl Board {
             (words.status, words.timed_out != 0, words.result_size)
         };
         let ended = if timed_out {
-            Ended::TimedOut
+            None
         } else if libc::WIFSIGNALED(status) {
-            Ended::Signal(libc::WTERMSIG(status))
+            Some(Ended::Signal(libc::WTERMSIG(status)))
         } else {
-            Ended::Exited(libc::WEXITSTATUS(status))
+            Some(Ended::Exited(libc::WEXITSTATUS(status)))
         };
         let size = (size as usize).min(RESULT_ROOM);
         let mut rows = vec![0; size];

@@ -17,6 +17,7 @@ use nearmiss_abi::server::{INPUT_ROOM, SERVER};
 use nearmiss_sandbox::{Limits, Outcome, Sandbox, SandboxError, Spec, Stdin};
 
 use board::Board;
+pub use nearmiss_sandbox::Ended;
 use program::Program;
 
 /// Which program is served, and where.
@@ -45,22 +46,12 @@ pub struct Request<'a> {
     pub time: Duration,
 }
 
-/// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// With this status.
-    Exited(i32),
-    /// By this signal.
-    Signal(i32),
-    /// It was killed because its time was over, or because it used up too much of something else.
-    TimedOut,
-}
-
 /// What a run left.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// How it ended.
-    pub ended: Ended,
+    /// How it ended; `None`: it was killed because its time was over, or because it used up too much of
+    /// something else.
+    pub ended: Option<Ended>,
     /// What it handed to `nearmiss_result`: name and bytes, in order.
     pub results: Vec<(String, Vec<u8>)>,
 }
@@ -153,7 +144,7 @@ impl Server {
         }
         match live.program.end(PATIENCE) {
             Some(Ok(outcome)) if outcome.exceeded.is_some() => Ok(Run {
-                ended: Ended::TimedOut,
+                ended: None,
                 ..live.board.answer()
             }),
             end => Err(self.gone(end)),
@@ -291,8 +282,7 @@ fn spec(settings: &Settings, directory: &Path, board: &Path) -> Spec {
 fn describe(outcome: &Outcome, complaints: &[u8]) -> String {
     let end = match (outcome.exceeded, outcome.ended) {
         (Some(limit), _) => limit.to_string(),
-        (None, nearmiss_sandbox::Ended::Exited(status)) => format!("exit {status}"),
-        (None, nearmiss_sandbox::Ended::Signal(signal)) => format!("signal {signal}"),
+        (None, ended) => ended.to_string(),
     };
     let said = [complaints, &outcome.stderr].concat();
     let said = String::from_utf8_lossy(&said);

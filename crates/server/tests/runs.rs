@@ -67,13 +67,13 @@ fn runs_end_in_every_way_and_know_nothing_of_each_other() {
         let place = Place::new(WAYS, build);
         let mut server = place.serve(build);
         let ways = [
-            (0, Ended::Exited(0)),
-            (1, Ended::Signal(libc::SIGABRT)),
-            (2, Ended::TimedOut),
-            (3, Ended::Signal(libc::SIGKILL)),
-            (4, Ended::Exited(40)),
-            (5, Ended::Exited(50)),
-            (101, Ended::Exited(7)),
+            (0, Some(Ended::Exited(0))),
+            (1, Some(Ended::Signal(libc::SIGABRT))),
+            (2, None),
+            (3, Some(Ended::Signal(libc::SIGKILL))),
+            (4, Some(Ended::Exited(40))),
+            (5, Some(Ended::Exited(50))),
+            (101, Some(Ended::Exited(7))),
         ];
         for (x, ended) in ways.into_iter().cycle().take(2 * ways.len()) {
             let run = run_way(&mut server, x);
@@ -94,7 +94,7 @@ fn many_runs() {
         let mut server = place.serve(build);
         for x in 200..1200 {
             let run = run(&mut server, x);
-            assert_eq!(run.ended, Ended::Exited(7));
+            assert_eq!(run.ended, Some(Ended::Exited(7)));
             assert_eq!(run.results[0].1, x.to_le_bytes());
         }
     }
@@ -190,7 +190,7 @@ fn a_child_of_a_run_records_nothing_and_ends_with_it() {
     let place = Place::new(source, Build::Recording);
     let mut server = place.serve(Build::Recording);
     for _ in 0..400 {
-        assert_eq!(run(&mut server, 5).ended, Ended::Exited(1));
+        assert_eq!(run(&mut server, 5).ended, Some(Ended::Exited(1)));
     }
     assert_eq!(branches(&trace(&server)), 1);
 }
@@ -212,9 +212,9 @@ fn a_run_may_execute_the_program_again() {
     for build in ALL {
         let place = Place::new(source, build);
         let mut server = place.serve(build);
-        assert_eq!(run(&mut server, 0).ended, Ended::Exited(0));
-        assert_eq!(run(&mut server, 1).ended, Ended::Exited(77));
-        assert_eq!(run(&mut server, 0).ended, Ended::Exited(0));
+        assert_eq!(run(&mut server, 0).ended, Some(Ended::Exited(0)));
+        assert_eq!(run(&mut server, 1).ended, Some(Ended::Exited(77)));
+        assert_eq!(run(&mut server, 0).ended, Some(Ended::Exited(0)));
     }
 }
 
@@ -241,7 +241,7 @@ fn what_is_wrong_is_said() {
         error.to_string(),
         "the program ended before its time: signal 9"
     );
-    assert_eq!(run(&mut server, 0).ended, Ended::Exited(6));
+    assert_eq!(run(&mut server, 0).ended, Some(Ended::Exited(6)));
 }
 
 #[test]
@@ -259,12 +259,12 @@ fn a_run_that_uses_up_too_much_ends_alone() {
     let place = Place::new(source, Build::Recording);
     let mut server = place.serve(Build::Recording);
     for (x, ended) in [
-        (0, Ended::Exited(5)),
-        (1, Ended::TimedOut),
-        (0, Ended::Exited(5)),
+        (0, Some(Ended::Exited(5))),
+        (1, None),
+        (0, Some(Ended::Exited(5))),
     ] {
         let run = match ended {
-            Ended::TimedOut => run_endlessly(&mut server, x),
+            None => run_endlessly(&mut server, x),
             _ => run(&mut server, x),
         };
         assert_eq!(run.ended, ended);
@@ -309,5 +309,5 @@ fn a_server_may_go_to_another_thread() {
     let place = Place::new(WAYS, Build::Instrumented);
     let mut server = place.serve(Build::Instrumented);
     let ended = std::thread::spawn(move || run(&mut server, 0).ended);
-    assert_eq!(ended.join().unwrap(), Ended::Exited(0));
+    assert_eq!(ended.join().unwrap(), Some(Ended::Exited(0)));
 }

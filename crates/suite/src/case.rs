@@ -6,6 +6,7 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
+use nearmiss_abi::channel::ChannelKind;
 use nearmiss_campaign::Capsule;
 use nearmiss_campaign::Chance;
 use nearmiss_campaign::Environment;
@@ -67,7 +68,7 @@ impl Workshop<'_> {
             variables_of(&captured),
             Some(&candidate.program.facts),
             Some(&captured),
-            &self.config.channels,
+            self.config.channels,
         );
         // Shared with the tests that have the same.
         let environment = shelf.share(kept.variables.into())?;
@@ -122,11 +123,11 @@ impl Workshop<'_> {
         environment: Environment,
     ) -> io::Result<Capsule> {
         let is_terminal = matches!(captured.stdin, Fed::Terminal(_));
-        let mut channels = self.config.channels.clone();
+        let mut channels = self.config.channels;
         let stdin = self.stdin(captured, place)?;
         if is_terminal && stdin == Stdin::Null {
             // What a person types cannot be fed again.
-            channels.retain(|letter| letter != 'i');
+            channels = channels.without(ChannelKind::Stdin);
         }
         let world = world::build(captured, |name| place.content(name));
         for name in world::contents(&world, &place.files()) {

@@ -36,6 +36,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use nearmiss_abi::capture::{DEFAULT_FILE, DEFAULT_FILES, FILES};
+use nearmiss_abi::channel::ChannelSet;
 use nearmiss_campaign::tally::{Phase, Tally};
 use nearmiss_campaign::{Campaign, CampaignError, Capsule, Chance, Options, TestCase};
 use nearmiss_capture::Meeting;
@@ -54,8 +55,8 @@ pub use error::SuiteError;
 /// How executions are to be recorded.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// Letters of the channels that are inputs: see [`nearmiss_abi::environment`].
-    pub channels: String,
+    /// The channels that are inputs.
+    pub channels: ChannelSet,
     /// How much of a run is recorded.
     pub options: Options,
     /// Whether the suite's output is kept instead of shown.
@@ -146,7 +147,7 @@ pub fn keep_world(
         capsule.environment.to_vec(),
         facts.as_ref().ok(),
         captured.as_ref(),
-        &capsule.channels,
+        capsule.channels,
     );
     (capsule.environment, capsule.variables) = (kept.variables.into(), kept.why);
     let Some(captured) = captured else {

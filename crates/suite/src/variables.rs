@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt;
 
 use nearmiss_abi::chance::EXECUTES;
+use nearmiss_abi::channel::{ChannelKind, ChannelSet};
 use nearmiss_capture::Captured;
 
 use super::identity::{may_ask_for, needs_all_variables};
@@ -28,11 +29,11 @@ pub fn kept(
     variables: Variables,
     program: Option<&ProgramFacts>,
     captured: Option<&Captured>,
-    channels: &str,
+    channels: ChannelSet,
 ) -> Kept {
     let executes = |captured: &Captured| captured.chance.iter().any(|one| one.name == EXECUTES);
     let all = match (program, captured) {
-        _ if channels.contains('e') => Some("variables are inputs (--env)"),
+        _ if channels.contains(ChannelKind::Environment) => Some("variables are inputs (--env)"),
         (Some(program), Some(captured)) => needs_all_variables(program, executes(captured)),
         _ => Some("it is not known which it looks at"),
     };
@@ -61,6 +62,7 @@ mod tests {
         let facts = ProgramFacts::of_content(program);
         let variables =
             ["HOME", "LC_ALL", "SECRET", "MY_OPTION"].map(|name| (name.into(), "x".into()));
+        let channels = ChannelSet::parse(channels.as_bytes());
         let kept = kept(variables.to_vec(), Some(&facts), Some(test), channels);
         let names = kept.variables.iter();
         names.map(|(name, _)| name.display().to_string()).collect()

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
+use nearmiss_abi::channel::{ChannelKind, ChannelSet};
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::environment;
 
@@ -115,13 +116,12 @@ pub enum Channel {
 }
 
 impl Channel {
-    /// The letter of `abi::environment::OPTION_CHANNELS`.
-    fn letter(self) -> char {
+    fn kind(self) -> ChannelKind {
         match self {
-            Channel::Argv => 'a',
-            Channel::Stdin => 'i',
-            Channel::Files => 'f',
-            Channel::Named => 'n',
+            Channel::Argv => ChannelKind::Argument,
+            Channel::Stdin => ChannelKind::Stdin,
+            Channel::Files => ChannelKind::File,
+            Channel::Named => ChannelKind::Named,
         }
     }
 }
@@ -141,11 +141,16 @@ impl AnalysisArguments {
 }
 
 impl InputArguments {
-    /// The letters of `abi::environment::OPTION_CHANNELS`.
-    pub fn channel_letters(&self) -> String {
-        let more = [(self.env, 'e'), (self.pipes, 'p'), (self.sockets, 's')];
+    /// The channels that are inputs.
+    pub fn channel_set(&self) -> ChannelSet {
+        let more = [
+            (self.env, ChannelKind::Environment),
+            (self.pipes, ChannelKind::Pipe),
+            (self.sockets, ChannelKind::Socket),
+        ];
         let more = more.into_iter().filter(|(wanted, _)| *wanted);
-        let letters = self.channels.iter().map(|channel| channel.letter());
-        letters.chain(more.map(|(_, letter)| letter)).collect()
+        let kinds = self.channels.iter().map(|channel| channel.kind());
+        let kinds = kinds.chain(more.map(|(_, kind)| kind));
+        kinds.fold(ChannelSet::NONE, ChannelSet::with)
     }
 }

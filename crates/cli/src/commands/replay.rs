@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
+use nearmiss_abi::channel::ChannelSet;
 use nearmiss_campaign::Campaign;
 use nearmiss_engine::{Config, Options, Output};
 use nearmiss_judge::complaint::complaints;
@@ -54,7 +55,7 @@ fn replay_finding(id: &str, arguments: &ReplayArguments) -> Result<u8, String> {
         checks: None,
         sandbox: environment::sandbox(arguments.no_sandbox)?,
         solver: None,
-        channels: String::new(),
+        channels: ChannelSet::NONE,
         options: Options::default(),
         output: Output::Through,
         clang: compiler.clang,
@@ -86,12 +87,15 @@ fn replay_test(
             "{file} is newer than what was explored, which is what runs here: explore it again"
         ));
     }
-    let outcome = explored.replay(&test.rows)?;
+    let outcome = explored.replay(&test.rows);
+    let outcome = outcome.map_err(|error| error.to_string())?;
     let status = show(what, &outcome)?;
     if status != NOTHING || exploration.report.oracle.is_none() {
         return Ok(status);
     }
-    Ok(match explored.verdict(&test.rows)? {
+    let verdict = explored.verdict(&test.rows);
+    let verdict = verdict.map_err(|error| error.to_string())?;
+    Ok(match verdict {
         Some(false) => {
             output::complain(&format!("{what}: the oracle rejects the result"));
             FOUND

@@ -47,7 +47,7 @@ pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Conf
         checks: arguments.kinds(),
         sandbox: environment::sandbox(arguments.no_sandbox)?,
         solver: solver(arguments.solver.as_deref())?,
-        channels: inputs.channel_letters(),
+        channels: inputs.channel_set(),
         options: Options {
             length: inputs.length,
             elements: inputs.elements,

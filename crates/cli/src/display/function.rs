@@ -37,7 +37,7 @@ impl Exploration {
         let elapsed = self.start.elapsed();
         // A call of the precondition is a run too.
         let runs = self.progress.runs.get() + self.progress.precondition_calls.get();
-        let questions = self.progress.questions.get();
+        let questions = self.progress.queries.get();
         (elapsed, self.speedometer.measure(elapsed, runs, questions))
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use nearmiss_abi::channel::{ChannelKind, PIECE_WHOLE};
+use nearmiss_abi::channel::{ChannelKind, ChannelSet, PIECE_WHOLE};
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::op::Op;
 use nearmiss_abi::term::Label;
@@ -33,7 +33,7 @@ fn config() -> Config {
         checks: None,
         sandbox: Sandbox::none(),
         solver: None,
-        channels: "a".into(),
+        channels: ChannelSet::NONE.with(ChannelKind::Argument),
         options: Default::default(),
         output: Output::Through,
         clang: "/nowhere".into(),

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
+use super::error::BuildError;
 use super::words::Words;
 
 /// An entry of the list, as <https://clang.llvm.org/docs/JSONCompilationDatabase.html> has it.
@@ -34,11 +35,11 @@ pub struct Compilation {
 }
 
 impl Commands {
-    /// Reads the list; the error is for the user.
-    pub fn read(path: &Path) -> Result<Commands, String> {
-        let text = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    /// Reads the list.
+    pub fn read(path: &Path) -> Result<Commands, BuildError> {
+        let text = fs::read(path).map_err(|error| BuildError::File(path.into(), error))?;
         let entries = serde_json::from_slice(&text)
-            .map_err(|error| format!("{} is no list of commands: {error}", path.display()))?;
+            .map_err(|error| BuildError::CompileCommands(path.into(), error))?;
         Ok(Commands { entries })
     }
 
@@ -120,10 +121,7 @@ mod tests {
         assert_eq!(found.words, ["-DX=1".to_string(), include]);
         assert_eq!(commands.find(&base.join("c.c")), None);
         fs::write(&list, "{}").unwrap();
-        assert!(
-            Commands::read(&list)
-                .unwrap_err()
-                .contains("no list of commands")
-        );
+        let error = Commands::read(&list).unwrap_err().to_string();
+        assert!(error.contains("no list of commands"), "{error}");
     }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::source::Source;
-use super::tool::{self, word, words};
+use super::tool::{self, ToolError, word, words};
 
 /// Old code is welcome: what clang calls errors since it is 16 is left to the linker and the run.
 const LENIENT: [&str; 7] = [
@@ -41,7 +41,7 @@ impl Compiler {
         input: &Path,
         options: &[&str],
         output: &Path,
-    ) -> Result<(), String> {
+    ) -> Result<(), ToolError> {
         let mut all = self.words(source);
         all.extend(options.iter().map(|option| option.to_string()));
         if let Some(own) = &self.config.include_directory {
@@ -51,10 +51,7 @@ impl Compiler {
         all.extend(["-Qunused-arguments", "-x", "c", "-c"].map(str::to_string));
         all.extend([word(input), "-o".to_string(), word(output)]);
         let said = tool::run(&self.config.clang, &all, &source.directory)?;
-        match said.done {
-            true => Ok(()),
-            false => Err(said.messages),
-        }
+        said.checked().map(|_| ())
     }
 
     /// Compiles with instrumentation.
@@ -64,33 +61,18 @@ impl Compiler {
         input: &Path,
         options: &[String],
         output: &Path,
-    ) -> Result<(), String> {
+    ) -> Result<(), ToolError> {
         let mut all = self.words(source);
         all.extend(options.iter().cloned());
         all.extend(["-g", "-x", "c", "-c"].map(str::to_string));
         all.extend([word(input), "-o".to_string(), word(output)]);
         let mut messages = Vec::new();
-        match nearmiss_cc::build_in(&source.directory, &all, &self.config, &mut messages) {
-            true => Ok(()),
-            false => Err(String::from_utf8_lossy(&messages).into_owned()),
+        if nearmiss_cc::build_in(&source.directory, &all, &self.config, &mut messages) {
+            return Ok(());
         }
+        let messages = String::from_utf8_lossy(&messages).into_owned();
+        Err(ToolError::Failed(messages))
     }
-}
-
-/// What to tell the user if clang refuses a file: its own words, and what may help.
-pub fn refused(source: &Source, messages: &str) -> String {
-    let hint = match messages.contains("file not found") {
-        true => {
-            "\nName the directory of the header behind `--`: `-- -Iinclude`, or give \
-             `--compile-commands` the list that the build system writes."
-        }
-        false => "",
-    };
-    format!(
-        "{} does not compile:\n{}{hint}",
-        source.name.display(),
-        messages.trim_end()
-    )
 }
 
 /// The words among `words` that clang does not know, by what it said: those of another compiler.

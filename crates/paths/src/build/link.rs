@@ -1,4 +1,4 @@
-//! Compiling all of it, and linking: with stubs for functions that nobody defines.
+//! Compiling all of it, and linking: with stubs for functions that no file defines.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use nearmiss_harness::Plan;
 use nearmiss_results::Undefined;
 
-use super::compile::{Compiler, refused};
+use super::compile::Compiler;
 use super::declared::Declared;
+use super::error::BuildError;
 use super::live;
 use super::missing::{self, Stubs, explain, undefined};
 use super::source::{Files, Source};
@@ -17,8 +18,8 @@ use super::tool::word;
 use super::unit::Variable;
 use super::{PROGRAM, Programs, symbols};
 
-/// How often new undefined names may come up: a linker may tell only some at a time.
-const MOST_LINKS: usize = 50;
+/// How often new undefined names may come up: a linker may report only some at a time.
+const MAX_LINKS: usize = 50;
 
 /// How a program was made.
 #[derive(Debug)]
@@ -63,12 +64,12 @@ fn has_main(object: &Path) -> bool {
 pub enum Made {
     /// It is built.
     Programs(Box<Programs>),
-    /// Nobody defines these variables, which may be needed: the subject is to define them.
+    /// No file defines these variables, which may be needed: the subject is to define them.
     Needs(Vec<Variable>),
 }
 
 /// Compiles and links what is under test.
-pub fn make(compiler: Compiler, subject: Subject) -> Result<Made, String> {
+pub fn make(compiler: Compiler, subject: Subject) -> Result<Made, BuildError> {
     let mut notes = subject.notes;
     let mut recipe = Recipe {
         compiler,
@@ -113,28 +114,28 @@ fn compile_all(
     recipe: &Recipe,
     is_our_harness: bool,
     notes: &mut Vec<String>,
-) -> Result<Vec<PathBuf>, String> {
+) -> Result<Vec<PathBuf>, BuildError> {
     let (compiler, sources) = (&recipe.compiler, &recipe.files.sources);
     let output = |name: &str| compiler.directory.join(format!("{name}.o"));
     let first = || {
         let object = output("subject");
         (compiler.instrumented(&recipe.source, &recipe.input, &recipe.words, &object))
-            .map_err(|messages| match is_our_harness {
-                true => format!("the harness does not compile:\n{messages}"),
-                false => refused(&recipe.source, &messages),
+            .map_err(|error| match is_our_harness {
+                true => BuildError::OwnHarness(error),
+                false => BuildError::Refused(recipe.source.name.clone(), error),
             })
             .map(|()| object)
     };
     let other = |(index, source): (usize, &Source)| {
         let object = output(&format!("other-{index}"));
         (compiler.instrumented(source, &source.path, &[], &object))
-            .map_err(|messages| refused(source, &messages))
+            .map_err(|error| BuildError::Refused(source.name.clone(), error))
             .map(|()| object)
     };
     let objects = std::thread::scope(|scope| {
         let beside = scope.spawn(|| {
             let made = sources.iter().enumerate().map(other);
-            made.collect::<Result<Vec<PathBuf>, String>>()
+            made.collect::<Result<Vec<PathBuf>, BuildError>>()
         });
         let first = first();
         let beside = beside.join().expect("compiling does not panic");
@@ -148,10 +149,7 @@ fn compile_all(
     }
     match symbols::is_instrumented(&objects[0]) {
         true => Ok(objects),
-        false => Err(format!(
-            "{} could not be instrumented: see what `nearmiss cc` says of it with NEARMISS_VERBOSE=1",
-            recipe.source.name.display()
-        )),
+        false => Err(BuildError::NotInstrumented(recipe.source.name.clone())),
     }
 }
 
@@ -168,10 +166,10 @@ fn link(
     program: &Path,
     is_our_harness: bool,
     notes: &mut Vec<String>,
-) -> Result<Linked, String> {
+) -> Result<Linked, BuildError> {
     let directory = recipe.compiler.directory.clone();
     let mut stubs = Stubs::default();
-    for _ in 0..MOST_LINKS {
+    for _ in 0..MAX_LINKS {
         let words = recipe.link_words(objects, program);
         let mut messages = Vec::new();
         if nearmiss_cc::build_in(&directory, &words, &recipe.compiler.config, &mut messages) {
@@ -181,14 +179,12 @@ fn link(
         let mut found = undefined(&messages);
         found.retain(|name| !stubs.has(name));
         if found.is_empty() {
-            return Err(format!("the program cannot be linked:\n{messages}"));
+            return Err(BuildError::Link(messages));
         }
         let missing = Missing::among(recipe, &found)?;
         if !is_our_harness && !missing.needed.is_empty() {
-            return Err(explain(
-                &missing.needed,
-                std::slice::from_ref(&recipe.source),
-            ));
+            let sources = std::slice::from_ref(&recipe.source);
+            return Err(explain(missing.needed, sources));
         }
         if !missing.definable.is_empty() {
             return Ok(Linked::Needs(missing.definable));
@@ -204,10 +200,10 @@ fn link(
         stubs.variables.extend(missing.variables);
         recipe.stubs = Some(stubs.compile(&recipe.compiler, &directory)?);
     }
-    Err("the program cannot be linked: ever more functions are missing".to_string())
+    Err(BuildError::EverMoreMissing)
 }
 
-/// The variables among what nobody defines.
+/// The variables among what no file defines.
 #[derive(Debug, Default)]
 struct Missing {
     variables: BTreeSet<String>,
@@ -218,7 +214,7 @@ struct Missing {
 }
 
 impl Missing {
-    fn among(recipe: &Recipe, names: &BTreeSet<String>) -> Result<Missing, String> {
+    fn among(recipe: &Recipe, names: &BTreeSet<String>) -> Result<Missing, BuildError> {
         // The harness uses what its includes use.
         let mut subject = recipe.source.clone();
         subject.path = recipe.input.clone();

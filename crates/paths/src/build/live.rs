@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 use super::link::Recipe;
 use super::missing::undefined as names;
 use super::source::Source;
-use super::tool::{self, word};
+use super::tool::{self, ToolError, word};
 
 const APART: [&str; 3] = ["-O0", "-ffunction-sections", "-fdata-sections"];
 /// The harness's own functions, for programs that do not record.
 const REPLAY_ARCHIVE: &str = "libnearmiss_replay.a";
 
-/// The names that code needs that may run, and that nobody defines.
-pub fn undefined(recipe: &Recipe) -> Result<BTreeSet<String>, String> {
+/// The names that code needs that may run, and that no file defines.
+pub fn undefined(recipe: &Recipe) -> Result<BTreeSet<String>, ToolError> {
     let directory = &recipe.compiler.directory;
     let mut subject = recipe.source.clone();
     subject.words.extend(recipe.words.iter().cloned());
@@ -33,7 +33,12 @@ pub fn undefined(recipe: &Recipe) -> Result<BTreeSet<String>, String> {
     Ok(names(&said.messages))
 }
 
-fn compile(recipe: &Recipe, source: &Source, input: &Path, name: &str) -> Result<PathBuf, String> {
+fn compile(
+    recipe: &Recipe,
+    source: &Source,
+    input: &Path,
+    name: &str,
+) -> Result<PathBuf, ToolError> {
     let object = recipe.compiler.directory.join(name);
     recipe.compiler.plain(source, input, &APART, &object)?;
     Ok(object)

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 
 use nearmiss_harness::PROBE_FLAGS;
 
-use super::compile::{Compiler, refused, unknown_words};
+use super::compile::{Compiler, unknown_words};
+use super::error::BuildError;
 use super::source::Source;
 use super::symbols;
 
@@ -28,12 +29,12 @@ pub struct Looked {
 pub struct Looker<'a> {
     compiler: &'a Compiler,
     seen: Vec<Option<Looked>>,
-    /// What must be told.
+    /// Notes for the report.
     pub notes: Vec<String>,
 }
 
 impl<'a> Looker<'a> {
-    /// For so many files.
+    /// For this number of files.
     pub fn new(compiler: &'a Compiler, files: usize) -> Looker<'a> {
         Looker {
             compiler,
@@ -43,7 +44,7 @@ impl<'a> Looker<'a> {
     }
 
     /// What is in file `index`. Words that only another compiler knows are dropped from its words.
-    pub fn look(&mut self, sources: &mut [Source], index: usize) -> Result<&Looked, String> {
+    pub fn look(&mut self, sources: &mut [Source], index: usize) -> Result<&Looked, BuildError> {
         if self.seen[index].is_none() {
             let looked = self.compile(&mut sources[index], index)?;
             self.seen[index] = Some(looked);
@@ -56,7 +57,7 @@ impl<'a> Looker<'a> {
         &mut self,
         sources: &mut [Source],
         name: &str,
-    ) -> Result<Option<usize>, String> {
+    ) -> Result<Option<usize>, BuildError> {
         for index in 0..sources.len() {
             if self.look(sources, index)?.exported.contains(name) {
                 return Ok(Some(index));
@@ -70,7 +71,7 @@ impl<'a> Looker<'a> {
         &mut self,
         sources: &mut [Source],
         function: &str,
-    ) -> Result<Option<usize>, String> {
+    ) -> Result<Option<usize>, BuildError> {
         for index in 0..sources.len() {
             if self.look(sources, index)?.functions.contains(function) {
                 return Ok(Some(index));
@@ -79,13 +80,13 @@ impl<'a> Looker<'a> {
         Ok(None)
     }
 
-    fn compile(&mut self, source: &mut Source, index: usize) -> Result<Looked, String> {
+    fn compile(&mut self, source: &mut Source, index: usize) -> Result<Looked, BuildError> {
         let output = self.output(index);
         loop {
             let input = source.path.clone();
-            let Err(messages) = self.compiler.plain(source, &input, PROBE_FLAGS, &output) else {
+            let Err(error) = self.compiler.plain(source, &input, PROBE_FLAGS, &output) else {
                 let object =
-                    fs::read(&output).map_err(|error| format!("{}: {error}", output.display()))?;
+                    fs::read(&output).map_err(|error| BuildError::File(output.clone(), error))?;
                 return Ok(Looked {
                     functions: symbols::functions(&object),
                     variables: symbols::variables(&object),
@@ -93,9 +94,9 @@ impl<'a> Looker<'a> {
                     object,
                 });
             };
-            let unknown = unknown_words(&source.words, &messages);
+            let unknown = unknown_words(&source.words, &error.to_string());
             if unknown.is_empty() {
-                return Err(refused(source, &messages));
+                return Err(BuildError::Refused(source.name.clone(), error));
             }
             source.words.retain(|word| !unknown.contains(word));
             self.notes.push(format!(

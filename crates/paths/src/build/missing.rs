@@ -1,4 +1,4 @@
-//! What nobody defines: functions get a stub that ends the run, variables are zeros.
+//! What no file defines: functions get a stub that ends the run, variables are zeros.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -6,13 +6,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::compile::Compiler;
+use super::error::BuildError;
 use super::source::Source;
 
 /// The name of the result row that says which missing function a run came to.
 pub const MISSING: &str = "missing";
 /// With what status a run ends that came to one.
 pub const MISSING_STATUS: i32 = 86;
-/// Bytes of a variable of which nobody knows the size.
+/// Bytes of a variable of which the size is not known.
 const STORAGE: usize = 65536;
 
 /// The symbols that the linker did not find, by what it said (GNU ld or lld).
@@ -31,22 +32,15 @@ pub fn undefined(messages: &str) -> BTreeSet<String> {
     names
 }
 
-/// The error about variables that nobody defines.
-pub fn explain(variables: &[String], sources: &[Source]) -> String {
-    let mut text = String::from("no given file defines ");
-    let plural = if variables.len() == 1 { "" } else { "s" };
-    let _ = write!(text, "the variable{plural} {}", variables.join(", "));
-    let mut found = BTreeSet::new();
-    for variable in variables {
-        found.extend(likely_home(variable, sources));
-    }
-    let homes: Vec<String> = found
-        .iter()
-        .map(|path| path.display().to_string())
+/// The error about variables that no file defines.
+pub fn explain(variables: Vec<String>, sources: &[Source]) -> BuildError {
+    let homes = variables.iter();
+    let homes: BTreeSet<PathBuf> = homes
+        .filter_map(|variable| likely_home(variable, sources))
         .collect();
-    match homes.is_empty() {
-        true => text + ": give the C file, object or archive that does as well",
-        false => text + ": give also " + &homes.join(" "),
+    BuildError::UndefinedVariables {
+        variables,
+        homes: homes.into_iter().collect(),
     }
 }
 
@@ -111,7 +105,7 @@ pub fn note_unsized(variable: &str) -> String {
 pub struct Stubs {
     /// A run that calls one ends there.
     pub functions: BTreeSet<String>,
-    /// Variables that no code needs that may run, or of which nobody knows the size.
+    /// Variables that no code needs that may run, or of which the size is not known.
     pub variables: BTreeSet<String>,
 }
 
@@ -151,9 +145,9 @@ impl Stubs {
     }
 
     /// Their object.
-    pub fn compile(&self, compiler: &Compiler, directory: &Path) -> Result<PathBuf, String> {
+    pub fn compile(&self, compiler: &Compiler, directory: &Path) -> Result<PathBuf, BuildError> {
         let (text, output) = (directory.join("missing.c"), directory.join("missing.o"));
-        fs::write(&text, self.text()).map_err(|error| format!("{}: {error}", text.display()))?;
+        fs::write(&text, self.text()).map_err(|error| BuildError::File(text.clone(), error))?;
         let source = Source {
             name: text.clone(),
             path: text.clone(),
@@ -163,7 +157,7 @@ impl Stubs {
         let options = ["-std=gnu11", "-O1", "-fPIC", "-fno-builtin"];
         compiler
             .plain(&source, &text, &options, &output)
-            .map_err(|messages| format!("the stubs of missing functions: {messages}"))?;
+            .map_err(BuildError::OwnStubs)?;
         Ok(output)
     }
 }

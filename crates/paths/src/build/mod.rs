@@ -5,7 +5,7 @@
 //!                                                                    │
 //!       other C files ───────────────────────────────► nearmiss cc ◄─┘
 //!                                                          ▼
-//!       objects, archives, -l … ───────────────────────► linker ◄── missing.c: what nobody defines
+//!       objects, archives, -l … ───────────────────────► linker ◄── missing.c: what no file defines
 //!                                                          ▼
 //!                                      recording ─► twin      (coverage: `crate::coverage`)
 //! ```
@@ -16,6 +16,7 @@
 mod commands;
 mod compile;
 mod declared;
+mod error;
 mod fuzzer;
 mod link;
 mod live;
@@ -31,6 +32,7 @@ mod words;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use error::BuildError;
 pub use fuzzer::bound as fuzzer_bound;
 use nearmiss_cc::Checks;
 use nearmiss_harness::{Plan, Request};
@@ -43,7 +45,8 @@ use link::Made;
 pub(crate) use link::Recipe;
 pub use missing::{MISSING, MISSING_STATUS};
 use source::Files;
-use tool::word;
+pub use tool::ToolError;
+use tool::{Said, word};
 use unit::Additions;
 
 /// Where everything is built, in the directory of an exploration.
@@ -75,23 +78,23 @@ pub struct Programs {
     pub function: String,
     /// The user's file that has the function, as he named it.
     pub source: PathBuf,
-    /// What nobody defines. A run that calls such a function ends there, with the status
+    /// What no file defines. A run that calls such a function ends there, with the status
     /// [`MISSING_STATUS`] and a result row [`MISSING`] that has the function's name.
     pub undefined: Undefined,
-    /// What else must be told.
+    /// Notes for the report.
     pub notes: Vec<String>,
     /// How it was made: other programs are made of the same files.
     pub(crate) recipe: Recipe,
 }
 
-/// Builds everything in `directory`. The error is for the user: what is wrong, and what would help.
+/// Builds everything in `directory`.
 pub fn build(
     sources: &Sources,
     request: Option<&Request>,
     directory: &Path,
-) -> Result<Programs, String> {
-    let here = std::env::current_dir().map_err(|error| format!("current directory: {error}"))?;
-    fs::create_dir_all(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+) -> Result<Programs, BuildError> {
+    let here = std::env::current_dir().map_err(BuildError::CurrentDirectory)?;
+    fs::create_dir_all(directory).map_err(|error| BuildError::File(directory.into(), error))?;
     let compiler = Compiler {
         config: nearmiss_cc::Config {
             // What is defined behaviour is no failure, however odd.
@@ -109,7 +112,7 @@ pub fn build(
         let subject = subject::find(&compiler, files.clone(), request, &additions)?;
         match link::make(compiler.clone(), subject)? {
             Made::Programs(mut programs) => {
-                programs.tell_of_zeros(&files, request);
+                programs.note_zero_initialized(&files, request);
                 return Ok(*programs);
             }
             Made::Needs(variables) => additions.variables.extend(variables),
@@ -119,7 +122,7 @@ pub fn build(
 
 impl Programs {
     /// Notes which variables are zeros for lack of a definition.
-    fn tell_of_zeros(&mut self, files: &Files, request: Option<&Request>) {
+    fn note_zero_initialized(&mut self, files: &Files, request: Option<&Request>) {
         let is_input = |name: &String| request.is_some_and(|it| it.globals.contains(name));
         let Undefined {
             variables,
@@ -134,11 +137,12 @@ impl Programs {
     }
 }
 
-/// What the harness and the file under test do, for those who execute it for all inputs at once.
-pub fn program(programs: &Programs) -> Result<Program, String> {
+/// The code of the harness and the file under test, to be executed for all inputs at once; `None` where
+/// it cannot be had.
+pub fn program(programs: &Programs) -> Option<Program> {
     let recipe = &programs.recipe;
     let directory = &recipe.compiler.directory;
-    let (bitcode, told) = (
+    let (bitcode, exported) = (
         directory.join("subject.bc"),
         directory.join("subject.program"),
     );
@@ -152,28 +156,27 @@ pub fn program(programs: &Programs) -> Result<Program, String> {
         "-disable-llvm-passes",
         "-emit-llvm",
     ];
-    (recipe.compiler).plain(&source, &recipe.input, &options, &bitcode)?;
+    let compiled = (recipe.compiler).plain(&source, &recipe.input, &options, &bitcode);
+    compiled.ok()?;
     let words = [
         "--input".to_string(),
         word(&bitcode),
         "--program".to_string(),
-        word(&told),
+        word(&exported),
     ];
-    let said = tool::run(&recipe.compiler.config.instrument, &words, directory)?;
-    if !said.done {
-        return Err(said.messages);
-    }
-    let bytes = fs::read(&told).map_err(|error| format!("{}: {error}", told.display()))?;
-    Program::decode(&bytes).map_err(|error| error.to_string())
+    let said = tool::run(&recipe.compiler.config.instrument, &words, directory);
+    said.and_then(Said::checked).ok()?;
+    let bytes = fs::read(&exported).ok()?;
+    Program::decode(&bytes).ok()
 }
 
 /// The sanitizer twin of the recording program: the judge of findings.
-pub fn twin(programs: &Programs) -> Result<TwinProgram, String> {
+pub fn twin(programs: &Programs) -> Result<TwinProgram, BuildError> {
     twin_of(&programs.recording, &programs.recipe.compiler.config)
 }
 
 /// The same of a program that was built by an earlier exploration.
-pub fn twin_of(program: &Path, compiler: &nearmiss_cc::Config) -> Result<TwinProgram, String> {
+pub fn twin_of(program: &Path, compiler: &nearmiss_cc::Config) -> Result<TwinProgram, BuildError> {
     let directory = program.with_file_name("twin");
     let config = nearmiss_twin::Config {
         clang: compiler.clang.clone(),
@@ -182,5 +185,5 @@ pub fn twin_of(program: &Path, compiler: &nearmiss_cc::Config) -> Result<TwinPro
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
     };
     nearmiss_twin::build(program, &[], Judge::Address, &directory, &config)
-        .map_err(|error| format!("its sanitizer twin could not be built: {error}"))
+        .map_err(BuildError::Twin)
 }

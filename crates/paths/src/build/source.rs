@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use super::Sources;
 use super::commands::Commands;
+use super::error::BuildError;
 use super::words::Words;
 
 /// A C file, and how it is compiled.
@@ -32,7 +33,7 @@ pub struct Files {
 
 impl Files {
     /// Sorts the user's files; names are relative to `directory`.
-    pub fn sort(given: &Sources, directory: &Path) -> Result<Files, String> {
+    pub fn sort(given: &Sources, directory: &Path) -> Result<Files, BuildError> {
         let words = Words::sort(&given.flags, directory);
         let commands = match &given.compile_commands {
             Some(list) => Commands::read(&directory.join(list))?,
@@ -45,11 +46,11 @@ impl Files {
         for name in &given.files {
             let path = directory.join(name);
             if !path.is_file() {
-                return Err(format!("{}: there is no such file", name.display()));
+                return Err(BuildError::NoSuchFile(name.clone()));
             }
             match kind(name) {
                 Kind::Linked => files.linked.push(path),
-                Kind::Other => return Err(refusal(name)),
+                Kind::Other => return Err(BuildError::UnknownKind(name.clone())),
                 Kind::Source => {
                     let source = Source::new(name, path, directory, &words.compile, &commands);
                     files.sources.push(source);
@@ -57,7 +58,7 @@ impl Files {
             }
         }
         match files.sources.is_empty() {
-            true => Err("no C file is given".to_string()),
+            true => Err(BuildError::NoSource),
             false => Ok(files),
         }
     }
@@ -115,11 +116,4 @@ fn kind(name: &Path) -> Kind {
         _ if text.contains(".so.") => Kind::Linked,
         _ => Kind::Other,
     }
-}
-
-fn refusal(name: &Path) -> String {
-    format!(
-        "{}: neither a C file nor an object, an archive or a shared library",
-        name.display()
-    )
 }

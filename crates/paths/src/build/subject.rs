@@ -1,13 +1,13 @@
 //! What is under test: a function with a harness of ours, or a harness of another tool.
 
 use std::collections::BTreeSet;
-use std::fmt::Write;
 use std::fs;
 use std::path::PathBuf;
 
-use nearmiss_harness::{HarnessError, Plan, Request, Unit};
+use nearmiss_harness::{Plan, Request, Unit};
 
 use super::compile::Compiler;
+use super::error::{BuildError, FileFunctions};
 use super::fuzzer;
 use super::look::{Looker, similar};
 use super::source::{Files, Source};
@@ -34,35 +34,30 @@ pub struct Subject {
     pub plan: Option<Plan>,
     /// What is compiled and linked beside it.
     pub files: Files,
-    /// What must be told.
+    /// Notes for the report.
     pub notes: Vec<String>,
     /// What is defined for it.
     pub additions: Additions,
 }
 
 /// Functions in the order in which a file names them; what only its headers define is left out.
-fn listed(functions: &BTreeSet<String>, content: &str) -> String {
+fn listed(functions: &BTreeSet<String>, content: &str) -> Vec<String> {
     let places = functions
         .iter()
         .filter_map(|name| Some((content.find(name.as_str())?, name)));
     let mut places: Vec<(usize, &String)> = places.collect();
     places.sort();
-    let names = places.into_iter().map(|(_, name)| name.as_str());
-    let names: Vec<&str> = names.collect();
-    match names.is_empty() {
-        true => "no function of its own".to_string(),
-        false => names.join(", "),
-    }
+    places.into_iter().map(|(_, name)| name.clone()).collect()
 }
 
 /// Finds out what is under test, and writes a harness if there is none. `additions` are what the files
-/// need and nobody has.
+/// need and do not define.
 pub fn find(
     compiler: &Compiler,
     files: Files,
     request: Option<&Request>,
     additions: &Additions,
-) -> Result<Subject, String> {
+) -> Result<Subject, BuildError> {
     let mut finder = Finder {
         looker: Looker::new(compiler, files.sources.len()),
         compiler,
@@ -83,12 +78,12 @@ pub(super) struct Finder<'a> {
     pub additions: Additions,
 }
 
-/// So many functions of a file are named where the one that was asked for is not there.
+/// The maximum of functions of a file that are named where the one that was asked for is not there.
 const FEW_FUNCTIONS: usize = 8;
 
 impl Finder<'_> {
     /// A harness of another tool, or a libFuzzer target.
-    fn other_harness(&mut self) -> Result<Subject, String> {
+    fn other_harness(&mut self) -> Result<Subject, BuildError> {
         let sources = &mut self.files.sources;
         if let Some(index) = self.looker.find(sources, "main")? {
             let source = self.files.sources.remove(index);
@@ -107,42 +102,32 @@ impl Finder<'_> {
             return Err(self.nothing_to_explore());
         };
         let path = &self.files.sources[index].path;
-        let text = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let text = fs::read(path).map_err(|error| BuildError::File(path.clone(), error))?;
         match fuzzer::request(&String::from_utf8_lossy(&text)) {
             Some(request) => self.function(&request),
-            None => Err(format!(
-                "{}: the parameters of {} have no names",
-                path.display(),
-                fuzzer::TARGET
-            )),
+            None => Err(BuildError::UnnamedParameters(path.clone())),
         }
     }
 
-    fn nothing_to_explore(&mut self) -> String {
-        let mut text = format!(
-            "there is neither a main nor {}: choose a function with --function",
-            fuzzer::TARGET
-        );
+    fn nothing_to_explore(&mut self) -> BuildError {
+        let mut files = Vec::new();
         for index in 0..self.files.sources.len() {
             let source = &self.files.sources[index];
-            let name = source.name.display().to_string();
+            let file = source.name.clone();
             let content = fs::read(&source.path).unwrap_or_default();
             if let Ok(looked) = self.looker.look(&mut self.files.sources, index) {
                 let content = String::from_utf8_lossy(&content);
-                let _ = write!(text, "\n{name} has {}", listed(&looked.functions, &content));
+                let functions = listed(&looked.functions, &content);
+                files.push(FileFunctions { file, functions });
             }
         }
-        text
+        BuildError::NothingToExplore(files)
     }
 
     /// A function, for which a harness is written.
-    fn function(&mut self, request: &Request) -> Result<Subject, String> {
+    fn function(&mut self, request: &Request) -> Result<Subject, BuildError> {
         if request.function == "main" {
-            return Err(
-                "main cannot be called with invented arguments: explore the functions \
-                        that it calls, or try its inputs with `nearmiss run`"
-                    .to_string(),
-            );
+            return Err(BuildError::MainIsNoFunction);
         }
         let index = self.home(&request.function)?;
         let (included, beside) = self.helpers(request, index)?;
@@ -150,12 +135,13 @@ impl Finder<'_> {
         self.add_stubs(request, &included)?;
         let (input, words) = self.unit(&included)?;
         let object = self.debug_information(&included, &input, &words)?;
-        let plan = self
-            .plan(request, &object, &beside)
-            .map_err(|error| error.to_string())?;
+        let plan = self.plan(request, &object, &beside)?;
         let text = plan.harness(&input);
         if text.len() > LONGEST_HARNESS {
-            return Err(too_many(request, &plan));
+            return Err(BuildError::TooManyInputs {
+                function: request.function.clone(),
+                bytes: plan.input_size(),
+            });
         }
         let harness = self.write("harness.c", &text)?;
         let source = self.files.sources[index].clone();
@@ -180,14 +166,13 @@ impl Finder<'_> {
         request: &Request,
         object: &[u8],
         beside: &[usize],
-    ) -> Result<Plan, HarnessError> {
+    ) -> Result<Plan, BuildError> {
         let mut unit = Unit::read(object)?;
         for index in beside {
-            let looked = self.looker.look(&mut self.files.sources, *index);
-            let looked = looked.map_err(HarnessError)?;
+            let looked = self.looker.look(&mut self.files.sources, *index)?;
             unit.add(&looked.object)?;
         }
-        unit.plan(request)
+        Ok(unit.plan(request)?)
     }
 
     /// Where the precondition, the oracle and named globals are: the files to include, that of the
@@ -196,7 +181,7 @@ impl Finder<'_> {
         &mut self,
         request: &Request,
         index: usize,
-    ) -> Result<(Vec<usize>, Vec<usize>), String> {
+    ) -> Result<(Vec<usize>, Vec<usize>), BuildError> {
         let (mut included, mut beside) = (vec![index], Vec::new());
         let functions = [&request.precondition, &request.oracle];
         for name in functions.into_iter().flatten() {
@@ -221,23 +206,21 @@ impl Finder<'_> {
     }
 
     /// The file that defines a function.
-    fn home(&mut self, function: &str) -> Result<usize, String> {
+    fn home(&mut self, function: &str) -> Result<usize, BuildError> {
         if let Some(index) = self.looker.find(&mut self.files.sources, function)? {
             return Ok(index);
         }
-        let names: Vec<String> = (self.files.sources.iter())
-            .map(|source| source.name.display().to_string())
-            .collect();
-        let mut text = format!("{} defines no function {function}", names.join(", "));
         let known = self.known_functions();
         let mut like = similar(function, &known);
         if like.is_empty() && known.len() <= FEW_FUNCTIONS {
             like.extend(known);
         }
-        if !like.is_empty() {
-            let _ = write!(text, "; there is {}", like.join(", "));
-        }
-        Err(text)
+        let files = self.files.sources.iter();
+        Err(BuildError::NoFunction {
+            files: files.map(|source| source.name.clone()).collect(),
+            function: function.to_string(),
+            similar: like,
+        })
     }
 
     fn known_functions(&mut self) -> BTreeSet<String> {
@@ -250,20 +233,11 @@ impl Finder<'_> {
         names
     }
 
-    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, String> {
+    pub fn write(&self, name: &str, text: &str) -> Result<PathBuf, BuildError> {
         let path = self.compiler.directory.join(name);
-        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+        fs::write(&path, text).map_err(|error| BuildError::File(path.clone(), error))?;
         Ok(path)
     }
-}
-
-fn too_many(request: &Request, plan: &Plan) -> String {
-    format!(
-        "{} has inputs of {} bytes in all: fewer with a smaller --depth or --elements, or without what \
-         a pointer points to (--null)",
-        request.function,
-        plan.input_size()
-    )
 }
 
 fn push_once(list: &mut Vec<usize>, index: usize) {

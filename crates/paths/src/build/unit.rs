@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 
 use nearmiss_harness::{PROBE_FLAGS, Request, RuleKind, stub_pointer};
 
+use super::error::BuildError;
 use super::source::Source;
 use super::subject::{Finder, OTHER_MAIN};
 
 /// What is written behind the files that the harness includes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Additions {
-    /// Variables that the files declare and nobody defines.
+    /// Variables that the files declare and none defines.
     pub variables: Vec<Variable>,
-    /// Functions that nobody defines and that are to be stubs.
+    /// Functions that no file defines and that are to be stubs.
     pub functions: Vec<String>,
 }
 
@@ -61,8 +62,8 @@ impl Additions {
 }
 
 impl Finder<'_> {
-    /// Variables that are to be inputs and that nobody defines are defined here, if the files declare them.
-    pub fn add_globals(&mut self, request: &Request, included: &[usize]) -> Result<(), String> {
+    /// Variables that are to be inputs and that no file defines are defined here, if the files declare them.
+    pub fn add_globals(&mut self, request: &Request, included: &[usize]) -> Result<(), BuildError> {
         for name in &request.globals {
             let known = self.additions.variables.iter().any(|it| it.name == *name);
             if known || !is_identifier(name) || self.is_defined(name)? {
@@ -79,7 +80,7 @@ impl Finder<'_> {
     }
 
     /// Functions that are to be stubs: their types are wanted.
-    pub fn add_stubs(&mut self, request: &Request, included: &[usize]) -> Result<(), String> {
+    pub fn add_stubs(&mut self, request: &Request, included: &[usize]) -> Result<(), BuildError> {
         let rules = request.rules.iter();
         for rule in rules.filter(|rule| rule.kind == RuleKind::Stub) {
             let name = &rule.target;
@@ -88,11 +89,10 @@ impl Finder<'_> {
                 continue;
             }
             if let Some(index) = self.looker.find(&mut self.files.sources, name)? {
-                let file = self.files.sources[index].name.display();
-                return Err(format!(
-                    "--stub {name}: {file} defines it; only pointers to functions and functions that no \
-                     given file defines can be stubs"
-                ));
+                return Err(BuildError::StubIsDefined {
+                    function: name.clone(),
+                    file: self.files.sources[index].name.clone(),
+                });
             }
             self.try_addition(included, |additions| additions.functions.push(name.clone()))?;
         }
@@ -105,7 +105,7 @@ impl Finder<'_> {
         &mut self,
         included: &[usize],
         add: impl FnOnce(&mut Additions),
-    ) -> Result<(), String> {
+    ) -> Result<(), BuildError> {
         let before = self.additions.clone();
         add(&mut self.additions);
         let (unit, words) = self.unit(included)?;
@@ -115,7 +115,7 @@ impl Finder<'_> {
         Ok(())
     }
 
-    fn is_defined(&mut self, variable: &str) -> Result<bool, String> {
+    fn is_defined(&mut self, variable: &str) -> Result<bool, BuildError> {
         for index in 0..self.files.sources.len() {
             let looked = self.looker.look(&mut self.files.sources, index)?;
             if looked.variables.contains(variable) || looked.exported.contains(variable) {
@@ -128,14 +128,11 @@ impl Finder<'_> {
     /// The file that the harness includes: the user's own, or one that includes several, each with
     /// another name for a `main` in it. Also gives the words that its compilation needs besides those
     /// of the first file.
-    pub fn unit(&self, included: &[usize]) -> Result<(PathBuf, Vec<String>), String> {
+    pub fn unit(&self, included: &[usize]) -> Result<(PathBuf, Vec<String>), BuildError> {
         let sources: Vec<&Source> = included.iter().map(|i| &self.files.sources[*i]).collect();
         let strange = |source: &&&Source| source.path.to_string_lossy().contains(['"', '\n']);
         if let Some(source) = sources.iter().find(strange) {
-            let name = source.name.display();
-            return Err(format!(
-                "{name}: C has no way to include a file of this name"
-            ));
+            return Err(BuildError::StrangeName(source.name.clone()));
         }
         if let ([source], true) = (&sources[..], self.additions.is_empty()) {
             return Ok((source.path.clone(), Vec::new()));
@@ -159,7 +156,7 @@ impl Finder<'_> {
         included: &[usize],
         unit: &Path,
         words: &[String],
-    ) -> Result<Vec<u8>, String> {
+    ) -> Result<Vec<u8>, BuildError> {
         if let ([index], true) = (included, self.additions.is_empty()) {
             let looked = self.looker.look(&mut self.files.sources, *index)?;
             return Ok(looked.object.clone());
@@ -169,8 +166,8 @@ impl Finder<'_> {
         let output = self.compiler.directory.join("unit.o");
         self.compiler
             .plain(&source, unit, PROBE_FLAGS, &output)
-            .map_err(|messages| format!("the files do not compile together:\n{messages}"))?;
-        fs::read(&output).map_err(|error| format!("{}: {error}", output.display()))
+            .map_err(BuildError::Together)?;
+        fs::read(&output).map_err(|error| BuildError::File(output, error))
     }
 }
 

@@ -66,7 +66,8 @@ impl Image {
             Ok((section.address(), section.data().map_err(|_| Malformed)?))
         };
         let (counters, bits) = (section("__llvm_prf_cnts")?, section("__llvm_prf_bits")?);
-        let rows = rows(section("__llvm_prf_data")?, counters.0, bits.0)?;
+        let (address, table) = section("__llvm_prf_data")?;
+        let rows = rows(address, table, counters.0, bits.0)?;
         let names = names(section("__llvm_prf_names")?.1)?;
         let files = files(section("__llvm_covmap")?.1)?;
         let mut image = Image {
@@ -116,7 +117,7 @@ fn int(bytes: &[u8], at: usize) -> Result<usize, Malformed> {
 }
 
 /// The table of functions: name, hash, distances to counters and bitmap, two pointers, numbers.
-fn rows((address, bytes): (u64, &[u8]), counters: u64, bits: u64) -> Result<Vec<Row>, Malformed> {
+fn rows(address: u64, bytes: &[u8], counters: u64, bits: u64) -> Result<Vec<Row>, Malformed> {
     let mut rows = Vec::new();
     for at in (0..bytes.len()).step_by(ROW) {
         let here = address + at as u64;

@@ -11,6 +11,7 @@
 //! killed, is counted like any other, and a run costs a fork and the look at a few kilobytes.
 
 mod decisions;
+mod error;
 mod goals;
 mod image;
 mod lines;
@@ -37,6 +38,7 @@ use siphasher::sip::SipHasher13;
 
 use crate::Cover;
 use crate::build::Programs;
+pub use error::CoverageError;
 use goals::Goals;
 use image::{Function, Image};
 use lines::is_named;
@@ -91,12 +93,12 @@ impl Meter {
         programs: &Programs,
         mut environment: Vec<(OsString, OsString)>,
         time: Duration,
-    ) -> Result<Meter, String> {
+    ) -> Result<Meter, CoverageError> {
         let program = program::build(programs)?;
         let image = read_image(&program)?;
         let functions = wanted(&image, programs);
         if functions.is_empty() {
-            return Err(format!("clang counts nothing of {}", programs.function));
+            return Err(CoverageError::NothingCounted(programs.function.clone()));
         }
         let compiler = &programs.recipe.compiler;
         let directory = compiler.directory.join("coverage").join("server");
@@ -111,9 +113,11 @@ impl Meter {
             directory,
             program: program.clone(),
         };
-        fs::create_dir_all(&settings.directory).map_err(|error| error.to_string())?;
-        let server = Server::start(sandbox, settings).map_err(|error| error.to_string())?;
-        let file = File::open(&shared).map_err(|error| told(&shared, &error))?;
+        let made = fs::create_dir_all(&settings.directory);
+        made.map_err(|error| CoverageError::File(settings.directory.clone(), error))?;
+        let server = Server::start(sandbox, settings)?;
+        let file = File::open(&shared);
+        let file = file.map_err(|error| CoverageError::File(shared.clone(), error))?;
         let tools = &compiler.config.clang;
         Ok(Meter {
             server,
@@ -131,23 +135,21 @@ impl Meter {
     }
 
     /// Runs a test; what is new.
-    pub fn run(&mut self, rows: &[u8]) -> Result<Gain, String> {
+    pub fn run(&mut self, rows: &[u8]) -> Result<Gain, CoverageError> {
         let request = Request {
             mode: MODE_FUNCTION,
             rows,
             time: self.time,
         };
-        self.server
-            .run(&request)
-            .map_err(|error| error.to_string())?;
+        self.server.run(&request)?;
         self.look()
     }
 
     /// Reads the counters.
-    fn look(&mut self) -> Result<Gain, String> {
+    fn look(&mut self) -> Result<Gain, CoverageError> {
         let read = |bytes: &mut [u8], offset: usize| {
             let read = self.shared.read_exact_at(bytes, offset as u64);
-            read.map_err(|error| format!("counters of coverage: {error}"))
+            read.map_err(CoverageError::Counters)
         };
         let mut bitmap = vec![0; self.bitmap.len()];
         read(&mut bitmap, self.counters.len())?;
@@ -191,10 +193,12 @@ impl Meter {
 
     /// The numbers for the function itself, and the file for lcov's tools, which is about the user's
     /// whole file, and the header that has the function if that is where it is.
-    pub fn report(&self) -> Result<(Coverage, String), String> {
-        let template = fs::read(&self.template).map_err(|error| told(&self.template, &error))?;
+    pub fn report(&self) -> Result<(Coverage, String), CoverageError> {
+        let template = fs::read(&self.template);
+        let template =
+            template.map_err(|error| CoverageError::File(self.template.clone(), error))?;
         let profile = profile::with_counts(&template, &self.counters, &self.bitmap)
-            .ok_or("clang's profile is of an unknown form")?;
+            .ok_or(CoverageError::Profile)?;
         self.tools.merge(&profile)?;
         let has_the_function = |name: &str| {
             let mut functions = self.goals.functions();
@@ -213,9 +217,9 @@ impl Meter {
     }
 }
 
-fn read_image(program: &Path) -> Result<Image, String> {
-    let bytes = fs::read(program).map_err(|error| told(program, &error))?;
-    Image::read(&bytes).map_err(|error| error.to_string())
+fn read_image(program: &Path) -> Result<Image, CoverageError> {
+    let bytes = fs::read(program).map_err(|error| CoverageError::File(program.into(), error))?;
+    Image::read(&bytes).map_err(CoverageError::Mapping)
 }
 
 /// The function under test; of another tool's harness every function of its file.
@@ -242,8 +246,4 @@ fn new_bits(ranges: &[Range<usize>], old: &[u8], new: &[u8]) -> usize {
     let count = |index: usize| (new[index] & !old[index]).count_ones() as usize;
     let indices = ranges.iter().flat_map(|range| range.clone());
     indices.map(count).sum()
-}
-
-fn told(path: &Path, error: &std::io::Error) -> String {
-    format!("{}: {error}", path.display())
 }

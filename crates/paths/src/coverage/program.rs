@@ -3,10 +3,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::build::tool::{self, word, words};
+use super::error::CoverageError;
+use crate::build::tool::{self, Said, word, words};
 use crate::build::{Programs, Recipe};
 
-/// What clang is told for the file under test. Names that are not compressed are read by us.
+/// Options for the file under test. Names are not compressed because they are read here.
 const COUNTING: [&str; 7] = [
     "-O0",
     "-g0",
@@ -38,10 +39,11 @@ const PAGES: &str = "\
     .section .note.GNU-stack,\"\",@progbits\n";
 
 /// Builds the program beside the recording one.
-pub fn build(programs: &Programs) -> Result<PathBuf, String> {
+pub fn build(programs: &Programs) -> Result<PathBuf, CoverageError> {
     let recipe = &programs.recipe;
     let directory = recipe.compiler.directory.join("coverage");
-    fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    fs::create_dir_all(&directory)
+        .map_err(|error| CoverageError::File(directory.clone(), error))?;
     let mut objects = vec![pages(recipe, &directory)?];
     objects.push(subject(recipe, &directory)?);
     for index in 0..recipe.files.sources.len() {
@@ -62,9 +64,9 @@ pub fn build(programs: &Programs) -> Result<PathBuf, String> {
     Ok(program)
 }
 
-fn pages(recipe: &Recipe, directory: &Path) -> Result<PathBuf, String> {
+fn pages(recipe: &Recipe, directory: &Path) -> Result<PathBuf, CoverageError> {
     let (text, object) = (directory.join("pages.s"), directory.join("pages.o"));
-    fs::write(&text, PAGES).map_err(|error| format!("{}: {error}", text.display()))?;
+    fs::write(&text, PAGES).map_err(|error| CoverageError::File(text.clone(), error))?;
     let mut all: Vec<String> = words(["-c"]).collect();
     all.extend([word(&text), "-o".to_string(), word(&object)]);
     run(recipe, &all, directory)?;
@@ -72,35 +74,29 @@ fn pages(recipe: &Recipe, directory: &Path) -> Result<PathBuf, String> {
 }
 
 /// The file with the function.
-fn subject(recipe: &Recipe, directory: &Path) -> Result<PathBuf, String> {
+fn subject(recipe: &Recipe, directory: &Path) -> Result<PathBuf, CoverageError> {
     let object = directory.join("subject.o");
     let mut source = recipe.source.clone();
     source.words.extend(recipe.words.iter().cloned());
     recipe
         .compiler
         .plain(&source, &recipe.input, &COUNTING, &object)
-        .map_err(told)?;
+        .map_err(CoverageError::Build)?;
     Ok(object)
 }
 
 /// A file beside it, which is not counted.
-fn other(recipe: &Recipe, directory: &Path, index: usize) -> Result<PathBuf, String> {
+fn other(recipe: &Recipe, directory: &Path, index: usize) -> Result<PathBuf, CoverageError> {
     let object = directory.join(format!("other-{index}.o"));
     let source = &recipe.files.sources[index];
     (recipe.compiler)
         .plain(source, &source.path, &["-O1"], &object)
-        .map_err(told)?;
+        .map_err(CoverageError::Build)?;
     Ok(object)
 }
 
-fn run(recipe: &Recipe, words: &[String], directory: &Path) -> Result<(), String> {
-    let said = tool::run(&recipe.compiler.config.clang, words, directory)?;
-    match said.done {
-        true => Ok(()),
-        false => Err(told(said.messages)),
-    }
-}
-
-fn told(messages: String) -> String {
-    format!("the program that counts coverage cannot be built:\n{messages}")
+fn run(recipe: &Recipe, words: &[String], directory: &Path) -> Result<(), CoverageError> {
+    let said = tool::run(&recipe.compiler.config.clang, words, directory);
+    let checked = said.and_then(Said::checked);
+    checked.map(|_| ()).map_err(CoverageError::Build)
 }

@@ -1,8 +1,9 @@
-//! `llvm-profdata` and `llvm-cov`: the numbers that are told are theirs.
+//! `llvm-profdata` and `llvm-cov`: the numbers of the report are theirs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use super::error::CoverageError;
 use crate::build::tool::{self, word};
 
 /// LLVM's tools, and the files that they read.
@@ -30,16 +31,16 @@ impl Tools {
     }
 
     /// Makes the profile that `llvm-cov` reads of what the program left.
-    pub fn merge(&self, raw: &[u8]) -> Result<(), String> {
+    pub fn merge(&self, raw: &[u8]) -> Result<(), CoverageError> {
         let file = self.directory.join("merged.profraw");
-        fs::write(&file, raw).map_err(|error| format!("{}: {error}", file.display()))?;
+        fs::write(&file, raw).map_err(|error| CoverageError::File(file.clone(), error))?;
         let output = self.profile();
         let words = ["merge", &word(&file), "-o", &word(&output)].map(str::to_string);
         self.run(&self.profdata, &words).map(|_| ())
     }
 
     /// The merged profile for lcov's tools.
-    pub fn lcov(&self) -> Result<String, String> {
+    pub fn lcov(&self) -> Result<String, CoverageError> {
         let words = [
             "export",
             &word(&self.program),
@@ -54,11 +55,11 @@ impl Tools {
         self.directory.join("merged.profdata")
     }
 
-    fn run(&self, program: &Path, words: &[String]) -> Result<Vec<u8>, String> {
-        let said = tool::run(program, words, &self.directory)?;
+    fn run(&self, program: &Path, words: &[String]) -> Result<Vec<u8>, CoverageError> {
+        let said = tool::run(program, words, &self.directory).map_err(CoverageError::NoTool)?;
         match said.done {
             true => Ok(said.output),
-            false => Err(format!("{}: {}", program.display(), said.messages.trim())),
+            false => Err(CoverageError::Tool(program.into(), said.messages)),
         }
     }
 }

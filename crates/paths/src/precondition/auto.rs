@@ -1,27 +1,26 @@
 //! Whichever suits: the formula of the precondition's code; where there is none a summary that grows,
-//! unless exploring the precondition anew each time is quicker.
+//! unless exploring the precondition again each time is quicker.
 //!
 //! A summary is best where the precondition has few paths, or where a path that is known decides many
-//! questions. If nearly every partial path needs a path of the precondition that nobody knew, its formula
-//! only grows, and the late treatment is quicker. Nobody can tell beforehand; so both are measured. After
+//! queries. If nearly every partial path needs a path of the precondition that was not known, its formula
+//! only grows, and the late treatment is quicker. This is not known beforehand; so both are measured. After
 //! a number of partial paths a few are given to the late treatment; if those took clearly less time, it
 //! stays with it, else the next trial comes after twice as many.
 //!
-//! Calls of the precondition are cheap beside questions, and what is known of it makes questions easier. So
+//! Calls of the precondition are cheap beside queries, and what is known of it makes queries easier. So
 //! it learns on the side: a few calls at once, then as many as there were partial paths, each time their
 //! number has doubled.
 
 use std::time::{Duration, Instant};
 
-use nearmiss_expr::TermId;
 use nearmiss_sites::program::Program;
 
-use super::Calls;
 use super::formula::Formula;
 use super::late::Late;
 use super::summary::Summary;
-use crate::input::Input;
-use crate::lab::{Lab, Solution};
+use super::{Calls, PartialPath, Precondition};
+use crate::error::ExploreError;
+use crate::workspace::{Solution, Workspace};
 
 /// A formula, or a summary and a rival.
 pub struct Auto {
@@ -77,12 +76,59 @@ const FIRST_TRIAL: u32 = 64;
 /// Partial paths of a trial.
 const TRIAL: u32 = 4;
 
+impl Precondition for Auto {
+    fn admit(
+        &mut self,
+        workspace: &mut Workspace,
+        path: &PartialPath,
+    ) -> Result<Solution, ExploreError> {
+        if let Some(formula) = &mut self.formula {
+            return match path.conditions.is_empty() {
+                true => formula.admit_first(workspace, &self.summary, path.goal),
+                false => formula.admit(workspace, path),
+            };
+        }
+        self.learn(workspace)?;
+        let start = Instant::now();
+        // The summary knows an input to begin with.
+        let is_late = self.turn != Turn::Summary && !path.conditions.is_empty();
+        let admitted = match is_late {
+            true => self.late.admit(workspace, path),
+            false => self.summary.admit(workspace, path),
+        };
+        let measured = match is_late {
+            true => &mut self.by_late,
+            false => &mut self.by_summary,
+        };
+        measured.add(start.elapsed());
+        let before = self.turn;
+        self.take_turns();
+        if self.turn == Turn::Late && before != Turn::Late {
+            // Large formulas that are not queried any more weigh on every query.
+            workspace.solver.renew();
+        }
+        admitted
+    }
+
+    fn calls(&self) -> Calls {
+        let by_formula = self.formula.as_ref().map_or(0, |formula| formula.calls);
+        Calls {
+            calls: self.summary.calls.calls + self.late.calls.calls + by_formula,
+            paths: self.summary.calls.paths.max(self.late.calls.paths),
+        }
+    }
+}
+
 impl Auto {
     /// Begins with the formula, if there is one, else with the summary.
-    pub fn new(lab: &mut Lab, summary: Summary, program: Option<&Program>) -> Result<Auto, String> {
+    pub fn new(
+        workspace: &mut Workspace,
+        summary: Summary,
+        program: Option<&Program>,
+    ) -> Result<Auto, ExploreError> {
         let (setup, valid) = (&summary.setup, &summary.valid);
         let formula = match program {
-            Some(program) => Formula::make(lab, program, setup, valid)?,
+            Some(program) => Formula::make(workspace, program, setup, valid)?,
             None => None,
         };
         Ok(Auto {
@@ -99,50 +145,15 @@ impl Auto {
         })
     }
 
-    /// Is there an admissible input that makes the conditions and the goal true?
-    pub fn admit(
-        &mut self,
-        lab: &mut Lab,
-        conditions: &[TermId],
-        goal: TermId,
-        base: &Input,
-    ) -> Result<Solution, String> {
-        if let Some(formula) = &mut self.formula {
-            return match conditions.is_empty() {
-                true => formula.admit_first(lab, &self.summary, goal),
-                false => formula.admit(lab, conditions, goal, base),
-            };
-        }
-        self.learn(lab)?;
-        let start = Instant::now();
-        // The summary knows an input to begin with.
-        let is_late = self.turn != Turn::Summary && !conditions.is_empty();
-        let admitted = match is_late {
-            true => self.late.admit(lab, conditions, goal, base),
-            false => self.summary.admit(lab, conditions, goal, base),
-        };
-        let measured = match is_late {
-            true => &mut self.by_late,
-            false => &mut self.by_summary,
-        };
-        measured.add(start.elapsed());
-        let before = self.turn;
-        self.take_turns();
-        if self.turn == Turn::Late && before != Turn::Late {
-            // Large formulas that nobody asks about any more weigh on every question.
-            lab.solver.renew();
-        }
-        admitted
-    }
-
-    fn learn(&mut self, lab: &mut Lab) -> Result<(), String> {
+    fn learn(&mut self, workspace: &mut Workspace) -> Result<(), ExploreError> {
         self.admitted += 1;
         if self.admitted <= self.next_lesson || self.turn != Turn::Summary {
             return Ok(());
         }
         let calls = self.admitted.clamp(FIRST_LESSON, LAST_LESSON);
         self.next_lesson = self.admitted.max(FIRST_LESSON) * 2;
-        self.summary.learn(lab, calls, Instant::now() + LESSON_TIME)
+        self.summary
+            .learn(workspace, calls, Instant::now() + LESSON_TIME)
     }
 
     fn take_turns(&mut self) {
@@ -154,33 +165,24 @@ impl Auto {
                     self.turn = Turn::Trial;
                     self.by_late = Measured::default();
                 } else {
-                    self.begin_anew();
+                    self.restart();
                 }
             }
             Turn::Trial if self.by_late.count >= TRIAL => {
                 if self.by_late.mean() * 3 < self.by_summary.mean() * 2 {
                     self.turn = Turn::Late;
                 } else {
-                    self.begin_anew();
+                    self.restart();
                 }
             }
             _ => {}
         }
     }
 
-    fn begin_anew(&mut self) {
+    fn restart(&mut self) {
         self.turn = Turn::Summary;
         self.interval = self.interval.saturating_mul(2);
         self.by_summary = Measured::default();
         self.calls_before = self.summary.calls.calls;
-    }
-
-    /// What was asked of the precondition.
-    pub fn calls(&self) -> Calls {
-        let by_formula = self.formula.as_ref().map_or(0, |formula| formula.calls);
-        Calls {
-            calls: self.summary.calls.calls + self.late.calls.calls + by_formula,
-            paths: self.summary.calls.paths.max(self.late.calls.paths),
-        }
     }
 }

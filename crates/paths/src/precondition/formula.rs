@@ -1,10 +1,10 @@
 //! The precondition as one formula that is known beforehand ([`nearmiss_merge`]): no call of it is
-//! needed to answer a question.
+//! needed to answer a query.
 //!
 //! The formula is made from the precondition's code, not from its runs; so runs have to agree with it. Before
 //! it is used, the precondition is called on an input that keeps to the setup, and on one for each part of the
 //! formula that breaks that part (the first ones, and as long as there is time). Later the first answers and
-//! every so many are checked.
+//! one of several later ones are checked.
 
 use std::time::{Duration, Instant};
 
@@ -15,9 +15,10 @@ use nearmiss_merge::Judge;
 use nearmiss_sites::program::Program;
 use nearmiss_solve::{Answer, Limits, TreeSession};
 
-use super::Summary;
+use super::{Calls, PartialPath, Precondition, Summary};
+use crate::error::ExploreError;
 use crate::input::Input;
-use crate::lab::{Lab, Solution};
+use crate::workspace::{Solution, Workspace};
 
 /// A formula that inputs have to keep to.
 pub struct Formula {
@@ -27,98 +28,27 @@ pub struct Formula {
     answers: u64,
 }
 
-/// What is said if an input that should be accepted is not.
-const WRONG: &str = "the precondition rejects an input that nearmiss believed it accepts, an error of nearmiss: \
-                     please report it, and use --pre-mode late for now";
 /// The name of the channel that a harness reads.
 const CHANNEL: &[u8] = b"input";
 /// How long the formula is made, and how long it is tried, at most.
 const MAKING_TIME: Duration = Duration::from_secs(2);
 /// Larger formulas would be slower than calls.
-const MOST_TERMS: usize = 200_000;
+const MAX_TERMS: usize = 200_000;
 /// Parts of the formula that are tried before it is used.
 const TRIED_PARTS: usize = 24;
-/// So many answers are checked at first, and later one of so many.
+/// How many answers are checked at first, and of how many later one is.
 const CHECKED_AT_FIRST: u64 = 16;
 const CHECKED_LATER: u64 = 16;
 
-impl Formula {
-    /// The formula of the harness's precondition. `None` if there is none, or if runs do not agree.
-    pub fn make(
-        lab: &mut Lab,
-        program: &Program,
-        setup: &[TermId],
-        valid: &Input,
-    ) -> Result<Option<Formula>, String> {
-        let request = nearmiss_merge::Request {
-            program,
-            mode: MODE_PRECONDITION,
-            channel: lab.channels.named(CHANNEL, 0),
-            accepted: ACCEPTED,
-        };
-        let mut judge = Solver {
-            solver: &mut lab.solver,
-            setup,
-            input: valid,
-            end: Instant::now() + MAKING_TIME,
-        };
-        let before = lab.terms.len();
-        let parts = nearmiss_merge::acceptance(&request, &mut lab.terms, &mut judge);
-        let Ok(parts) = parts else {
-            return Ok(None);
-        };
-        if lab.terms.len() - before > MOST_TERMS {
-            return Ok(None);
-        }
-        let mut formula = Formula {
-            parts,
-            calls: 0,
-            answers: 0,
-        };
-        let agrees = formula.agrees(lab, setup, valid)?;
-        if agrees {
-            lab.solver.assume_always(&formula.parts);
-        }
-        // What was made of terms before is wider than it need be now.
-        lab.solver.renew();
-        Ok(agrees.then_some(formula))
-    }
-
-    /// Whether the precondition rejects inputs that break one part.
-    fn agrees(&mut self, lab: &mut Lab, setup: &[TermId], valid: &Input) -> Result<bool, String> {
-        let end = Instant::now() + MAKING_TIME;
-        for part in self.parts.clone().into_iter().take(TRIED_PARTS) {
-            if Instant::now() >= end {
-                break;
-            }
-            let broken = lab.terms.not(part);
-            if let Solution::Input(input) = lab.ask(setup, broken, valid)
-                && self.is_accepted(lab, &input)?
-            {
-                return Ok(false);
-            }
-        }
-        let said = lab.holds(&self.parts, valid);
-        Ok(said == self.is_accepted(lab, valid)?)
-    }
-
-    fn is_accepted(&mut self, lab: &mut Lab, input: &Input) -> Result<bool, String> {
-        let recorded = lab.run(MODE_PRECONDITION, input)?;
-        self.calls += 1;
-        Ok(recorded.is_accepted())
-    }
-
-    /// Is there an admissible input that makes the conditions and the goal true?
-    pub fn admit(
+impl Precondition for Formula {
+    fn admit(
         &mut self,
-        lab: &mut Lab,
-        conditions: &[TermId],
-        goal: TermId,
-        base: &Input,
-    ) -> Result<Solution, String> {
-        let mut all = conditions.to_vec();
+        workspace: &mut Workspace,
+        path: &PartialPath,
+    ) -> Result<Solution, ExploreError> {
+        let mut all = path.conditions.to_vec();
         all.extend(&self.parts);
-        let input = match lab.ask(&all, goal, base) {
+        let input = match workspace.ask(&all, path.goal, path.base) {
             Solution::Input(input) => input,
             Solution::Infeasible => return Ok(Solution::Infeasible),
             Solution::Unknown => return Ok(Solution::Unknown),
@@ -126,23 +56,111 @@ impl Formula {
         self.answers += 1;
         let is_checked =
             self.answers <= CHECKED_AT_FIRST || self.answers.is_multiple_of(CHECKED_LATER);
-        if is_checked && !self.is_accepted(lab, &input)? {
-            return Err(WRONG.to_string());
+        if is_checked && !self.is_accepted(workspace, &input)? {
+            return Err(ExploreError::WrongPrecondition);
         }
         Ok(Solution::Input(input))
+    }
+
+    fn calls(&self) -> Calls {
+        Calls {
+            calls: self.calls,
+            paths: 0,
+        }
+    }
+}
+
+impl Formula {
+    /// The formula of the harness's precondition. `None` if there is none, or if runs do not agree.
+    pub fn make(
+        workspace: &mut Workspace,
+        program: &Program,
+        setup: &[TermId],
+        valid: &Input,
+    ) -> Result<Option<Formula>, ExploreError> {
+        let request = nearmiss_merge::Request {
+            program,
+            mode: MODE_PRECONDITION,
+            channel: workspace.channels.named(CHANNEL, 0),
+            accepted: ACCEPTED,
+        };
+        let mut judge = Solver {
+            solver: &mut workspace.solver,
+            setup,
+            input: valid,
+            end: Instant::now() + MAKING_TIME,
+        };
+        let before = workspace.terms.len();
+        let parts = nearmiss_merge::acceptance(&request, &mut workspace.terms, &mut judge);
+        let Ok(parts) = parts else {
+            return Ok(None);
+        };
+        if workspace.terms.len() - before > MAX_TERMS {
+            return Ok(None);
+        }
+        let mut formula = Formula {
+            parts,
+            calls: 0,
+            answers: 0,
+        };
+        let agrees = formula.agrees(workspace, setup, valid)?;
+        if agrees {
+            workspace.solver.assume_always(&formula.parts);
+        }
+        // What was made of terms before is wider than it need be now.
+        workspace.solver.renew();
+        Ok(agrees.then_some(formula))
+    }
+
+    /// Whether the precondition rejects inputs that break one part.
+    fn agrees(
+        &mut self,
+        workspace: &mut Workspace,
+        setup: &[TermId],
+        valid: &Input,
+    ) -> Result<bool, ExploreError> {
+        let end = Instant::now() + MAKING_TIME;
+        for part in self.parts.clone().into_iter().take(TRIED_PARTS) {
+            if Instant::now() >= end {
+                break;
+            }
+            let broken = workspace.terms.not(part);
+            if let Solution::Input(input) = workspace.ask(setup, broken, valid)
+                && self.is_accepted(workspace, &input)?
+            {
+                return Ok(false);
+            }
+        }
+        let said = workspace.holds(&self.parts, valid);
+        Ok(said == self.is_accepted(workspace, valid)?)
+    }
+
+    fn is_accepted(
+        &mut self,
+        workspace: &mut Workspace,
+        input: &Input,
+    ) -> Result<bool, ExploreError> {
+        let recorded = workspace.run(MODE_PRECONDITION, input)?;
+        self.calls += 1;
+        Ok(recorded.is_accepted())
     }
 
     /// Is there an admissible input that makes the goal true, where no other is known yet?
     pub fn admit_first(
         &mut self,
-        lab: &mut Lab,
+        workspace: &mut Workspace,
         summary: &Summary,
         mut goal: TermId,
-    ) -> Result<Solution, String> {
+    ) -> Result<Solution, ExploreError> {
         for &part in &self.parts {
-            goal = lab.terms.and(goal, part);
+            goal = workspace.terms.and(goal, part);
         }
-        self.admit(lab, &summary.setup, goal, &summary.valid)
+        let path = PartialPath {
+            conditions: &summary.setup,
+            goal,
+            base: &summary.valid,
+        };
+        self.admit(workspace, &path)
     }
 }
 

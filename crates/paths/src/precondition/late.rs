@@ -10,10 +10,11 @@ use nearmiss_expr::TermId;
 use nearmiss_search::{Node, Trail};
 use nearmiss_trace::{LeadsTo, alternatives};
 
-use super::Calls;
-use crate::fixed::{Another, FixedValues};
+use super::{Calls, PartialPath, Precondition};
+use crate::concretized::{Another, ConcretizedValues};
+use crate::error::ExploreError;
 use crate::input::Input;
-use crate::lab::{Lab, Recorded, Solution};
+use crate::workspace::{RecordedRun, Solution, Workspace};
 
 /// The late treatment.
 #[derive(Debug, Default)]
@@ -24,10 +25,10 @@ pub struct Late {
     ends: HashSet<Node>,
 }
 
-/// Most calls for one partial path; beyond, nobody knows.
-const MOST_CALLS: u64 = 100_000;
+/// The maximum of calls for one partial path; beyond, the answer is not known.
+const MAX_CALLS: u64 = 100_000;
 
-/// A partial path of the precondition that nobody has asked about yet.
+/// A partial path of the precondition that was not queried yet.
 struct Pending {
     call: Rc<Call>,
     /// How many of the call's conditions come before it.
@@ -48,7 +49,7 @@ enum Goal {
 #[derive(Default)]
 struct Known {
     decided: HashSet<Node>,
-    fixed: FixedValues,
+    concretized: ConcretizedValues,
     /// Something could not be decided.
     doubtful: bool,
 }
@@ -59,31 +60,29 @@ struct Call {
     conditions: Vec<TermId>,
 }
 
-impl Late {
-    /// Is there an admissible input that makes the conditions and the goal true?
-    pub fn admit(
+impl Precondition for Late {
+    fn admit(
         &mut self,
-        lab: &mut Lab,
-        conditions: &[TermId],
-        goal: TermId,
-        base: &Input,
-    ) -> Result<Solution, String> {
-        let mut next = match lab.ask(conditions, goal, base) {
+        workspace: &mut Workspace,
+        path: &PartialPath,
+    ) -> Result<Solution, ExploreError> {
+        let mut next = match workspace.ask(path.conditions, path.goal, path.base) {
             Solution::Input(input) => input,
             Solution::Infeasible => return Ok(Solution::Infeasible),
             Solution::Unknown => return Ok(Solution::Unknown),
         };
-        let partial_path: Vec<TermId> = conditions.iter().copied().chain([goal]).collect();
+        let partial_path = path.conditions.iter().copied().chain([path.goal]);
+        let partial_path: Vec<TermId> = partial_path.collect();
         let mut known = Known::default();
         let mut pending = Vec::new();
-        for _ in 0..MOST_CALLS {
-            if lab.end.has_come() {
+        for _ in 0..MAX_CALLS {
+            if workspace.budget.is_exhausted() {
                 break;
             }
-            let recorded = lab.run(MODE_PRECONDITION, &next)?;
+            let recorded = workspace.run(MODE_PRECONDITION, &next)?;
             self.calls.calls += 1;
-            lab.learn_setup(&recorded);
-            let (call, ways) = self.walk(lab, &recorded, &partial_path, &mut known);
+            workspace.learn_setup(&recorded);
+            let (call, ways) = self.walk(workspace, &recorded, &partial_path, &mut known);
             if recorded.is_accepted() {
                 return Ok(Solution::Input(recorded.input));
             }
@@ -93,7 +92,7 @@ impl Late {
                 before,
                 goal,
             }));
-            match next_input(lab, &mut pending, &mut known) {
+            match next_input(workspace, &mut pending, &mut known) {
                 Some(input) => next = input,
                 None if known.doubtful => return Ok(Solution::Unknown),
                 None => return Ok(Solution::Infeasible),
@@ -102,12 +101,18 @@ impl Late {
         Ok(Solution::Unknown)
     }
 
+    fn calls(&self) -> Calls {
+        self.calls
+    }
+}
+
+impl Late {
     /// The conditions of a call, behind those of the partial path, and its other ways that are new,
     /// each with how many conditions come before it.
     fn walk(
         &mut self,
-        lab: &mut Lab,
-        recorded: &Recorded,
+        workspace: &mut Workspace,
+        recorded: &RecordedRun,
         partial_path: &[TermId],
         known: &mut Known,
     ) -> (Call, Vec<(usize, Goal)>) {
@@ -116,14 +121,14 @@ impl Late {
         let mut trail = Trail::root(0);
         let events = recorded.path.events.iter();
         for event in events.take_while(|event| event.phase < PHASE_FUNCTION) {
-            for way in alternatives(&mut lab.terms, &lab.sites, event) {
+            for way in alternatives(&mut workspace.terms, &workspace.sites, event) {
                 let is_new = known.decided.insert(trail.way(event.site.0, way.choice));
                 if is_new && way.leads_to == LeadsTo::Path {
                     found.push((conditions.len(), Goal::Way(way.goal)));
                 }
             }
             if let (EventKind::Fixed, Some(condition)) = (event.kind, event.condition)
-                && known.fixed.meet(trail.node(), condition)
+                && known.concretized.meet(trail.node(), condition)
             {
                 found.push((conditions.len(), Goal::AnotherValue(trail.node())));
             }
@@ -138,11 +143,16 @@ impl Late {
 }
 
 /// An input for the deepest partial path that has one.
-fn next_input(lab: &mut Lab, pending: &mut Vec<Pending>, known: &mut Known) -> Option<Input> {
+fn next_input(
+    workspace: &mut Workspace,
+    pending: &mut Vec<Pending>,
+    known: &mut Known,
+) -> Option<Input> {
     while let Some(Pending { call, before, goal }) = pending.pop() {
         let goal = match goal {
             Goal::Way(goal) => goal,
-            Goal::AnotherValue(node) => match known.fixed.another(&mut lab.terms, node) {
+            Goal::AnotherValue(node) => match known.concretized.another(&mut workspace.terms, node)
+            {
                 Another::Goal(goal) => goal,
                 Another::TooMany => {
                     known.doubtful = true;
@@ -150,7 +160,7 @@ fn next_input(lab: &mut Lab, pending: &mut Vec<Pending>, known: &mut Known) -> O
                 }
             },
         };
-        match lab.ask(&call.conditions[..before], goal, &call.input) {
+        match workspace.ask(&call.conditions[..before], goal, &call.input) {
             Solution::Input(input) => return Some(input),
             Solution::Infeasible => {}
             Solution::Unknown => known.doubtful = true,

@@ -1,11 +1,11 @@
 //! Which inputs are admissible: the precondition, treated in one of several ways.
 //!
-//! The one question is [`Precondition::admit`]: is there an admissible input on this partial path?
-//! Who answers it decides how often the precondition's own paths are gone through:
+//! The one query is [`Precondition::admit`]: is there an admissible input on this partial path? The
+//! implementations differ in how often the precondition's own paths are gone through:
 //!
 //! | | |
 //! | --- | --- |
-//! | none | there is no precondition, or it is part of the path (early), or of the setup (native) |
+//! | [`Unrestricted`] | there is no precondition, or it is part of the path (early), or of the setup (native) |
 //! | [`late`] | its paths are explored under the partial path's constraints, each time again |
 //! | [`summary`] | its paths are kept as one formula that grows with every call |
 //! | [`formula`] | its code is a formula from the beginning |
@@ -17,28 +17,45 @@ mod late;
 mod summary;
 
 use nearmiss_expr::TermId;
-use nearmiss_sites::program::Program;
 
+use crate::error::ExploreError;
 use crate::input::Input;
-use crate::lab::{Lab, Solution};
-use auto::Auto;
-use late::Late;
+use crate::workspace::{Solution, Workspace};
 
+pub use auto::Auto;
+pub use late::Late;
 pub use summary::Summary;
 
-/// Which inputs are admissible.
-pub enum Precondition {
-    /// All that take the path.
-    None,
-    /// The function, explored for each partial path.
-    Late(Late),
-    /// The function, as a formula.
-    Summary(Box<Summary>),
-    /// Whichever suits.
-    Auto(Box<Auto>),
+/// Finds admissible inputs.
+pub trait Precondition {
+    /// Is there an admissible input that takes the partial path?
+    fn admit(
+        &mut self,
+        workspace: &mut Workspace,
+        path: &PartialPath,
+    ) -> Result<Solution, ExploreError>;
+
+    /// Calls of the precondition so far.
+    fn calls(&self) -> Calls;
+
+    /// Whether it may reject an input that takes a path.
+    fn restricts(&self) -> bool {
+        true
+    }
 }
 
-/// What was asked of the precondition.
+/// A partial path of the function, as an input has to take it.
+#[derive(Clone, Copy, Debug)]
+pub struct PartialPath<'a> {
+    /// The conditions before its last decision.
+    pub conditions: &'a [TermId],
+    /// The condition of its last decision.
+    pub goal: TermId,
+    /// An input that makes the conditions true.
+    pub base: &'a Input,
+}
+
+/// Calls of a precondition.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls {
     /// Calls of it alone.
@@ -47,47 +64,24 @@ pub struct Calls {
     pub paths: u64,
 }
 
-impl Precondition {
-    /// Explored anew for each partial path.
-    pub fn late() -> Precondition {
-        Precondition::Late(Late::default())
-    }
+/// Every input that takes the path is admissible.
+#[derive(Debug)]
+pub struct Unrestricted;
 
-    /// Whichever suits. `program` is its code, if that is known.
-    pub fn auto(
-        lab: &mut Lab,
-        summary: Summary,
-        program: Option<&Program>,
-    ) -> Result<Precondition, String> {
-        Ok(Precondition::Auto(Box::new(Auto::new(
-            lab, summary, program,
-        )?)))
-    }
-
-    /// Is there an admissible input that makes the conditions and the goal true? `base` makes the
-    /// conditions true.
-    pub fn admit(
+impl Precondition for Unrestricted {
+    fn admit(
         &mut self,
-        lab: &mut Lab,
-        conditions: &[TermId],
-        goal: TermId,
-        base: &Input,
-    ) -> Result<Solution, String> {
-        match self {
-            Precondition::None => Ok(lab.ask(conditions, goal, base)),
-            Precondition::Late(late) => late.admit(lab, conditions, goal, base),
-            Precondition::Summary(summary) => summary.admit(lab, conditions, goal, base),
-            Precondition::Auto(auto) => auto.admit(lab, conditions, goal, base),
-        }
+        workspace: &mut Workspace,
+        path: &PartialPath,
+    ) -> Result<Solution, ExploreError> {
+        Ok(workspace.ask(path.conditions, path.goal, path.base))
     }
 
-    /// What was asked of it so far.
-    pub fn calls(&self) -> Calls {
-        match self {
-            Precondition::None => Calls::default(),
-            Precondition::Late(late) => late.calls,
-            Precondition::Summary(summary) => summary.calls,
-            Precondition::Auto(auto) => auto.calls(),
-        }
+    fn calls(&self) -> Calls {
+        Calls::default()
+    }
+
+    fn restricts(&self) -> bool {
+        false
     }
 }

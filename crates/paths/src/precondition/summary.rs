@@ -13,7 +13,7 @@
 //!
 //! A precondition that is a conjunction becomes just that conjunction, condition by condition, as
 //! the function's paths ask for them; its parts are posted one by one, so that those which have
-//! nothing to do with a question stay out of it. [`Summary::learn`] goes through the tree
+//! nothing to do with a query stay out of it. [`Summary::learn`] goes through the tree
 //! beforehand.
 
 use std::time::Instant;
@@ -24,9 +24,10 @@ use nearmiss_abi::server::MODE_PRECONDITION;
 use nearmiss_expr::{TermId, Terms};
 use nearmiss_trace::{Event, LeadsTo, alternatives};
 
-use super::Calls;
+use super::{Calls, PartialPath, Precondition};
+use crate::error::ExploreError;
 use crate::input::Input;
-use crate::lab::{Lab, Recorded, Solution};
+use crate::workspace::{RecordedRun, Solution, Workspace};
 
 /// What is known of a precondition.
 pub struct Summary {
@@ -41,14 +42,14 @@ pub struct Summary {
     doubtful: bool,
     /// There is no other path.
     pub is_complete: bool,
-    /// The solver was told.
-    is_told: bool,
+    /// The solver assumes it.
+    is_assumed: bool,
 }
 
 /// A node of the precondition's execution tree.
 struct Node {
     /// The ways from here, of which one is taken: the last stands for all that the others leave
-    /// over. None: it accepts or rejects, or nobody has been here.
+    /// over. None: it accepts or rejects, or no run has been here.
     ways: Vec<Child>,
     accepted: TermId,
     possible: TermId,
@@ -58,39 +59,92 @@ struct Node {
 struct Child {
     choice: u64,
     condition: TermId,
-    /// Where it leads; `None`: nobody has been there.
+    /// Where it leads; `None`: no run has been there.
     node: Option<usize>,
 }
 
 /// The choice that stands for all values that were not met.
 const REST: u64 = u64::MAX;
-/// Most calls for one partial path; beyond, nobody knows.
-const MOST_CALLS: u64 = 100_000;
+/// The maximum of calls for one partial path; beyond, the answer is not known.
+const MAX_CALLS: u64 = 100_000;
 /// Rounds in which an input is looked for that keeps to what the setup assumes.
-const MOST_ASSUMPTIONS: usize = 1000;
+const MAX_ASSUMPTIONS: usize = 1000;
+
+impl Precondition for Summary {
+    fn admit(
+        &mut self,
+        workspace: &mut Workspace,
+        path: &PartialPath,
+    ) -> Result<Solution, ExploreError> {
+        // Accepted inputs only come from here, so the base is one of them, or there was no query yet.
+        let (setup, valid) = (self.setup.clone(), self.valid.clone());
+        let path = if path.conditions.is_empty() {
+            &PartialPath {
+                conditions: &setup,
+                goal: path.goal,
+                base: &valid,
+            }
+        } else {
+            path
+        };
+        for _ in 0..MAX_CALLS {
+            if workspace.budget.is_exhausted() {
+                break;
+            }
+            let possible = self.nodes[0].possible;
+            let input = match ask_among(workspace, possible, path) {
+                Solution::Input(input) => input,
+                Solution::Infeasible if self.doubtful => return Ok(Solution::Unknown),
+                Solution::Infeasible => return Ok(Solution::Infeasible),
+                Solution::Unknown => return Ok(Solution::Unknown),
+            };
+            let accepted = self.nodes[0].accepted;
+            if workspace.holds(&[accepted], &input) {
+                return Ok(Solution::Input(input));
+            }
+            match ask_among(workspace, accepted, path) {
+                Solution::Input(input) => return Ok(Solution::Input(input)),
+                Solution::Unknown => return Ok(Solution::Unknown),
+                Solution::Infeasible => {}
+            }
+            let recorded = self.call(workspace, &input)?;
+            if recorded.is_accepted() {
+                return Ok(Solution::Input(recorded.input));
+            }
+        }
+        Ok(Solution::Unknown)
+    }
+
+    fn calls(&self) -> Calls {
+        self.calls
+    }
+}
 
 impl Summary {
     /// Knows nothing but the setup. `None` if no input keeps to what is assumed there.
-    pub fn start(lab: &mut Lab, first: &Input) -> Result<Option<Summary>, String> {
+    pub fn start(
+        workspace: &mut Workspace,
+        first: &Input,
+    ) -> Result<Option<Summary>, ExploreError> {
         let mut next = first.clone();
-        for _ in 0..MOST_ASSUMPTIONS {
-            let recorded = lab.run(MODE_PRECONDITION, &next)?;
-            lab.learn_setup(&recorded);
+        for _ in 0..MAX_ASSUMPTIONS {
+            let recorded = workspace.run(MODE_PRECONDITION, &next)?;
+            workspace.learn_setup(&recorded);
             let events = &recorded.path.events;
             let setup = events.iter().take_while(|event| event.phase == PHASE_SETUP);
             let setup: Vec<Event> = setup.copied().collect();
             let broken = |event: &Event| event.kind == EventKind::Assume && !event.truth;
             let Some(position) = setup.iter().position(broken) else {
-                return Ok(Some(Summary::knowing(lab, &setup, recorded)));
+                return Ok(Some(Summary::knowing(workspace, &setup, recorded)));
             };
             let conditions: Vec<TermId> = conditions(&setup[..position]).collect();
-            let Some(way) = alternatives(&mut lab.terms, &lab.sites, &setup[position])
+            let Some(way) = alternatives(&mut workspace.terms, &workspace.sites, &setup[position])
                 .first()
                 .copied()
             else {
                 return Ok(None);
             };
-            match lab.ask(&conditions, way.goal, &recorded.input) {
+            match workspace.ask(&conditions, way.goal, &recorded.input) {
                 Solution::Input(input) => next = input,
                 _ => return Ok(None),
             }
@@ -98,8 +152,8 @@ impl Summary {
         Ok(None)
     }
 
-    fn knowing(lab: &mut Lab, setup: &[Event], recorded: Recorded) -> Summary {
-        let [accepted, possible] = [false, true].map(|truth| lab.terms.truth(truth));
+    fn knowing(workspace: &mut Workspace, setup: &[Event], recorded: RecordedRun) -> Summary {
+        let [accepted, possible] = [false, true].map(|truth| workspace.terms.truth(truth));
         let mut summary = Summary {
             calls: Calls::default(),
             nodes: vec![Node {
@@ -111,98 +165,66 @@ impl Summary {
             valid: recorded.input.clone(),
             doubtful: false,
             is_complete: false,
-            is_told: false,
+            is_assumed: false,
         };
-        summary.grow(lab, &recorded);
+        summary.grow(workspace, &recorded);
         summary
     }
 
-    /// Goes through paths of the precondition that nobody asked for, up to so many calls. Once all are
-    /// known, the solver is told.
-    pub fn learn(&mut self, lab: &mut Lab, calls: u64, end: Instant) -> Result<(), String> {
+    /// Goes through paths of the precondition that no query asked for, up to this number of calls. Once
+    /// all are known, the solver assumes them.
+    pub fn learn(
+        &mut self,
+        workspace: &mut Workspace,
+        calls: u64,
+        end: Instant,
+    ) -> Result<(), ExploreError> {
         for _ in 0..calls {
-            if self.is_complete || Instant::now() >= end || lab.end.has_come() {
+            if self.is_complete || Instant::now() >= end || workspace.budget.is_exhausted() {
                 break;
             }
-            let goal = self.unknown_region(lab);
+            let goal = self.unknown_region(workspace);
             let (setup, valid) = (self.setup.clone(), self.valid.clone());
-            match lab.ask(&setup, goal, &valid) {
+            match workspace.ask(&setup, goal, &valid) {
                 Solution::Input(input) => {
-                    self.call(lab, &input)?;
+                    self.call(workspace, &input)?;
                 }
                 Solution::Infeasible => self.is_complete = !self.doubtful,
                 Solution::Unknown => break,
             }
         }
-        if self.is_complete && !self.is_told {
-            // What admissible inputs are like holds in every question from now on.
-            let parts = conjuncts(&lab.terms, self.nodes[0].possible);
-            lab.solver.assume_always(&parts);
+        if self.is_complete && !self.is_assumed {
+            // What admissible inputs are like holds in every query from now on.
+            let parts = conjuncts(&workspace.terms, self.nodes[0].possible);
+            workspace.solver.assume_always(&parts);
             // What was made of terms before is wider than it need be now.
-            lab.solver.renew();
-            self.is_told = true;
+            workspace.solver.renew();
+            self.is_assumed = true;
         }
         Ok(())
     }
 
-    /// Is there an admissible input that makes the conditions and the goal true?
-    pub fn admit(
-        &mut self,
-        lab: &mut Lab,
-        conditions: &[TermId],
-        goal: TermId,
-        base: &Input,
-    ) -> Result<Solution, String> {
-        // Accepted inputs only come from here, so `base` is one of them, or nobody was asked yet.
-        let (conditions, base) = match conditions.is_empty() {
-            true => (self.setup.clone(), self.valid.clone()),
-            false => (conditions.to_vec(), base.clone()),
-        };
-        for _ in 0..MOST_CALLS {
-            if lab.end.has_come() {
-                break;
-            }
-            let possible = self.nodes[0].possible;
-            let input = match ask_among(lab, possible, &conditions, goal, &base) {
-                Solution::Input(input) => input,
-                Solution::Infeasible if self.doubtful => return Ok(Solution::Unknown),
-                Solution::Infeasible => return Ok(Solution::Infeasible),
-                Solution::Unknown => return Ok(Solution::Unknown),
-            };
-            let accepted = self.nodes[0].accepted;
-            if lab.holds(&[accepted], &input) {
-                return Ok(Solution::Input(input));
-            }
-            match ask_among(lab, accepted, &conditions, goal, &base) {
-                Solution::Input(input) => return Ok(Solution::Input(input)),
-                Solution::Unknown => return Ok(Solution::Unknown),
-                Solution::Infeasible => {}
-            }
-            let recorded = self.call(lab, &input)?;
-            if recorded.is_accepted() {
-                return Ok(Solution::Input(recorded.input));
-            }
-        }
-        Ok(Solution::Unknown)
-    }
-
     /// The inputs about which nothing is known.
-    fn unknown_region(&self, lab: &mut Lab) -> TermId {
+    fn unknown_region(&self, workspace: &mut Workspace) -> TermId {
         let Node {
             accepted, possible, ..
         } = self.nodes[0];
-        let not_accepted = lab.terms.not(accepted);
-        lab.terms.and(possible, not_accepted)
+        let not_accepted = workspace.terms.not(accepted);
+        workspace.terms.and(possible, not_accepted)
     }
 
-    fn call(&mut self, lab: &mut Lab, input: &Input) -> Result<Recorded, String> {
-        let recorded = lab.run(MODE_PRECONDITION, input)?;
-        self.grow(lab, &recorded);
+    fn call(
+        &mut self,
+        workspace: &mut Workspace,
+        input: &Input,
+    ) -> Result<RecordedRun, ExploreError> {
+        let recorded = workspace.run(MODE_PRECONDITION, input)?;
+        self.grow(workspace, &recorded);
         Ok(recorded)
     }
 
     /// One more path is known.
-    fn grow(&mut self, lab: &mut Lab, recorded: &Recorded) {
+    fn grow(&mut self, workspace: &mut Workspace, recorded: &RecordedRun) {
         self.calls.calls += 1;
         self.doubtful |= recorded.is_doubtful();
         let mut here = 0;
@@ -215,43 +237,43 @@ impl Summary {
                 continue;
             };
             if self.nodes[here].ways.is_empty() {
-                self.decide(lab, here, event, condition);
+                self.decide(workspace, here, event, condition);
             }
-            here = self.enter(lab, here, event, condition);
+            here = self.enter(workspace, here, event, condition);
             passed.push(here);
         }
         let is_new = self.nodes.len() > known || self.calls.calls == 1;
         self.calls.paths += u64::from(is_new);
         let accepts = recorded.is_accepted();
-        let truth = lab.terms.truth(accepts);
+        let truth = workspace.terms.truth(accepts);
         let end = &mut self.nodes[here];
         (end.accepted, end.possible) = (truth, truth);
         for node in passed.into_iter().rev().skip(1) {
-            self.renew(&mut lab.terms, node);
+            self.renew(&mut workspace.terms, node);
         }
     }
 
-    /// A node that nobody had been at decides as the event says.
-    fn decide(&mut self, lab: &mut Lab, node: usize, event: &Event, condition: TermId) {
+    /// A node that no run had been at decides as the event says.
+    fn decide(&mut self, workspace: &mut Workspace, node: usize, event: &Event, condition: TermId) {
         let mut ways = vec![Child {
             choice: event.choice,
             condition,
             node: None,
         }];
-        for way in alternatives(&mut lab.terms, &lab.sites, event) {
+        for way in alternatives(&mut workspace.terms, &workspace.sites, event) {
             let fails = way.leads_to == LeadsTo::Failure;
             ways.push(Child {
                 choice: way.choice,
                 condition: way.goal,
                 // A precondition that fails does not accept.
-                node: fails.then(|| self.add_end(lab, false)),
+                node: fails.then(|| self.add_end(workspace, false)),
             });
         }
-        // A value that was fixed has others, and nobody knows how many.
+        // A value that was concretized has others, and it is not known how many.
         if event.kind == EventKind::Fixed {
             ways.push(Child {
                 choice: REST,
-                condition: lab.terms.not(condition),
+                condition: workspace.terms.not(condition),
                 node: None,
             });
         }
@@ -259,7 +281,13 @@ impl Summary {
     }
 
     /// The node that the event leads to.
-    fn enter(&mut self, lab: &mut Lab, node: usize, event: &Event, condition: TermId) -> usize {
+    fn enter(
+        &mut self,
+        workspace: &mut Workspace,
+        node: usize,
+        event: &Event,
+        condition: TermId,
+    ) -> usize {
         let ways = &mut self.nodes[node].ways;
         let known = ways.iter().position(|way| way.choice == event.choice);
         let place = known.unwrap_or_else(|| {
@@ -279,7 +307,7 @@ impl Summary {
         }
         let next = self.nodes.len();
         self.nodes[node].ways[place].node = Some(next);
-        let [accepted, possible] = [false, true].map(|truth| lab.terms.truth(truth));
+        let [accepted, possible] = [false, true].map(|truth| workspace.terms.truth(truth));
         self.nodes.push(Node {
             ways: Vec::new(),
             accepted,
@@ -289,8 +317,8 @@ impl Summary {
     }
 
     /// A node at which the precondition has accepted or rejected.
-    fn add_end(&mut self, lab: &mut Lab, accepts: bool) -> usize {
-        let truth = lab.terms.truth(accepts);
+    fn add_end(&mut self, workspace: &mut Workspace, accepts: bool) -> usize {
+        let truth = workspace.terms.truth(accepts);
         self.nodes.push(Node {
             ways: Vec::new(),
             accepted: truth,
@@ -324,23 +352,22 @@ impl Summary {
 
 /// Asks among the inputs that a formula describes. If `base` is one of them, the formula's parts are
 /// conditions like any other, and those that have nothing to do with the goal need not be looked at.
-fn ask_among(
-    lab: &mut Lab,
-    formula: TermId,
-    conditions: &[TermId],
-    goal: TermId,
-    base: &Input,
-) -> Solution {
-    if lab.holds(&[formula], base) {
-        let parts = conjuncts(&lab.terms, formula);
+fn ask_among(workspace: &mut Workspace, formula: TermId, path: &PartialPath) -> Solution {
+    let &PartialPath {
+        conditions,
+        goal,
+        base,
+    } = path;
+    if workspace.holds(&[formula], base) {
+        let parts = conjuncts(&workspace.terms, formula);
         let all: Vec<TermId> = parts
             .into_iter()
             .chain(conditions.iter().copied())
             .collect();
-        return lab.ask(&all, goal, base);
+        return workspace.ask(&all, goal, base);
     }
-    let goal = lab.terms.and(goal, formula);
-    lab.ask(conditions, goal, base)
+    let goal = workspace.terms.and(goal, formula);
+    workspace.ask(conditions, goal, base)
 }
 
 fn conditions(events: &[Event]) -> impl Iterator<Item = TermId> + '_ {

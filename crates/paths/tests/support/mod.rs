@@ -50,7 +50,8 @@ impl Place {
         flags: &[&str],
         request: Option<&Request>,
     ) -> Result<Programs, String> {
-        build(&self.sources(files, flags), request, &self.path("out"))
+        let built = build(&self.sources(files, flags), request, &self.path("out"));
+        built.map_err(|error| error.to_string())
     }
 
     /// Runs a script in it.

@@ -37,7 +37,7 @@ pub fn explore(arguments: &ExploreArguments) -> Result<u8, String> {
     let display = Display::start(watched, Mode::choose(arguments.quiet));
     let report = nearmiss_paths::explore(&config, &progress);
     display.finish();
-    let mut report = report?;
+    let mut report = report.map_err(|error| error.to_string())?;
     for finding in &mut report.findings {
         finding.replay = kept::replay_command(&finding.id, &name, &arguments.campaign.dir);
     }

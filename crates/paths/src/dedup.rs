@@ -1,22 +1,22 @@
-//! A check that fails is told twice: at once by the handler that clang calls, which knows no terms, and
-//! at the end of its region by the check itself, which says what the input has to do with it. The second
-//! one is what an exploration needs: it has another way.
+//! A failing check is recorded twice: at once by the handler that clang calls, which knows no terms, and
+//! at the end of its region by the check itself, with the condition under which it fails. An exploration
+//! needs the second one: it has an alternative.
 
 use nearmiss_abi::event::EventKind;
 use nearmiss_trace::Event;
 
-/// Drops what a handler said where the check itself says it too.
-pub fn drop_handlers_words(events: &mut Vec<Event>) {
-    let told: Vec<bool> = (0..events.len())
-        .map(|position| is_told_again(&events[position..]))
+/// Drops the handler's event where the check has one of its own.
+pub fn dedup_failed_checks(events: &mut Vec<Event>) {
+    let repeated: Vec<bool> = (0..events.len())
+        .map(|position| is_repeated(&events[position..]))
         .collect();
-    let mut told = told.into_iter();
-    events.retain(|_| !told.next().unwrap_or_default());
+    let mut repeated = repeated.into_iter();
+    events.retain(|_| !repeated.next().unwrap_or_default());
 }
 
 /// Whether the first event is a handler's, and its check follows in the same region: before the next
 /// decision.
-fn is_told_again(events: &[Event]) -> bool {
+fn is_repeated(events: &[Event]) -> bool {
     let Some((first, rest)) = events.split_first() else {
         return false;
     };
@@ -66,7 +66,7 @@ mod tests {
             event(Check, 3, false),
         ];
         let kept = [1, 2, 3, 4, 5].map(|index: usize| events[index]);
-        drop_handlers_words(&mut events);
+        dedup_failed_checks(&mut events);
         assert_eq!(events, kept);
     }
 }

@@ -1,8 +1,8 @@
-//! Values that a recording had to fix: which were met, and what another one needs.
+//! Values that a recording had to concretize: which were met, and what another one needs.
 //!
 //! Where an address or a size cannot be followed symbolically, the path says that it has its recorded
-//! value. Other values may lead elsewhere, and nobody knows how many there are: they are asked
-//! for one after the other, up to a limit.
+//! value. Other values may lead elsewhere, and it is not known how many there are: they are queried one
+//! after the other, up to a limit.
 
 use std::collections::HashMap;
 
@@ -11,12 +11,12 @@ use nearmiss_search::Node;
 
 /// The values that were met at each node: one condition each.
 #[derive(Debug, Default)]
-pub struct FixedValues {
+pub struct ConcretizedValues {
     met: HashMap<Node, Vec<TermId>>,
 }
 
-/// Values of one node that are tried.
-const MOST_VALUES: usize = 64;
+/// The maximum of values of one node that are tried.
+const MAX_VALUES: usize = 64;
 
 /// What is known of a node's other values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ pub enum Another {
     TooMany,
 }
 
-impl FixedValues {
+impl ConcretizedValues {
     /// A run has met a value; says whether it is the first to do so.
     pub fn meet(&mut self, node: Node, condition: TermId) -> bool {
         let values = self.met.entry(node).or_default();
@@ -41,7 +41,7 @@ impl FixedValues {
     /// What an input needs to have a value that was not met at this node.
     pub fn another(&self, terms: &mut Terms, node: Node) -> Another {
         let values = self.met.get(&node).map_or(&[][..], Vec::as_slice);
-        if values.len() >= MOST_VALUES {
+        if values.len() >= MAX_VALUES {
             return Another::TooMany;
         }
         let start = terms.truth(true);

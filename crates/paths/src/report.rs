@@ -10,6 +10,8 @@ use nearmiss_judge::spot;
 use nearmiss_results::{FunctionReport, Infeasible, Note, PathFigures, PathTest, VERSION, Verdict};
 use nearmiss_sites::Sites;
 
+use crate::coverage::CoverageError;
+use crate::error::Unfinished;
 use crate::explorer::Explorer;
 use crate::findings::{Evidence, Findings};
 use crate::gaps::{Gaps, is_harness};
@@ -18,16 +20,16 @@ use crate::measure::Measured;
 use crate::study::Study;
 use crate::{Cover, Mode, freed, naming};
 
-/// An exploration that has ended.
-pub struct Told<'a, 'l> {
+/// Makes the report of an exploration that has ended.
+pub struct ReportBuilder<'a, 'l> {
     study: Study<'a>,
     explorer: Explorer<'l>,
 }
 
-impl<'a, 'l> Told<'a, 'l> {
+impl<'a, 'l> ReportBuilder<'a, 'l> {
     /// Everything is there.
-    pub fn new(study: Study<'a>, explorer: Explorer<'l>) -> Told<'a, 'l> {
-        Told { study, explorer }
+    pub fn new(study: Study<'a>, explorer: Explorer<'l>) -> ReportBuilder<'a, 'l> {
+        ReportBuilder { study, explorer }
     }
 
     /// The report.
@@ -91,7 +93,7 @@ impl<'a, 'l> Told<'a, 'l> {
     fn findings(&self, judged: &Judged) -> Findings {
         let tests = &self.study.collection.tests;
         let evidence = Evidence {
-            sites: &self.explorer.lab.sites,
+            sites: &self.explorer.workspace.sites,
             program: self.study.programs.recording.clone(),
             directory: self.study.config.directory.clone(),
             failed: &self.study.collection.failed,
@@ -135,14 +137,14 @@ impl<'a, 'l> Told<'a, 'l> {
             None => fs::remove_file(&file).or(Ok(())),
         };
         if let Err(error) = written {
-            measured.trouble = Some(format!("{}: {error}", file.display()));
+            measured.trouble = Some(Unfinished::Failed(CoverageError::File(file, error)));
         }
         measured
     }
 
     /// What was lost, by place in the user's files.
     fn notes(&self) -> Vec<Note> {
-        let sites = &self.explorer.lab.sites;
+        let sites = &self.explorer.workspace.sites;
         let notes = self.study.collection.notes.iter();
         notes
             .map(|(&(kind, site), &count)| note(sites, kind, site, count))
@@ -196,8 +198,8 @@ fn cover_name(cover: Cover) -> &'static str {
 
 /// What an exploration took.
 pub fn figures(explorer: &Explorer, time: Duration) -> PathFigures {
-    let (tree, lab) = (&explorer.tree, &explorer.lab);
-    let statistics = lab.solver.statistics();
+    let (tree, workspace) = (&explorer.tree, &explorer.workspace);
+    let statistics = workspace.solver.statistics();
     let calls = explorer.precondition.calls();
     PathFigures {
         // Which tests are paths is known once the twin has seen them.
@@ -216,7 +218,7 @@ pub fn figures(explorer: &Explorer, time: Duration) -> PathFigures {
             .map(|(layer, queries)| (layer.to_string(), queries))
             .collect(),
         seconds: time.as_secs_f64(),
-        run_seconds: lab.time_of_runs.as_secs_f64(),
+        run_seconds: workspace.time_of_runs.as_secs_f64(),
         solver_seconds: statistics.times.total().as_secs_f64(),
     }
 }

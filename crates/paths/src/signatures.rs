@@ -1,7 +1,7 @@
-//! Runs that fixed a value, told apart.
+//! Distinguishes runs that share a path but concretized a value differently.
 //!
-//! What follows from a value that was fixed (how much `memset` writes, say) is decided without a word:
-//! two runs of one path may have gone different ways behind it. The program that counts coverage knows.
+//! What follows from a concretized value (how much `memset` writes, say) leaves no event: two runs of one
+//! path may have done different things behind it. Their coverage shows it.
 
 use std::collections::HashSet;
 
@@ -13,33 +13,33 @@ use crate::explorer::Arrival;
 use crate::input::Channels;
 use crate::measure::Measure;
 
-/// Knows the ways that were taken behind fixed values.
+/// The coverage of the runs of each path that concretized a value.
 #[derive(Debug)]
-pub struct Apart {
+pub struct CoverageSignatures {
     cover: Cover,
-    /// Numbers of paths, and names of what their runs counted.
+    /// Numbers of paths, and hashes of what their runs counted.
     known: HashSet<(usize, u64)>,
 }
 
-impl Apart {
+impl CoverageSignatures {
     /// Nothing is known yet.
-    pub fn new(cover: Cover) -> Apart {
-        Apart {
+    pub fn new(cover: Cover) -> CoverageSignatures {
+        CoverageSignatures {
             cover,
             known: HashSet::new(),
         }
     }
 
-    /// Whether a run went its own way, on a path that may be known.
+    /// Whether a run is new: its path, or what it covers on a known path.
     pub fn is_new(
         &mut self,
         arrival: &Arrival,
         channels: &Channels,
         measure: Option<&Measure>,
     ) -> bool {
-        let is_fixed =
+        let is_concretized =
             |event: &Event| event.kind == EventKind::Fixed && event.phase == PHASE_FUNCTION;
-        if arrival.failed().is_some() || !arrival.events().iter().any(is_fixed) {
+        if arrival.failed().is_some() || !arrival.events().iter().any(is_concretized) {
             return arrival.is_new;
         }
         if self.cover != Cover::Paths {
@@ -48,7 +48,7 @@ impl Apart {
         }
         let rows = arrival.recorded.input.rows(channels);
         let counted = measure.and_then(|measure| measure.ask(rows));
-        let way = counted.map_or(0, |counted| counted.gain.way);
-        self.known.insert((arrival.number, way)) || arrival.is_new
+        let signature = counted.map_or(0, |counted| counted.gain.way);
+        self.known.insert((arrival.number, signature)) || arrival.is_new
     }
 }

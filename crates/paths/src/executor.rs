@@ -1,0 +1,85 @@
+//! The executor of an exploration: a fork server that runs the harness and records it.
+//!
+//! A run is handed on as it lies in its file. What it means in terms of all other runs is read by the
+//! [workspace](crate::workspace), so that an executor needs no arena, and a test can bring its own.
+
+use std::time::Duration;
+
+use nearmiss_search::Executor;
+use nearmiss_server::{Ended, Request, Server};
+use nearmiss_trace::RawTrace;
+
+use crate::error::ExploreError;
+
+/// What one run of the harness is given.
+#[derive(Clone, Debug)]
+pub struct Call {
+    /// One of `nearmiss_abi::server::MODE_*`.
+    pub mode: u32,
+    /// The contents of named channels, as `nearmiss_abi::environment::REPLAY` has them.
+    pub rows: Vec<u8>,
+    /// How long it may take at most.
+    pub time: Duration,
+}
+
+/// What one run of the harness left.
+#[derive(Debug)]
+pub struct RawRun {
+    /// How it ended; `None`: it had to be killed.
+    pub ended: Option<Ended>,
+    /// What it handed to `nearmiss_result`: name and bytes, in order.
+    pub results: Vec<(String, Vec<u8>)>,
+    /// What it recorded.
+    pub trace: RawTrace,
+}
+
+/// Whatever runs harnesses.
+pub type HarnessExecutor = dyn Executor<Input = Call, Run = RawRun, Error = ExploreError>;
+
+/// Events that are read of a run that did not end in its time: what it would go on deciding has no
+/// end, while each of its decisions costs memory and a query about all before it.
+const UNENDED_EVENTS: usize = 512;
+
+/// A harness that was started once and is forked for every run.
+pub struct ForkServer {
+    server: Server,
+    /// How long one run may take.
+    run_time: Duration,
+}
+
+impl ForkServer {
+    /// An executor of a program that waits for requests, and records.
+    pub fn new(server: Server, run_time: Duration) -> ForkServer {
+        ForkServer { server, run_time }
+    }
+}
+
+impl Executor for ForkServer {
+    type Input = Call;
+    type Run = RawRun;
+    type Error = ExploreError;
+
+    fn run(&mut self, call: &Call) -> Result<RawRun, ExploreError> {
+        let run = self.server.run(&Request {
+            mode: call.mode,
+            rows: &call.rows,
+            time: self.run_time.min(call.time),
+        })?;
+        let file = self.server.trace_file();
+        let file = file.ok_or(ExploreError::NotRecorded)?;
+        let trace = RawTrace::open_start(file, events_read(run.ended))?;
+        Ok(RawRun {
+            ended: run.ended,
+            results: run.results,
+            trace,
+        })
+    }
+}
+
+/// How many events are read of a run that ended so.
+pub fn events_read(ended: Option<Ended>) -> usize {
+    match ended {
+        Some(_) => usize::MAX,
+        None => UNENDED_EVENTS,
+    }
+}

@@ -5,14 +5,11 @@ mod findings;
 
 use std::time::{Duration, Instant};
 
-use nearmiss_abi::check::Kind;
-use nearmiss_campaign::capsule::{Capsule, Origin};
+use nearmiss_campaign::capsule::Capsule;
 use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::spot::Check;
-use nearmiss_judge::{Complaint, Expected, Verdict, identity, judge, nearness};
+use nearmiss_judge::{Complaint, Expected, Trial, Verdict, confirm, identity, nearness};
 use nearmiss_results::{Finding, Status};
-use nearmiss_sandbox::Limits;
-use nearmiss_search::Executor;
 use nearmiss_solve::Model;
 use nearmiss_trace::{Channel, RecordedPath};
 
@@ -20,10 +17,9 @@ use crate::analyse::{Analysis, Candidate};
 use crate::defects::{Found, is_better, take_in};
 use crate::error::EngineError;
 use crate::invent::{Invented, contents_of, invent};
-use crate::lab::Lab;
 use crate::lengths::resizes;
 use crate::resize::Growth;
-use crate::subject::Subject;
+use crate::trials::Trials;
 
 pub use findings::{describe, show_argument};
 
@@ -49,17 +45,20 @@ impl Case<'_> {
     }
 }
 
+/// What is known of a test already: need not be shown again.
+#[derive(Clone, Copy, Debug)]
+pub struct Known<'a> {
+    /// What the twin complains about on the test's own input.
+    pub baseline: &'a [Complaint],
+    /// The failures that it leads to.
+    pub found: &'a [Found],
+}
+
 /// What is needed to make findings of candidates.
 pub struct Hunt<'a> {
-    lab: &'a Lab<'a>,
-    subject: &'a Subject,
+    trials: Trials<'a>,
     case: Case<'a>,
-    limits: Limits,
-    deadline: Instant,
-    /// What the twin complains about on the test's own input.
-    baseline: &'a [Complaint],
-    /// What is known of this test already: need not be shown again.
-    known: &'a [Found],
+    known: Known<'a>,
     /// Inputs that fail, but not where that was predicted.
     strays: Vec<(Candidate, Growth, Vec<Complaint>)>,
     /// What was found.
@@ -75,21 +74,11 @@ pub struct Hunt<'a> {
 const LEAST_TIME: Duration = Duration::from_secs(10);
 
 impl<'a> Hunt<'a> {
-    /// A hunt on one path, until `deadline`.
-    pub fn new(
-        (lab, subject): (&'a Lab<'a>, &'a Subject),
-        case: Case<'a>,
-        limits: Limits,
-        (baseline, known): (&'a [Complaint], &'a [Found]),
-        deadline: Instant,
-    ) -> Hunt<'a> {
+    /// A hunt on one path.
+    pub fn new(trials: Trials<'a>, case: Case<'a>, known: Known<'a>) -> Hunt<'a> {
         Hunt {
-            lab,
-            subject,
+            trials,
             case,
-            limits,
-            deadline,
-            baseline,
             known,
             strays: Vec::new(),
             found: Vec::new(),
@@ -106,11 +95,11 @@ impl<'a> Hunt<'a> {
         }
         if self.case.is_own() {
             // The twin is built before the clock runs.
-            let bench = self.lab.bench;
-            let _ = self
-                .subject
-                .twin(bench.config, bench.campaign.root(), bench.tally);
-            self.deadline = self.deadline.max(Instant::now() + LEAST_TIME);
+            let Trials { lab, subject, .. } = self.trials;
+            let bench = lab.bench;
+            let _ = subject.twin(bench.config, bench.campaign.root(), bench.tally);
+            let least = Instant::now() + LEAST_TIME;
+            self.trials.deadline = self.trials.deadline.max(least);
         }
         for candidates in places {
             let known = self.known_at(&candidates[0].check);
@@ -144,14 +133,10 @@ impl<'a> Hunt<'a> {
         Ok(())
     }
 
-    fn is_over(&self) -> bool {
-        self.lab.bench.is_over(self.deadline)
-    }
-
     /// How near the nearest input is, if this test is known to lead to a failure here.
     fn known_at(&self, check: &Check) -> Option<u64> {
         let spot = &check.spot;
-        let findings = self.known.iter().map(|known| &known.finding);
+        let findings = self.known.found.iter().map(|known| &known.finding);
         let here = findings.filter(|finding| {
             finding.status == Status::Confirmed
                 && (finding.kind, &finding.file, finding.line, finding.column)
@@ -169,7 +154,7 @@ impl<'a> Hunt<'a> {
 
     /// What is known of the defect that a finding is of.
     fn known_as(&self, finding: &Finding) -> Option<&Finding> {
-        let known = self.found.iter().chain(self.known);
+        let known = self.found.iter().chain(self.known.found);
         let mut known = known.map(|known| &known.finding);
         known.find(|known| identity::is_same(known, finding))
     }
@@ -186,7 +171,7 @@ impl<'a> Hunt<'a> {
     fn best(&mut self, candidates: &[&Candidate]) -> Result<Option<Found>, EngineError> {
         let mut first = None;
         for (candidate, growth) in self.attempts(candidates) {
-            if self.is_over() && (first.is_some() || candidate.guess) {
+            if self.trials.is_over() && (first.is_some() || candidate.guess) {
                 break;
             }
             let invented = self.invent(&candidate.changes, growth)?;
@@ -229,7 +214,7 @@ impl<'a> Hunt<'a> {
     }
 
     fn judge(&self, candidate: &Candidate, capsule: &Capsule) -> Verdict {
-        if self.is_over() {
+        if self.trials.is_over() {
             return Verdict {
                 confirmed: None,
                 diverged: false,
@@ -242,36 +227,20 @@ impl<'a> Hunt<'a> {
             site: candidate.site,
             check: &candidate.check,
         };
-        let sites = &self.subject.program.sites;
-        let limits = self.limits.clone();
-        let mut executor = (self.lab).executor(self.subject, Origin::Invented, limits);
-        let replayed = executor.run(capsule);
-        let replayed = replayed.as_ref().map(|run| run.path.events.as_slice());
-        let twin = self.try_twin(capsule);
-        judge(&expected, sites, replayed.map_err(Clone::clone), twin)
-    }
-
-    /// What the twin complains about on an input.
-    fn try_twin(&self, capsule: &Capsule) -> Result<Vec<Complaint>, String> {
-        self.lab.try_twin(self.subject, capsule, &self.limits)
-    }
-
-    /// What the twin that sees failures of this kind complains about on an input.
-    fn try_twin_of(&self, kind: Kind, capsule: &Capsule) -> Result<Vec<Complaint>, String> {
-        self.lab
-            .try_twin_of(kind, self.subject, capsule, &self.limits)
+        let sites = &self.trials.subject.program.sites;
+        confirm(&self.trials, capsule, &expected, sites)
     }
 
     /// Runs the twin on an input that leaves the path: whatever it complains about that it does
     /// not complain about baseline is a failure.
     fn follow_probe(&mut self, probe: &Candidate) -> Result<(), EngineError> {
-        if self.is_over() {
+        if self.trials.is_over() {
             return Ok(());
         }
         let spot = &probe.check.spot;
         let why = format!(" when the allocation at {}:{} fails", spot.file, spot.line);
         let invented = self.invent(&probe.changes, Growth::End)?;
-        let complaints = self.try_twin(&invented.capsule).unwrap_or_default();
+        let complaints = self.trials.twin(&invented.capsule).unwrap_or_default();
         invented.forget();
         self.tell((probe, Growth::End), complaints, &why)
     }
@@ -297,6 +266,7 @@ impl<'a> Hunt<'a> {
         let is_new = |complaint: &Complaint| {
             let place = complaint.places.first();
             !self
+                .known
                 .baseline
                 .iter()
                 .any(|old| old.places.first() == place && old.kinds == complaint.kinds)
@@ -305,7 +275,7 @@ impl<'a> Hunt<'a> {
     }
 
     fn invent(&self, changes: &Model, growth: Growth) -> Result<Invented, EngineError> {
-        let bench = self.lab.bench;
+        let bench = self.trials.lab.bench;
         let (capsule, channels) = (self.case.capsule, &self.case.path.channels);
         let invented = invent(capsule, channels, changes, growth, &bench.new_directory());
         Ok(invented.map_err(|error| bench.campaign.failed(error))?)

@@ -4,13 +4,13 @@
 //! | --- | --- |
 //! | `run`, `test` | the commands, from beginning to end |
 //! | [`record`] | the user's own run, recorded |
-//! | `explore` | all tests, distance by distance: their own paths, then those beside them |
+//! | `explore` | all tests, stage by stage: their own paths, those beside them, those behind these |
 //! | `lab`, `subject` | runs in the sandbox, counted; the programs they are of |
 //! | [`analyse`](mod@analyse) | one walk over a path: which checks can fail, which forks can go another way |
 //! | [`lengths`] | lengths of inputs: what the path implies, the nearest that will do |
 //! | `alphabet` | what holds of bytes because of where they come from |
 //! | [`invent`], [`resize`](mod@resize), `inputs` | a solver's answer as arguments, standard input and files |
-//! | `hunt` | the new input replayed, on the program itself and on its twin; `judge` says what it is |
+//! | `trials`, `hunt` | the new input tried on the program itself and on its twin; `judge` says what it is |
 //! | `defects` | one finding per defect, with the nearest input |
 //! | `figures`, `summary` | what the work came to |
 //!
@@ -35,6 +35,7 @@ mod run;
 mod subject;
 mod summary;
 mod test;
+mod trials;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;

@@ -5,15 +5,17 @@
 //! | [`twin_run`] | runs a twin so that its sanitizers report everything |
 //! | [`complaint`], [`symbolize`] | what sanitizers, `assert` and the kernel say about a failure |
 //! | [`spot`] | a site of the program as a place in the source |
+//! | [`confirm`](mod@confirm) | a predicted failure, tried and judged |
 //! | [`verdict`] | a predicted failure against what replay and twin showed |
 //! | [`identity`] | whether two findings are of one defect |
 //! | [`nearness`] | how far one input is from another |
 //! | [`minimise`] | the nearest input that still fails |
 //!
-//! Everything but `twin_run` and `symbolize` is a pure function: how inputs are run, and in which
-//! order, is up to the caller.
+//! Everything but `twin_run` and `symbolize` is a pure function: how inputs are run ([`Trial`]), and in
+//! which order, is up to the caller.
 
 pub mod complaint;
+pub mod confirm;
 pub mod identity;
 pub mod minimise;
 pub mod nearness;
@@ -23,6 +25,7 @@ pub mod twin_run;
 pub mod verdict;
 
 pub use complaint::Complaint;
+pub use confirm::{Trial, confirm};
 pub use minimise::Minimise;
 pub use twin_run::{complaints_of, run_twin, sanitizer_variables};
-pub use verdict::{Expected, Seen, Verdict, judge};
+pub use verdict::{Expected, Seen, Verdict};

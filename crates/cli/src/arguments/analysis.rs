@@ -53,11 +53,11 @@ pub struct BudgetArguments {
     /// Time for the analysis: 90, 90s, 5m, 500ms [default: 60s for run, 10m for test]
     #[arg(long, value_parser = duration)]
     pub time: Option<Duration>,
-    /// How far from the recorded path to look, in branches; 0: the path itself only [default: 2
-    /// for run, as far as time lasts for test]
+    /// How far from the recorded path to look, in branches; 0: the path itself only [default: as
+    /// far as time lasts]
     #[arg(long, value_name = "N")]
     pub distance: Option<u32>,
-    /// Most runs in the sandbox [default: as many as there is time for]
+    /// Maximum of runs in the sandbox [default: as many as there is time for]
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
     /// Work at so many tests at the same time [default: one for each processor]

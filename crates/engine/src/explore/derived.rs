@@ -17,7 +17,7 @@ use super::{Work, is_fork, locked, nodes};
 use crate::analyse::{Analysis, Flip, Forks, Settled, Task};
 use crate::defects;
 use crate::error::EngineError;
-use crate::hunt::{Case, Hunt};
+use crate::hunt::{Case, Hunt, Known};
 use crate::invent::invent;
 use crate::lab::{Traced, tight_limits};
 use crate::resize::Growth;
@@ -342,9 +342,11 @@ impl Work<'_, '_> {
             distance: context.extent.distance(derived.depth),
         };
         let baseline = seed.baseline.as_deref().unwrap_or_default();
-        let known = (baseline, seed.state.found.as_slice());
-        let lab = (self.lab, context.subject);
-        let mut hunt = Hunt::new(lab, case, limits, known, self.deadline);
+        let known = Known {
+            baseline,
+            found: &seed.state.found,
+        };
+        let mut hunt = Hunt::new(self.trials(context.subject, limits), case, known);
         hunt.tell_own(&complaints.unwrap_or_default())?;
         hunt.confirm(&analysis)?;
         let (found, divergences) = (std::mem::take(&mut hunt.found), hunt.divergences);

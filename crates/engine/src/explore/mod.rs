@@ -37,6 +37,7 @@ use std::time::{Duration, Instant};
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_campaign::test_case::TestCase;
 use nearmiss_results::{EndReason, Exploration, Finding};
+use nearmiss_sandbox::Limits;
 use nearmiss_search::strategy::FIRST_DISTANCES;
 use nearmiss_search::{Known, Node, Schedule, Stage, Strategy, Trail, Unit};
 use nearmiss_solve::Statistics;
@@ -46,7 +47,8 @@ use siphasher::sip::SipHasher13;
 use crate::defects::{Defects, Found};
 use crate::error::EngineError;
 use crate::lab::{Bench, Lab};
-use crate::subject::Subjects;
+use crate::subject::{Subject, Subjects};
+use crate::trials::Trials;
 use figures::Figures;
 
 pub use figures::Counts;
@@ -404,6 +406,16 @@ struct Work<'u, 'a> {
 impl Work<'_, '_> {
     fn is_over(&self) -> bool {
         self.explorer.bench.is_over(self.deadline)
+    }
+
+    /// Trials of a program in the time of the unit.
+    fn trials<'s>(&'s self, subject: &'s Subject, limits: Limits) -> Trials<'s> {
+        Trials {
+            lab: self.lab,
+            subject,
+            limits,
+            deadline: self.deadline,
+        }
     }
 
     /// Adds failures to the findings of the campaign.

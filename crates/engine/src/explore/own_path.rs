@@ -19,7 +19,7 @@ use super::{Work, locked, nodes, sameness};
 use crate::analyse::{Analysis, Task};
 use crate::defects::{self, Found};
 use crate::error::EngineError;
-use crate::hunt::{Case, Hunt, describe};
+use crate::hunt::{Case, Hunt, Known, describe};
 use crate::lab::{Traced, digest, limits, reads_input};
 use crate::subject::Subject;
 use crate::summary::summarise;
@@ -261,8 +261,11 @@ impl Work<'_, '_> {
             distance: 0,
         };
         let baseline = seed.baseline.as_deref().unwrap_or_default();
-        let known = (baseline, seed.state.found.as_slice());
-        let mut hunt = Hunt::new((self.lab, subject), case, limits, known, self.deadline);
+        let known = Known {
+            baseline,
+            found: &seed.state.found,
+        };
+        let mut hunt = Hunt::new(self.trials(subject, limits), case, known);
         if let Some(analysis) = analysis {
             hunt.confirm(analysis)?;
         }

@@ -26,11 +26,11 @@ impl Hunt<'_> {
         invented: Invented,
         distance: u32,
     ) {
-        let sites = &self.subject.program.sites;
+        let sites = &self.trials.subject.program.sites;
         let Some((kind, place)) = spot::of_complaint(sites, complaint) else {
             return invented.forget();
         };
-        let wanted = self.lab.bench.config.checks.as_ref();
+        let wanted = self.trials.lab.bench.config.checks.as_ref();
         if wanted.is_some_and(|kinds| !kinds.contains(&kind)) {
             return invented.forget();
         }
@@ -93,7 +93,7 @@ impl Hunt<'_> {
     /// A branch to `abort` or the like is a check, but the program's own code goes on up to the call:
     /// where it really ended may lie in a function that it called before.
     fn go_on_to_the_end(&self, finding: &mut Finding, complaint: &Complaint) {
-        let end = spot::of_complaint(&self.subject.program.sites, complaint);
+        let end = spot::of_complaint(&self.trials.subject.program.sites, complaint);
         let Some((kind, place)) = end.filter(|(kind, _)| kind.is_exit()) else {
             return;
         };
@@ -129,7 +129,7 @@ impl Hunt<'_> {
         if finding.status == Status::Confirmed {
             let mut still_fails = |contents: &[Vec<u8>]| {
                 let written = inputs::write(self.case.capsule, channels, contents, &directory);
-                let again = written.ok().filter(|_| !self.is_over());
+                let again = written.ok().filter(|_| !self.trials.is_over());
                 let again = again.and_then(|capsule| self.fails(&finding, &capsule));
                 let fails = again.is_some();
                 // What is told belongs to the input that is shown.
@@ -144,7 +144,7 @@ impl Hunt<'_> {
             }
         }
         if let Some(complaint) = &complaint {
-            let sites = &self.subject.program.sites;
+            let sites = &self.trials.subject.program.sites;
             finding.message = words(complaint);
             finding.stack = spot::stack(sites, complaint);
             finding.object = complaint.object.clone();
@@ -163,7 +163,7 @@ impl Hunt<'_> {
 
     /// What the twin says, if it fails as a finding says. Without an answer the input stays as it is.
     fn fails(&self, finding: &Finding, capsule: &Capsule) -> Option<Complaint> {
-        let complaints = self.try_twin_of(finding.kind, capsule).ok()?;
+        let complaints = self.trials.twin_of(finding.kind, capsule).ok()?;
         identity::shown(finding, &complaints).cloned()
     }
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use nearmiss_results::{Finding, ProgramFigures, Skipped, Suite, TestFigures};
 
+use crate::confirmer::show_argument;
 use crate::explore::{Seed, Standing};
-use crate::hunt::show_argument;
 
 /// Adds to a suite's figures what the exploration found out.
 pub fn finish_suite(suite: &mut Suite, seeds: &[Seed]) {

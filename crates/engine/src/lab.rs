@@ -8,7 +8,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use std::{fs, io};
+use std::{fmt, fs, io};
 
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::check::Kind as Failure;
@@ -21,11 +21,11 @@ use nearmiss_campaign::tally::Tally;
 use nearmiss_expr::Terms;
 use nearmiss_judge::complaint::{complaints, is_memory};
 use nearmiss_judge::{Complaint, run_twin};
-use nearmiss_sandbox::{Exceeded, Limits, Outcome};
+use nearmiss_sandbox::{Exceeded, Limits, Outcome, SandboxError};
 use nearmiss_search::Executor;
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Backend, Stack};
-use nearmiss_trace::{RawTrace, RecordedPath};
+use nearmiss_trace::{RawTrace, ReadError, RecordedPath};
 use nearmiss_twin::TwinProgram;
 use siphasher::sip::SipHasher13;
 
@@ -106,26 +106,46 @@ pub struct CapsuleExecutor<'a> {
     limits: Limits,
 }
 
+/// Why a run recorded nothing.
+#[derive(Debug)]
+pub enum RunError {
+    /// The sandbox could not run it.
+    Sandbox(SandboxError),
+    /// It left no trace, or its input cannot be read.
+    NoTrace(io::Error),
+    /// What it recorded cannot be read.
+    Unreadable(ReadError),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Sandbox(error) => error.fmt(f),
+            RunError::NoTrace(error) => write!(f, "its run left no trace: {error}"),
+            RunError::Unreadable(error) => error.fmt(f),
+        }
+    }
+}
+
 impl Executor for CapsuleExecutor<'_> {
     type Input = Capsule;
     type Run = Traced;
-    type Error = String;
+    type Error = RunError;
 
-    fn run(&mut self, capsule: &Capsule) -> Result<Traced, String> {
+    fn run(&mut self, capsule: &Capsule) -> Result<Traced, RunError> {
         let Lab { bench, scratch, .. } = self.lab;
-        let unreadable = |error: io::Error| format!("its run left no trace: {error}");
-        self.lab.clear().map_err(unreadable)?;
+        self.lab.clear().map_err(RunError::NoTrace)?;
         let variables = capsule.recording(scratch, self.origin);
         let mut spec = capsule.spec(&capsule.program, &variables, &self.limits);
         spec.writable.push(scratch.clone());
         self.lab.count_run();
         let start = Instant::now();
         let outcome = bench.config.sandbox.run(&spec);
-        let outcome = outcome.map_err(|error| error.to_string())?;
+        let outcome = outcome.map_err(RunError::Sandbox)?;
         let time = start.elapsed();
-        let file = trace_of(scratch, &capsule.program).map_err(unreadable)?;
-        let raw = RawTrace::open(&file).map_err(|error| error.to_string())?;
-        let stdin = capsule.stdin_content().map_err(unreadable)?;
+        let file = trace_of(scratch, &capsule.program).map_err(RunError::NoTrace)?;
+        let raw = RawTrace::open(&file).map_err(RunError::Unreadable)?;
+        let stdin = capsule.stdin_content().map_err(RunError::NoTrace)?;
         let (terms, path) = RecordedPath::read_alone(&raw, self.sites, stdin.as_deref());
         Ok(Traced {
             digest: digest(bench.config, &raw, stdin.as_deref()),

@@ -10,7 +10,7 @@
 //! | [`lengths`] | lengths of inputs: what the path implies, the nearest that will do |
 //! | `alphabet` | what holds of bytes because of where they come from |
 //! | [`invent`], [`resize`](mod@resize), `inputs` | a solver's answer as arguments, standard input and files |
-//! | `trials`, `hunt` | the new input tried on the program itself and on its twin; `judge` says what it is |
+//! | `trials`, `confirmer` | the new input tried on the program itself and on its twin; `judge` says what it is |
 //! | `defects` | one finding per defect, with the nearest input |
 //! | `figures`, `summary` | what the work came to |
 //!
@@ -19,11 +19,11 @@
 
 mod alphabet;
 pub mod analyse;
+mod confirmer;
 mod defects;
 mod error;
 mod explore;
 mod figures;
-mod hunt;
 mod inputs;
 pub mod invent;
 mod lab;

@@ -42,7 +42,8 @@ impl Trial<Capsule> for Trials<'_> {
     fn replay(&self, capsule: &Capsule) -> Result<Vec<Event>, String> {
         let limits = self.limits.clone();
         let mut executor = self.lab.executor(self.subject, Origin::Invented, limits);
-        executor.run(capsule).map(|run| run.path.events)
+        let run = executor.run(capsule).map_err(|error| error.to_string())?;
+        Ok(run.path.events)
     }
 
     fn twin(&self, capsule: &Capsule) -> Result<Vec<Complaint>, String> {

@@ -14,7 +14,7 @@ use nearmiss_campaign::capsule::Capsule;
 use nearmiss_search::strategy::{Item, Nearest, NewOutcome, Outcome, Random, Rarest, Rule};
 use nearmiss_search::{Mix, Strategy};
 
-use super::derived::{Context, Extent, ParentPath, PendingFlip, event_of_fork};
+use super::derived::{Context, DerivedPath, Extent, ParentPath, PendingFlip, event_of_fork};
 use super::seed::Seed;
 use super::{Work, nodes};
 use crate::analyse::{Forks, Task};
@@ -90,9 +90,8 @@ impl Pool {
         self.leads.observe(outcomes);
     }
 
-    /// The first fork of each derived path whose flips wait, by the path's number: to be asked again
-    /// by a later call, which does not know them.
-    pub fn first_waiting(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+    /// The derived paths that waiting flips leave, and the forks at which they do.
+    pub fn waiting(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let leads = self.leads.items().iter();
         leads.filter_map(|lead| match lead {
             Lead::Flip(flip) => flip.leaves,
@@ -107,8 +106,8 @@ impl Pool {
     }
 
     /// Puts in a derived path, if there is more to be asked about it.
-    fn add_path(&mut self, seed_paths: &[super::derived::DerivedPath], number: usize) {
-        let path = &seed_paths[number];
+    fn add_path(&mut self, derived: &[DerivedPath], number: usize) {
+        let path = &derived[number];
         if !path.is_done() {
             self.leads.add(Lead::Path {
                 number,
@@ -119,11 +118,11 @@ impl Pool {
     }
 
     /// Puts in the paths that were derived since it was done last.
-    fn add_new_paths(&mut self, seed_paths: &[super::derived::DerivedPath]) {
-        for number in self.next_path..seed_paths.len() {
-            self.add_path(seed_paths, number);
+    fn add_new_paths(&mut self, derived: &[DerivedPath]) {
+        for number in self.next_path..derived.len() {
+            self.add_path(derived, number);
         }
-        self.next_path = seed_paths.len();
+        self.next_path = derived.len();
     }
 }
 
@@ -221,7 +220,7 @@ impl Work<'_, '_> {
         let now: Vec<usize> = (seed.state.progress.derived.iter())
             .map(|path| path.asked)
             .collect();
-        for (number, fork) in seed.memory.pool.first_waiting() {
+        for (number, fork) in seed.waiting() {
             let path = &mut seed.state.progress.derived[number];
             path.asked = path.asked.min(fork);
         }

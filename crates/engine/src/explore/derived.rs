@@ -15,9 +15,9 @@ use serde::{Deserialize, Serialize};
 use super::seed::Seed;
 use super::{Work, is_fork, locked, nodes};
 use crate::analyse::{Analysis, Flip, Forks, Settled, Task};
+use crate::confirmer::{Case, Confirmer, Known};
 use crate::defects;
 use crate::error::EngineError;
-use crate::hunt::{Case, Hunt, Known};
 use crate::invent::invent;
 use crate::lab::{Traced, tight_limits};
 use crate::resize::Growth;
@@ -346,15 +346,15 @@ impl Work<'_, '_> {
             baseline,
             found: &seed.state.found,
         };
-        let mut hunt = Hunt::new(self.trials(context.subject, limits), case, known);
-        hunt.tell_own(&complaints.unwrap_or_default())?;
-        hunt.confirm(&analysis)?;
-        let (found, divergences) = (std::mem::take(&mut hunt.found), hunt.divergences);
+        let mut confirmer = Confirmer::new(self.trials(context.subject, limits), case, known);
+        confirmer.tell_own(&complaints.unwrap_or_default())?;
+        confirmer.confirm(&analysis)?;
+        let (found, divergences) = (std::mem::take(&mut confirmer.found), confirmer.divergences);
         self.add(&found)?;
         defects::take_in(&mut seed.state.found, found);
         self.count(seed, &analysis);
         let sites = &context.subject.program.sites;
-        seed.state.progress.is_incomplete |= !is_whole(&traced.path, sites);
+        seed.state.progress.is_incomplete |= analysis.stopped || !is_whole(&traced.path, sites);
         locked(&self.explorer.figures).exploration.divergences += divergences;
         Ok(analysis)
     }

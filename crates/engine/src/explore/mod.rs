@@ -7,7 +7,7 @@
 //!                         ──► derived paths, explored on up to 2·D forks from the divergence point
 //!            deeper       derived paths become starting points, by a mix of rules, as long as there is time
 //!  order     search::Schedule: all tests at one level before any is at the next
-//!  executor  a capsule in the sandbox (lab);  judge: its twin (hunt)
+//!  executor  a capsule in the sandbox (lab);  judge: its twin (confirmer)
 //! ```
 //!
 //! | module | what it does |

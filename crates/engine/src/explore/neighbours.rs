@@ -83,7 +83,7 @@ impl Work<'_, '_> {
         let traced = match executor.run(&seed.test.capsule) {
             Ok(traced) => traced,
             Err(why) => {
-                seed.stuck = Some(why);
+                seed.stuck = Some(why.to_string());
                 return None;
             }
         };

@@ -17,10 +17,10 @@ use nearmiss_trace::{RawTrace, RecordedPath};
 use super::seed::{Progress, Seed, Standing, State};
 use super::{Work, locked, nodes, sameness};
 use crate::analyse::{Analysis, Task};
+use crate::confirmer::{Case, Confirmer, Known, describe};
 use crate::defects::{self, Found};
 use crate::error::EngineError;
-use crate::hunt::{Case, Hunt, Known, describe};
-use crate::lab::{Traced, digest, limits, reads_input};
+use crate::lab::{RunError, Traced, digest, limits, reads_input};
 use crate::subject::Subject;
 use crate::summary::summarise;
 
@@ -51,7 +51,7 @@ impl Work<'_, '_> {
         };
         let mut traced = match self.record(&seed.test, &subject)? {
             Ok(traced) => traced,
-            Err(why) => return skip(seed, why),
+            Err(why) => return skip(seed, why.to_string()),
         };
         if let Some(limit) = traced.exceeded {
             let advice = match limit {
@@ -107,7 +107,7 @@ impl Work<'_, '_> {
         &self,
         test: &TestCase,
         subject: &Subject,
-    ) -> Result<Result<Traced, String>, EngineError> {
+    ) -> Result<Result<Traced, RunError>, EngineError> {
         let bench = self.explorer.bench;
         let limits = limits(bench.config, Duration::from_secs_f64(test.seconds));
         let Some(file) = &test.trace else {
@@ -265,17 +265,17 @@ impl Work<'_, '_> {
             baseline,
             found: &seed.state.found,
         };
-        let mut hunt = Hunt::new(self.trials(subject, limits), case, known);
+        let mut confirmer = Confirmer::new(self.trials(subject, limits), case, known);
         if let Some(analysis) = analysis {
-            hunt.confirm(analysis)?;
+            confirmer.confirm(analysis)?;
         }
-        hunt.tell_own(baseline)?;
+        confirmer.tell_own(baseline)?;
         let judged = Judged {
-            divergences: hunt.divergences,
-            confirmed_guesses: hunt.confirmed_guesses,
+            divergences: confirmer.divergences,
+            confirmed_guesses: confirmer.confirmed_guesses,
             trouble,
         };
-        let found = std::mem::take(&mut hunt.found);
+        let found = std::mem::take(&mut confirmer.found);
         self.add(&found)?;
         defects::take_in(&mut seed.state.found, found);
         Ok(judged)

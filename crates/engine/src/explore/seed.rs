@@ -193,6 +193,14 @@ impl Seed {
         self.is_active() && (!self.memory.pool.is_empty() || derived.any(|path| !path.is_done()))
     }
 
+    /// The derived paths whose flips wait to be run, each with the fork that they leave it at: a later
+    /// call, which does not know the flips, asks about these forks again.
+    pub(super) fn waiting(&self) -> Vec<(usize, usize)> {
+        let pending = self.memory.pending.values().flatten();
+        let pending = pending.filter_map(|flip| flip.leaves);
+        pending.chain(self.memory.pool.waiting()).collect()
+    }
+
     /// Whether every alternative on its path and on all that were derived from it was tried, or
     /// cannot be taken.
     pub fn is_explored(&self) -> bool {
@@ -201,7 +209,7 @@ impl Seed {
             Standing::SamePath(_) => true,
             Standing::Active => {
                 let is_all = self.is_exhausted(u32::MAX) && !self.has_more();
-                is_all && self.state.summary.complete && !self.state.progress.is_incomplete
+                is_all && self.summary().complete && !self.state.progress.is_incomplete
             }
         }
     }

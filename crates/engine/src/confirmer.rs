@@ -55,12 +55,12 @@ pub struct Known<'a> {
 }
 
 /// What is needed to make findings of candidates.
-pub struct Hunt<'a> {
+pub struct Confirmer<'a> {
     trials: Trials<'a>,
     case: Case<'a>,
     known: Known<'a>,
     /// Inputs that fail, but not where that was predicted.
-    strays: Vec<(Candidate, Growth, Vec<Complaint>)>,
+    unpredicted: Vec<(Candidate, Growth, Vec<Complaint>)>,
     /// What was found.
     pub found: Vec<Found>,
     /// New inputs whose run left the predicted path.
@@ -73,14 +73,14 @@ pub struct Hunt<'a> {
 /// is confirmed too.
 const LEAST_TIME: Duration = Duration::from_secs(10);
 
-impl<'a> Hunt<'a> {
-    /// A hunt on one path.
-    pub fn new(trials: Trials<'a>, case: Case<'a>, known: Known<'a>) -> Hunt<'a> {
-        Hunt {
+impl<'a> Confirmer<'a> {
+    /// A confirmer for one path.
+    pub fn new(trials: Trials<'a>, case: Case<'a>, known: Known<'a>) -> Confirmer<'a> {
+        Confirmer {
             trials,
             case,
             known,
-            strays: Vec::new(),
+            unpredicted: Vec::new(),
             found: Vec::new(),
             divergences: 0,
             confirmed_guesses: 0,
@@ -113,7 +113,7 @@ impl<'a> Hunt<'a> {
         for probe in probes {
             self.follow_probe(probe)?;
         }
-        for (candidate, growth, complaints) in std::mem::take(&mut self.strays) {
+        for (candidate, growth, complaints) in std::mem::take(&mut self.unpredicted) {
             self.tell((&candidate, growth), complaints, "")?;
         }
         Ok(())
@@ -183,7 +183,7 @@ impl<'a> Hunt<'a> {
             // A branch to `abort` whose program ended before, in a function that it called: that is told.
             let ended_before = candidate.check.spot.kind.is_exit() && has_ended(&verdict.others);
             if !confirmed && !verdict.others.is_empty() {
-                self.strays
+                self.unpredicted
                     .push((candidate.clone(), growth, verdict.others.clone()));
             }
             if confirmed {

@@ -11,13 +11,13 @@ use nearmiss_judge::{Complaint, Verdict, identity, nearness};
 use nearmiss_results::{Finding, Status, Test};
 use nearmiss_sandbox::Stdin;
 
-use super::Hunt;
+use super::Confirmer;
 use crate::analyse::Candidate;
 use crate::defects::Found;
 use crate::inputs;
 use crate::invent::Invented;
 
-impl Hunt<'_> {
+impl Confirmer<'_> {
     /// A finding at the place of a complaint that nobody predicted.
     pub(super) fn add_unpredicted(
         &mut self,

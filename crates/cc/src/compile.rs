@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use crate::beside;
 use crate::command::{Argument, Command, InputKind};
 use crate::config::Config;
 use crate::dependencies;
@@ -22,7 +23,7 @@ pub fn compilation(
         number,
         source: source.words[0].clone(),
         object: object_word(command, source, number),
-        notes: notes(command, source, number, config),
+        beside: beside::compilations(command, source, number, config),
         to_stdout: writes_to_stdout(command),
         front_end: front_end(command, source, number, config),
         keep_debug: command.debugs(),
@@ -48,6 +49,7 @@ fn front_end_options(command: &Command, number: usize) -> Vec<Word> {
         Role::Assembler
         | Role::Dropped
         | Role::Aside
+        | Role::Temporaries
         | Role::Compile
         | Role::Output
         | Role::Language
@@ -79,7 +81,7 @@ fn front_end(command: &Command, source: &Argument, number: usize, config: &Confi
 }
 
 /// Lets a harness include `nearmiss.h`, after every directory that the user names.
-fn own_headers(config: &Config) -> Vec<Word> {
+pub fn own_headers(config: &Config) -> Vec<Word> {
     let directory = config.include_directory.iter();
     directory
         .flat_map(|path| texts(["-idirafter", &path.to_string_lossy()]))
@@ -123,6 +125,10 @@ const CHEAP_CODE: [&str; 8] = [
     "-cgpp-huge-func=200",
 ];
 
+/// What is spared as well where a unit has a huge function (`instrument::huge`). To place blocks takes
+/// time in the square of their number where many are cold, and cold blocks stand at the end already.
+pub const HUGE_CODE: [&str; 2] = ["-mllvm", "-disable-block-placement"];
+
 /// The options that still matter when bitcode becomes machine code.
 fn code(command: &Command, source: &Argument, number: usize) -> Vec<Word> {
     let wanted = |argument: &&Argument| {
@@ -161,11 +167,12 @@ fn twin_options(command: &Command) -> Vec<String> {
 
 /// Compiling without instrumentation. As a second try it is silent but for errors, since the
 /// front end has said everything else already and has written the dependencies.
-fn plain(command: &Command, source: &Argument, number: usize, second_try: bool) -> Vec<Word> {
+pub fn plain(command: &Command, source: &Argument, number: usize, second_try: bool) -> Vec<Word> {
     let wanted = |argument: &&Argument| match argument.role {
         Role::Input | Role::Output | Role::Language | Role::Compile | Role::Library => false,
         Role::Link | Role::LinkPath | Role::Shared | Role::Relocatable => false,
         Role::Aside => false,
+        Role::Temporaries => !second_try,
         Role::Dependencies | Role::DependencyDetail => !second_try,
         Role::DependencyFile | Role::DependencyTarget => !second_try,
         // What the first try has not done would not fit what it links with.
@@ -183,43 +190,6 @@ fn plain(command: &Command, source: &Argument, number: usize, second_try: bool) 
     words
 }
 
-/// Compiling once more, for the notes that tools of coverage look for.
-fn notes(
-    command: &Command,
-    source: &Argument,
-    number: usize,
-    config: &Config,
-) -> Option<Vec<Word>> {
-    let asks = |argument: &Argument| {
-        let word = argument.words[0].as_str();
-        matches!(word, "--coverage" | "-coverage" | "-ftest-coverage")
-    };
-    if !command.arguments.iter().any(asks) || writes_to_stdout(command) {
-        return None;
-    }
-    let mut words = [own_headers(config), plain(command, source, number, true)].concat();
-    words.pop();
-    words.push(Word::Temporary(temporary(number, "notes.o")));
-    let file = format!("-coverage-notes-file={}", notes_file(command, source));
-    words.extend(texts(["-ftest-coverage", "-Xclang", &file]));
-    Some(words)
-}
-
-/// The file of notes as clang names it: after the object, or after the program and the source.
-fn notes_file(command: &Command, source: &Argument) -> String {
-    const ENDING: &str = "gcno";
-    let name = match command.compile_only() {
-        true => Path::new(&object(command, source)).with_extension(ENDING),
-        false => {
-            let stem = Path::new(&source.words[0]).file_stem().unwrap_or_default();
-            let program = command.output().unwrap_or("a");
-            let name = format!("{program}-{}.{ENDING}", stem.to_string_lossy());
-            Path::new(&name).to_path_buf()
-        }
-    };
-    name.to_string_lossy().into_owned()
-}
-
 fn source_words(source: &Argument) -> Vec<Word> {
     let language = source
         .input
@@ -230,7 +200,7 @@ fn source_words(source: &Argument) -> Vec<Word> {
 }
 
 /// The object that clang would write, as it names it in files of dependencies.
-fn object(command: &Command, source: &Argument) -> String {
+pub fn object(command: &Command, source: &Argument) -> String {
     let default = || {
         let file = Path::new(&source.words[0]).file_name().unwrap_or_default();
         Path::new(file)
@@ -242,7 +212,7 @@ fn object(command: &Command, source: &Argument) -> String {
 }
 
 /// `-c -o -`: code generation is silent, so the object is a file first.
-fn writes_to_stdout(command: &Command) -> bool {
+pub fn writes_to_stdout(command: &Command) -> bool {
     command.compile_only() && command.output() == Some("-")
 }
 
@@ -253,7 +223,8 @@ fn object_word(command: &Command, source: &Argument, number: usize) -> Word {
     }
 }
 
-fn texts<T: AsRef<str>>(words: impl IntoIterator<Item = T>) -> Vec<Word> {
+/// Words of a command as they are.
+pub fn texts<T: AsRef<str>>(words: impl IntoIterator<Item = T>) -> Vec<Word> {
     words
         .into_iter()
         .map(|word| Word::Text(word.as_ref().to_string()))

@@ -5,6 +5,7 @@
 //! with the runtime. What a build system can notice (messages, exit status, files of
 //! dependencies) is clang's own.
 
+mod beside;
 pub mod checks;
 pub mod command;
 mod compile;

@@ -60,7 +60,7 @@ fn link_argument(arguments: &mut Vec<LinkArgument>, argument: &Argument, compile
             (InputKind::Linked, _) => arguments.push(LinkArgument::Linked(words[0].clone())),
         },
         // Said again where a source needs it; put aside.
-        (Role::Language | Role::Aside, _) => {}
+        (Role::Language | Role::Aside | Role::Temporaries, _) => {}
         (Role::LinkPath, _) => {
             let name = words[0][..2].to_string();
             arguments.push(LinkArgument::Path(name, argument.value.clone()));

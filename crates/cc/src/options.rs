@@ -63,6 +63,8 @@ pub enum Role {
     /// Put aside, everywhere and with a word about it: the twin has sanitizers of its own, and no
     /// program can have both.
     Aside,
+    /// Asks for files beside the object; see `beside`.
+    Temporaries,
     /// The sources of this command are compiled without instrumentation.
     Plain,
     /// The whole command is clang's: nothing that could be instrumented comes out of it.
@@ -121,9 +123,9 @@ const ROWS: &[Row] = &[
     ("-fsanitize-", Joined, Aside),
     ("-fno-sanitize=", Joined, Aside),
     ("-fno-sanitize-", Joined, Aside),
-    ("-save-temps", Alone, Aside),
-    ("--save-temps", Alone, Aside),
-    ("-save-temps=", Joined, Aside),
+    ("-save-temps", Alone, Temporaries),
+    ("--save-temps", Alone, Temporaries),
+    ("-save-temps=", Joined, Temporaries),
     // Code that has no libc around it.
     ("-ffreestanding", Alone, Plain),
     ("-nostdinc", Alone, Plain),

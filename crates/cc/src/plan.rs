@@ -60,9 +60,9 @@ pub struct Instrumented {
     pub optimised: bool,
     /// Options with which the twin's code is generated.
     pub twin_options: Vec<String>,
-    /// clang's arguments to write the notes that `--coverage` asks for; there are no counters, which
-    /// would be instrumented too.
-    pub notes: Option<Vec<Word>>,
+    /// clang's arguments to write what else the user asks for: the notes of `--coverage` (there are no
+    /// counters, which would be instrumented too), the files of `-save-temps`.
+    pub beside: Vec<Vec<Word>>,
     /// Whether the object goes to standard output in the end.
     pub to_stdout: bool,
     /// clang's arguments to make an object of the instrumented bitcode.

@@ -58,9 +58,11 @@ pub fn uninstrumented(
     uninstrumented: &dyn Fn(usize) -> Option<String>,
 ) -> Vec<String> {
     let is_object = |path: &str| Path::new(path).extension().is_some_and(|end| end == "o");
+    // Standard input cannot be read a second time.
+    let is_c = |path: &str| path.ends_with(".c") || path == "-";
     let is_plain = |path: &str| is_object(path) && !is_instrumented_object(&directory.join(path));
     let name = |argument: &LinkArgument| match argument {
-        LinkArgument::Source(path) => Some(path.clone()).filter(|path| path.ends_with(".c")),
+        LinkArgument::Source(path) => Some(path.clone()).filter(|path| is_c(path)),
         LinkArgument::Linked(path) => Some(path.clone()).filter(|path| is_plain(path)),
         LinkArgument::Compiled(number) => uninstrumented(*number),
         _ => None,

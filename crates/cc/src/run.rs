@@ -10,6 +10,9 @@ use crate::plan::{Compilation, Instrumented, Link, LinkArgument, Word, temporary
 use crate::process::{Failure, Tool, trouble};
 use crate::{record, version_script};
 
+/// The ending of the file that `nearmiss-instrument` makes for a unit with a huge function.
+const HUGE: &str = "huge";
+
 /// A plan being carried out.
 pub struct Build<'a> {
     config: &'a Config,
@@ -78,10 +81,10 @@ impl<'a> Build<'a> {
             self.remove(&job.object);
             return Err(failure);
         }
-        if let Some(words) = &job.notes {
-            let notes = self.tool(&self.config.clang, self.expand(words));
+        for words in &job.beside {
+            let again = self.tool(&self.config.clang, self.expand(words));
             // The front end has found nothing wrong with the source, and code is not wanted.
-            let _ = notes.run_limited(self.config.instrument_limit, self.config.verbose);
+            let _ = again.run_limited(self.config.instrument_limit, self.config.verbose);
         }
         let compiled = match self.instrument(job) {
             Ok(()) => Ok(()),
@@ -124,7 +127,10 @@ impl<'a> Build<'a> {
         let loud = self.config.verbose;
         self.tool(&self.config.instrument, arguments)
             .run_limited(limit, loud)?;
-        let code = self.expand(&job.code);
+        let mut code = self.expand(&job.code);
+        if Path::new(&self.temporary_path(&temporary(job.number, HUGE))).exists() {
+            code.extend(crate::compile::HUGE_CODE.map(str::to_string));
+        }
         self.tool(&self.config.clang, code).run_limited(limit, loud)
     }
 
@@ -135,6 +141,7 @@ impl<'a> Build<'a> {
             ("--output", file("instrumented.bc")),
             ("--sites", file("sites")),
             ("--twin", file("twin")),
+            ("--huge", file(HUGE)),
             ("--source", job.source.clone()),
             ("--directory", self.directory.to_string_lossy().into_owned()),
         ];

@@ -282,6 +282,17 @@ fn coverage_has_its_notes() {
 }
 
 #[test]
+fn temporary_files_are_saved() {
+    let place = Place::new(&[("a.c", HELLO), ("d/b.c", "int b;\n")]);
+    place.both(&["-save-temps", "-c", "a.c"]);
+    place.both(&["-save-temps=obj", "-c", "d/b.c", "-o", "d/x.o"]);
+    place.both(&["-save-temps", "a.c", "d/b.c", "-o", "prog"]);
+    place.both(&["-save-temps=obj", "-O2", "a.c", "-o", "d/prog"]);
+    assert!(place.path("work/d/a.s").exists());
+    assert_eq!(place.runs("./d/prog"), "hello\n");
+}
+
+#[test]
 fn what_is_put_aside_or_not_instrumented_is_said_at_the_link() {
     let place = Place::new(&[("a.c", HELLO), ("b.c", "int b;\n"), ("c.cc", "int c;\n")]);
     let sanitizers = "-fsanitize=address,undefined";
@@ -300,6 +311,8 @@ fn what_is_put_aside_or_not_instrumented_is_said_at_the_link() {
         "{said}"
     );
     assert_eq!(place.runs("./prog"), "hello\n");
+    let linked = place.cc(&["a.c", "-x", "c", "-", "-o", "prog"]);
+    assert_eq!(text(&linked.stderr), format!("{UNINSTRUMENTED}-\n"));
 }
 
 #[test]

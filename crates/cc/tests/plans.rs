@@ -80,14 +80,14 @@ fn render(plan: &Plan) -> String {
 }
 
 fn render_instrumented(job: &Instrumented) -> String {
-    let notes = job.notes.iter();
-    let notes: String = notes
-        .map(|list| format!("  notes {}\n", words(list)))
+    let beside = job.beside.iter();
+    let beside: String = beside
+        .map(|list| format!("  beside {}\n", words(list)))
         .collect();
     let debug = if job.keep_debug { " debug" } else { "" };
     let optimised = if job.optimised { " optimised" } else { "" };
     format!(
-        "  front {}\n  instrument {}{debug}{optimised} [{}]\n  code {}\n  else {}\n{notes}",
+        "  front {}\n  instrument {}{debug}{optimised} [{}]\n  code {}\n  else {}\n{beside}",
         words(&job.front_end),
         quoted(&job.source),
         job.twin_options.join(" "),

@@ -21,7 +21,7 @@ use crate::guard::Sources;
 use crate::llvm::{Block, Value};
 use crate::loops;
 use crate::may::MayBeLabelled;
-use crate::outline;
+use crate::outline::{self, Guard, Moved};
 use crate::regions::{self, Grain, Region};
 use crate::reports;
 use crate::sensitive;
@@ -100,9 +100,21 @@ pub fn instrument(context: &mut Context, function: Value, grain: Grain) {
     }
     rewriter.fill_label_phis(&phis);
     transfer::control::rewrite_failures(rewriter.context, &failures);
+    if grain == Grain::Huge {
+        move_to_end(function, &failures);
+    }
     if grain == Grain::Fine {
         for variable in stack.made_here() {
             zones::behind_stack(context, variable);
+        }
+    }
+}
+
+/// Puts failure blocks where code generation, which places no blocks of huge functions, is to leave them.
+fn move_to_end(function: Value, failures: &Failures) {
+    for block in function.blocks().into_iter().skip(1) {
+        if failures.get(block).is_some() {
+            block.move_to_end();
         }
     }
 }
@@ -201,20 +213,44 @@ impl Rewriter<'_> {
         self.context.builder.at_end(head);
         // Every call in a function with debug information needs a location to be inlined.
         self.context.builder.locate_as(region.end);
-        let any = sources.emit(self);
-        self.context.builder.branch_unlikely(any, slow, tail);
-
+        let guard = Guard::write(head, || sources.emit(self));
         self.context.builder.at_end(slow);
         self.context.builder.locate_as(region.end);
         if sources.sensitive {
             sensitive::emit(self.context);
         }
         transfer::emit(self, region);
-        let leaving = self.outline(region, slow, &needed);
-        self.context.builder.at_end(slow);
-        self.context.builder.jump(tail);
-        self.merge_labels(leaving, head, slow, tail);
+        let (leaving, moved) = self.outline(region, slow, &needed, &guard);
+        self.context.builder.at_end(head);
+        self.context.builder.locate_as(region.end);
+        if moved.with_guard {
+            self.context.builder.jump(slow);
+            self.leave_moved(slow, tail, moved.rest);
+            self.labels.extend(leaving);
+        } else {
+            self.context.builder.branch_unlikely(guard.any, slow, tail);
+            self.context.builder.at_end(slow);
+            self.context.builder.jump(tail);
+            self.merge_labels(leaving, head, slow, tail);
+        }
         transfer::calls::prepare(self, region.end);
+    }
+
+    /// Goes from `slow`, whose guard is in the function it calls, to `tail`: by the hook that had to
+    /// stay behind, where that has a label to look at.
+    fn leave_moved(&mut self, slow: Block, tail: Block, rest: Option<Value>) {
+        let builder = &self.context.builder;
+        builder.at_end(slow);
+        let Some(hook) = rest else {
+            return builder.jump(tail);
+        };
+        let branch = builder.append_block(self.function, c"nm.branch");
+        builder.at_end(branch);
+        builder.take(hook);
+        builder.jump(tail);
+        builder.at_end(slow);
+        let label = builder.is_not_zero(hook.operand(0));
+        builder.branch_unlikely(label, branch, tail);
     }
 
     /// Splits the block before `end`. What was in memory before a store is read when its time has
@@ -243,27 +279,29 @@ impl Rewriter<'_> {
     }
 
     /// Gives the hooks of a region a function of their own, where regions are large; the
-    /// labels that are used behind the region, with their values.
+    /// labels that are used behind the region, with their values, and what was moved.
     fn outline(
         &mut self,
         region: &Region,
         slow: Block,
         needed: &[Value],
-    ) -> Vec<(Value, Vec<Label>)> {
+        guard: &Guard,
+    ) -> (Vec<(Value, Vec<Label>)>, Moved) {
         let mut fresh = std::mem::take(&mut self.fresh);
         let with_labels = |value: &Value| fresh.remove(value).map(|labels| (*value, labels));
         let mut leaving: Vec<_> = needed.iter().filter_map(with_labels).collect();
         if region.grain == Grain::Fine {
-            return leaving;
+            return (leaving, Moved::default());
         }
         let labels = leaving.iter().flat_map(|(_, labels)| labels).flatten();
         let mut returned: Vec<Value> = labels.copied().collect();
-        outline::outline(self.context, region, slow, &mut returned);
+        let guard = (region.grain == Grain::Huge).then_some(guard);
+        let moved = outline::outline(self.context, region, slow, &mut returned, guard);
         let places = leaving.iter_mut().flat_map(|(_, labels)| labels).flatten();
         for (label, returned) in places.zip(returned) {
             *label = returned;
         }
-        leaving
+        (leaving, moved)
     }
 
     /// Carries the labels made in the cold block to where they are used later.

@@ -29,7 +29,7 @@ pub fn list(context: &Context, may_be_dropped: bool, grain: Grain) {
         }
         let zoned = match grain {
             Grain::Fine => zones::behind_global(context, variable),
-            Grain::Coarse | Grain::Short => None,
+            Grain::Coarse | Grain::Huge | Grain::Short => None,
         };
         let fields = match zoned {
             Some(zoned) => [zoned, builder.u64(size | ZONED)],

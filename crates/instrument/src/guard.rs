@@ -5,6 +5,7 @@ use rustc_hash::FxHashSet;
 
 use crate::function::{Label, Rewriter};
 use crate::llvm::{Opcode, Value};
+use crate::regions::Grain;
 
 /// What a guard looks at.
 #[derive(Debug, Default)]
@@ -44,6 +45,11 @@ impl Sources {
             && !self.sensitive
     }
 
+    /// Whether the guard reads the summary or asks whether there is one.
+    fn needs_summary(&self) -> bool {
+        !self.memory.is_empty() || self.recording
+    }
+
     /// Looks at a label.
     pub fn add_label(&mut self, label: Label) {
         if let Some(label) = label
@@ -70,8 +76,13 @@ impl Sources {
         }
     }
 
-    /// Writes the guard's condition.
-    pub fn emit(&self, rewriter: &Rewriter<'_>) -> Value {
+    /// Writes the guard's condition. In a huge function each guard loads the summary's words itself:
+    /// kept from the entry on, they would live through all of it.
+    pub fn emit(&self, rewriter: &mut Rewriter<'_>) -> Value {
+        if rewriter.grain == Grain::Huge && self.needs_summary() {
+            rewriter.summary = rewriter.context.load_summary_words();
+        }
+        let rewriter = &*rewriter;
         let builder = &rewriter.context.builder;
         let mut words: Vec<Value> = self.labels.clone();
         words.extend(

@@ -11,6 +11,7 @@ mod export;
 mod function;
 mod globals;
 mod guard;
+mod huge;
 mod llvm;
 mod loops;
 mod may;
@@ -35,7 +36,7 @@ use unit::Request;
 
 const USAGE: &str = "usage: nearmiss-instrument --input BC --output BC --sites FILE --twin FILE \
                      --source NAME --directory DIR [--keep-debug] [--optimised] \
-                     [--choices-are-branches] [--fine] [--options OPTION...]\n\
+                     [--choices-are-branches] [--fine] [--huge FILE] [--options OPTION...]\n\
                      or: nearmiss-instrument --input BC --program FILE";
 
 fn main() -> ExitCode {
@@ -63,6 +64,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Request, String>
             "--twin" => request.twin = value()?.into(),
             "--source" => request.source = value()?,
             "--directory" => request.directory = value()?,
+            "--huge" => request.huge = Some(value()?.into()),
             "--program" => request.program = Some(value()?.into()),
             "--choices-are-branches" => request.choices_are_branches = true,
             "--optimised" => request.optimised = true,

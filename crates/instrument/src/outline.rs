@@ -14,6 +14,15 @@
 //! What is cheap to compute from other inputs is computed once more over there, so that it
 //! need not be kept until the region's end.
 //!
+//! In a huge function the guard goes along, and the call is always made: that is slower to run, but
+//! the program's function keeps its own blocks and hardly more. Register allocation and block
+//! placement take more than linear time in the number of blocks.
+//!
+//! ```text
+//!   head: any = …; br any, slow, tail               head: r = call nm.slow(a, v, w)
+//!                                                         l2 = low half of r; …
+//! ```
+//!
 //! Some things stay: hooks that ask in which activation they are called, and what asks for the
 //! frame itself.
 
@@ -29,24 +38,62 @@ const KNOW_THEIR_CALLER: [&str; 2] = ["__nm_branch", "__nm_switch"];
 /// Intrinsics that mean the frame they are called in.
 const OF_THE_FRAME: [&str; 2] = ["llvm.frameaddress", "llvm.stacksave"];
 
+/// The guard of a region, as it is written.
+#[derive(Debug)]
+pub struct Guard {
+    /// Whether hooks have anything to do.
+    pub any: Value,
+    instructions: Vec<Value>,
+}
+
+impl Guard {
+    /// Notes what `write` adds to the end of `head`.
+    pub fn write(head: Block, write: impl FnOnce() -> Value) -> Guard {
+        let before = head.last();
+        let any = write();
+        let first = before.map_or(head.first(), |last| last.next());
+        let instructions = std::iter::successors(first, |next| next.next()).collect();
+        Guard { any, instructions }
+    }
+}
+
+/// What was moved into a function of its own.
+#[derive(Debug, Default)]
+pub struct Moved {
+    /// Whether the region's guard went along.
+    pub with_guard: bool,
+    /// The hook that stays behind.
+    pub rest: Option<Value>,
+}
+
 /// Moves the work of the cold block `slow`, as far as it is written, into a function of its
-/// own. `labels` are those of its values that are used behind it; they are replaced by what the
-/// function returns.
-pub fn outline(context: &Context, region: &Region, slow: Block, labels: &mut [Value]) {
+/// own, with the guard if one is given. `labels` are those of its values that are used behind it; they
+/// are replaced by what the function returns.
+pub fn outline(
+    context: &Context,
+    region: &Region,
+    slow: Block,
+    labels: &mut [Value],
+    guard: Option<&Guard>,
+) -> Moved {
     let instructions = slow.instructions();
     let rest = instructions
         .iter()
         .copied()
         .find(|it| knows_its_caller(*it));
-    let moved: Vec<Value> = (instructions.iter().copied())
+    let hooks: Vec<Value> = (instructions.iter().copied())
         .take_while(|instruction| Some(*instruction) != rest)
         .filter(|instruction| !stays(*instruction, slow))
         .collect();
     let is_call = |moved: &Value| moved.opcode() == Opcode::LLVMCall;
     // The linker may drop a function that it has twice, but not what was taken from it.
-    if !moved.iter().any(is_call) || slow.function().has_comdat() {
-        return;
+    if !hooks.iter().any(is_call) || slow.function().has_comdat() {
+        return Moved::default();
     }
+    // More than one hook that stays may have more to do than its label says.
+    let guard = guard.filter(|_| rest.is_none() || rest == instructions.last().copied());
+    let guarding = guard.map_or(&[][..], |guard| &guard.instructions);
+    let moved = [guarding, &hooks].concat();
     let outputs = outputs(&moved, labels, rest);
     let inputs = Inputs::find(region, &moved);
     let function = declare(context, slow.function(), &inputs.passed, outputs.len());
@@ -57,13 +104,17 @@ pub fn outline(context: &Context, region: &Region, slow: Block, labels: &mut [Va
     context.builder.locate_as(region.end);
     let call = context.builder.call_hook(function, &inputs.passed);
     let returned = unpack(context, call, outputs.len());
-    fill(context, function, &inputs, &moved, &outputs);
+    fill(context, function, &inputs, guard, &hooks, &outputs);
     let replaced: FxHashMap<Value, Value> = outputs.into_iter().zip(returned).collect();
     for user in std::iter::successors(rest, |rest| rest.next()) {
         rename(user, &replaced);
     }
     for label in labels {
         *label = replaced.get(label).copied().unwrap_or(*label);
+    }
+    Moved {
+        with_guard: guard.is_some(),
+        rest,
     }
 }
 
@@ -232,23 +283,44 @@ fn unpack(context: &Context, call: Value, count: usize) -> Vec<Value> {
     (0..count).map(unpack).collect()
 }
 
-/// Writes the function's body.
-fn fill(context: &Context, function: Value, inputs: &Inputs, moved: &[Value], outputs: &[Value]) {
+/// Writes the function's body: nothing is done, and no label made, where the guard says so.
+fn fill(
+    context: &Context,
+    function: Value,
+    inputs: &Inputs,
+    guard: Option<&Guard>,
+    hooks: &[Value],
+    outputs: &[Value],
+) {
     let builder = &context.builder;
     builder.at_end(builder.append_block(function, c""));
     let parameters = function.parameters();
     let mut names: FxHashMap<Value, Value> =
         (inputs.passed.iter().copied()).zip(parameters).collect();
+    if let Some(guard) = guard {
+        adopt(context, inputs, &guard.instructions, &mut names);
+        let work = builder.append_block(function, c"");
+        let done = builder.append_block(function, c"");
+        builder.branch_unlikely(guard.any, work, done);
+        builder.at_end(done);
+        builder.return_words(&vec![builder.u64(0); outputs.len().div_ceil(2)]);
+        builder.at_end(work);
+    }
+    adopt(context, inputs, hooks, &mut names);
+    let words: Vec<Value> = outputs.chunks(2).map(|pair| pack(context, pair)).collect();
+    builder.return_words(&words);
+}
+
+/// Moves instructions to here, after what they need.
+fn adopt(context: &Context, inputs: &Inputs, moved: &[Value], names: &mut FxHashMap<Value, Value>) {
     for &instruction in moved {
         let computed = |operand: &Value| inputs.computed.contains(operand);
         for value in instruction.operands().filter(computed) {
-            compute(context, value, &mut names);
+            compute(context, value, names);
         }
-        builder.adopt(instruction);
-        rename(instruction, &names);
+        context.builder.adopt(instruction);
+        rename(instruction, names);
     }
-    let words: Vec<Value> = outputs.chunks(2).map(|pair| pack(context, pair)).collect();
-    builder.return_words(&words);
 }
 
 /// One or two labels as a word.

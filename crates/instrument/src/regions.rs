@@ -29,6 +29,9 @@ pub enum Grain {
     Coarse,
     /// As [`Grain::Coarse`], but after few instructions: small frames. For code that is not optimised.
     Short,
+    /// As [`Grain::Coarse`], in a function so large that code generation must be spared: the guard
+    /// of a region stands with its hooks, in a function of their own (see [`crate::outline`]).
+    Huge,
     /// Before accesses to memory too: what happened is told in the order in which it happened.
     Fine,
 }
@@ -38,6 +41,7 @@ impl Grain {
     fn instructions(self) -> usize {
         match self {
             Grain::Coarse | Grain::Fine => 64,
+            Grain::Huge => 32,
             Grain::Short => 16,
         }
     }

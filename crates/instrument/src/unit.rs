@@ -11,6 +11,7 @@ use crate::context::Context;
 use crate::elision;
 use crate::function;
 use crate::globals;
+use crate::huge;
 use crate::llvm::{Module, Value};
 use crate::models;
 use crate::pointers;
@@ -46,27 +47,33 @@ pub struct Request {
     pub keep_debug: bool,
     /// Where regions end.
     pub grain: Grain,
+    /// The file that is made if code generation must be spared, for the sake of a huge function.
+    pub huge: Option<PathBuf>,
 }
 
-/// Before instrumentation, where the user asks for optimisation: variables into registers, small
-/// functions into their callers (an
-/// instrumented call costs more than a plain one), and what is plain to see. Nothing that turns
-/// branches into selections or moves checks (see docs/architecture.md).
-const BEFORE: &str = "function(sroa<preserve-cfg>,early-cse),cgscc(inline),\
-                      function(sroa<preserve-cfg>,early-cse<memssa>,lower-constant-intrinsics,early-cse)";
-
-/// The same where the user asks for none: only variables into registers. A value that is computed
-/// twice need not be kept, nor its label, and frames stay small.
+/// Before instrumentation, where the user asks for no optimisation: only variables into registers. A
+/// value that is computed twice need not be kept, nor its label, and frames stay small.
 const BEFORE_SMALL_FRAMES: &str =
     "always-inline,function(sroa<preserve-cfg>,lower-constant-intrinsics)";
 
-/// After it: cheap clean-up; most of the work is code generation. The data of clang's reports,
-/// which nobody calls any more, goes.
-const AFTER: &str = "always-inline,function(simplifycfg,instcombine<no-verify-fixpoint>,early-cse<memssa>,\
-                     jump-threading,simplifycfg),globaldce";
+/// The same where the user asks for some.
+const BEFORE: &str = "function(sroa<preserve-cfg>)";
 
-/// The same where the user asks for no optimisation.
-const AFTER_SMALL_FRAMES: &str = "always-inline,function(simplifycfg),globaldce";
+/// Then, but for huge functions: small functions into their callers (an instrumented
+/// call costs more than a plain one), and what is plain to see. Nothing that turns branches into
+/// selections or moves checks (see docs/architecture.md).
+const BEFORE_OPTIMISED: &str = "function(early-cse),cgscc(inline),\
+                      function(sroa<preserve-cfg>,early-cse<memssa>,lower-constant-intrinsics,early-cse)";
+
+/// Then what a huge function cannot do without.
+const BEFORE_AT_LEAST: &str = "always-inline,function(lower-constant-intrinsics)";
+
+/// After it: the data of clang's reports, which nothing refers to any more, goes.
+const AFTER: &str = "always-inline,function(simplifycfg),globaldce";
+
+/// Then, where the user asks for optimisation, and but for huge functions: cheap clean-up; most of the work is code generation.
+const AFTER_OPTIMISED: &str = "function(instcombine<no-verify-fixpoint>,early-cse<memssa>,\
+                     jump-threading,simplifycfg),globaldce";
 
 /// Instruments one unit.
 pub fn instrument(request: &Request) -> Result<(), String> {
@@ -82,12 +89,7 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         &request.directory,
         &defined_functions(&module),
     );
-    let small_frames = request.grain == Grain::Short;
-    module.run_passes(if small_frames {
-        BEFORE_SMALL_FRAMES
-    } else {
-        BEFORE
-    })?;
+    run_before(&module, request.grain)?;
     if request.optimised {
         elision::leave_out_unused(&module);
     }
@@ -99,7 +101,11 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     let instrumented: FxHashSet<Value> = functions.into_iter().collect();
     for defined in defined_functions(&context.module) {
         match instrumented.contains(&defined) {
-            true => function::instrument(&mut context, defined, request.grain),
+            true => function::instrument(
+                &mut context,
+                defined,
+                huge::grain_of(defined, request.grain),
+            ),
             false => reports::remove_from(defined),
         }
     }
@@ -108,20 +114,18 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         .module
         .verify()
         .map_err(|message| format!("instrumentation broke the module: {message}"))?;
-    run_after(
-        &context.module,
-        if small_frames {
-            AFTER_SMALL_FRAMES
-        } else {
-            AFTER
-        },
-    )?;
+    run_after(&context.module, request.grain)?;
     // Now it is known which variables are left.
     let has_data_sections = request.options.iter().any(|word| word == "-fdata-sections");
     globals::list(&context, has_data_sections, request.grain);
     let Context { module, sites, .. } = context;
     if !request.keep_debug {
         module.strip_debug();
+    }
+    if huge::unmark(&module)
+        && let Some(file) = &request.huge
+    {
+        write_file(file, &[])?;
     }
     write_file(&request.sites, &frame::write(&sites.finish()))?;
     for (section, path) in [
@@ -133,9 +137,24 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     module.write(&request.output)
 }
 
+/// Prepares a unit, and marks what is huge in it.
+fn run_before(module: &Module, grain: Grain) -> Result<(), String> {
+    if grain == Grain::Short {
+        module.run_passes(BEFORE_SMALL_FRAMES)?;
+        huge::mark(module);
+        return Ok(());
+    }
+    module.run_passes(BEFORE)?;
+    if grain != Grain::Fine {
+        huge::mark(module);
+    }
+    huge::run_on_others(module, BEFORE_OPTIMISED)?;
+    module.run_passes(BEFORE_AT_LEAST)
+}
+
 /// Cleans up. LLVM 19 makes invalid calls when it replaces `__mempcpy_chk`, and what it does to
 /// other libc calls is of no use here.
-fn run_after(module: &Module, passes: &str) -> Result<(), String> {
+fn run_after(module: &Module, grain: Grain) -> Result<(), String> {
     let set = |allowed| {
         // Asked anew each time: passes may have removed functions.
         for function in defined_functions(module) {
@@ -143,7 +162,10 @@ fn run_after(module: &Module, passes: &str) -> Result<(), String> {
         }
     };
     set(false);
-    module.run_passes(passes)?;
+    module.run_passes(AFTER)?;
+    if grain != Grain::Short {
+        huge::run_on_others(module, AFTER_OPTIMISED)?;
+    }
     set(true);
     Ok(())
 }

@@ -391,6 +391,22 @@ fn long_functions_grow_in_proportion() {
     }
 }
 
+/// The guards of a huge function are in the functions of its hooks: it has no branches but its own.
+#[test]
+fn guards_of_huge_functions_stand_with_their_hooks() {
+    for options in [OPTIMISED, UNOPTIMISED] {
+        let branches = |count| {
+            let text = instrumented(&long_function(count, true), options);
+            let body = function(&text, "f");
+            assert!(body.contains("@nm.slow"), "hooks stand apart");
+            assert!(with_cold_functions(&text, "f").contains("@__nm_summary"));
+            body.matches("br i1 ").count()
+        };
+        assert!(branches(10) >= 10, "{options:?}");
+        assert_eq!(branches(2500), 0, "{options:?}");
+    }
+}
+
 /// The instrumented IR of a unit, as text.
 fn instrumented(source: &str, options: &[&str]) -> String {
     instrumented_as(source, options, options.contains(&"-O1"))

@@ -337,8 +337,14 @@ impl Module {
         self.set_text_attribute(function, "disable-tail-calls", (!allowed).then_some("true"));
     }
 
+    /// Keeps passes that need not run from `function`, which is not inlined either.
+    pub fn forbid_passes(&self, function: Value) {
+        self.add_attribute(function, "noinline");
+        self.add_attribute(function, "optnone");
+    }
+
     /// Gives `function` the attribute, or takes it away.
-    fn set_text_attribute(&self, function: Value, name: &str, value: Option<&str>) {
+    pub fn set_text_attribute(&self, function: Value, name: &str, value: Option<&str>) {
         let (text, size) = (name.as_ptr().cast(), name.len() as u32);
         unsafe {
             match value {

@@ -476,6 +476,11 @@ impl Block {
         some(unsafe { LLVMGetFirstInstruction(self.0) })
     }
 
+    /// The last instruction.
+    pub fn last(self) -> Option<Value> {
+        some(unsafe { LLVMGetLastInstruction(self.0) })
+    }
+
     /// The terminator.
     pub fn terminator(self) -> Value {
         Value(unsafe { LLVMGetBasicBlockTerminator(self.0) })
@@ -491,6 +496,16 @@ impl Block {
     /// The function it belongs to.
     pub fn function(self) -> Value {
         Value(unsafe { LLVMGetBasicBlockParent(self.0) })
+    }
+
+    /// Puts this block behind all others of its function.
+    pub fn move_to_end(self) {
+        unsafe {
+            let last = LLVMGetLastBasicBlock(self.function().0);
+            if last != self.0 {
+                LLVMMoveBasicBlockAfter(self.0, last);
+            }
+        }
     }
 
     /// Puts this block right before `other`.

@@ -54,7 +54,8 @@ void __nm_after_scan(FILE *stream, const struct nm_ahead *known);
 /* Holds for this run, and for what is asked about others; no decision (crates/rt/src/harness.rs). */
 void nearmiss_assume(bool condition);
 
-/* Bytes are about to be written to a stream, or to a descriptor: the program may read them again. */
+/* Bytes are about to be written to a stream, or to a descriptor: the program may read them again. That their
+ * number is symbolic is lost then. */
 void __nm_leaves(FILE *stream, const void *start, size_t size);
 void __nm_leaves_to(int fd, const void *start, size_t size);
 /* Whether the labels of what is printed to a descriptor must be known; that of a stream. */
@@ -85,6 +86,8 @@ size_t __nm_recorded(size_t value);
 const void *__nm_recorded_pointer(const void *pointer);
 /* These bytes became a floating-point number, which is concrete: they keep their values. */
 void __nm_read_as_float(const void *start, size_t size);
+/* libc is about to read from `start` on in a way that no model knows: a note, if that is symbolic. */
+void __nm_unfollowed(const void *start);
 /* How many bytes there are, in this run, from `start` to the end of its object; 0: unknown. */
 size_t __nm_room(const void *start);
 /* Whether the newline at `byte` ends a line of symbolic length: it moves with that length, and

@@ -146,7 +146,7 @@ size_t NM_MODEL(fwrite)(const void *start, size_t size, size_t count, FILE *stre
     if (!nm_records())
         return __nm_real_fwrite(start, size, count, stream);
     __nm_reads(start, size * count);
-    __nm_leaves(stream, WITHOUT_LABEL(start), __nm_recorded(size * count));
+    __nm_leaves(stream, WITHOUT_LABEL(start), size * count);
     return as_asked(__nm_real_fwrite(WITHOUT_LABEL(start), __nm_recorded(size), __nm_recorded(count),
                                      stream), count);
 }
@@ -156,7 +156,7 @@ size_t NM_MODEL(fwrite_unlocked)(const void *start, size_t size, size_t count, F
     if (!nm_records())
         return __nm_real_fwrite_unlocked(start, size, count, stream);
     __nm_reads(start, size * count);
-    __nm_leaves(stream, WITHOUT_LABEL(start), __nm_recorded(size * count));
+    __nm_leaves(stream, WITHOUT_LABEL(start), size * count);
     return as_asked(__nm_real_fwrite_unlocked(WITHOUT_LABEL(start), __nm_recorded(size),
                                               __nm_recorded(count), stream), count);
 }
@@ -166,7 +166,7 @@ ssize_t NM_MODEL(write)(int fd, const void *start, size_t size)
     if (!nm_records())
         return __nm_real_write(fd, start, size);
     __nm_reads(start, size);
-    __nm_leaves_to((int)__nm_recorded((size_t)fd), WITHOUT_LABEL(start), __nm_recorded(size));
+    __nm_leaves_to((int)__nm_recorded((size_t)fd), WITHOUT_LABEL(start), size);
     return (ssize_t)as_asked((size_t)__nm_real_write((int)__nm_recorded((size_t)fd), WITHOUT_LABEL(start),
                                                      __nm_recorded(size)), size);
 }

@@ -192,6 +192,18 @@ static void take_counts(struct printed *printed, struct nm_conversion *conversio
     }
 }
 
+/* What libc prints in its own way is concrete: numbers keep their values, wide text is lost. */
+static void settle_argument(const struct nm_conversion *conversion, enum nm_passed passed,
+                            const union nm_value *value)
+{
+    if (passed == NM_INT || passed == NM_LONG)
+        __nm_settle((size_t)value->integer);
+    else if (conversion->letter == 's' || conversion->letter == 'S')
+        __nm_unfollowed(value->pointer);
+    else if (conversion->letter == 'm')
+        __nm_settle((size_t)errno);
+}
+
 /* The lengths of one conversion. False: libc will fail, or nobody knows. */
 static bool measure(struct printed *printed, int number)
 {
@@ -210,8 +222,7 @@ static bool measure(struct printed *printed, int number)
     }
     if (!is_done_here(conversion)) {
         enum nm_passed passed = value ? printed->format.passed[conversion->argument] : NM_UNUSED;
-        if (passed == NM_INT || passed == NM_LONG)
-            __nm_settle((size_t)value->integer);
+        settle_argument(conversion, passed, value);
         int length = measure_otherwise(conversion, passed, value);
         field->length = field->body = (size_t)length;
         return length >= 0;

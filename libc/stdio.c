@@ -409,10 +409,7 @@ static enum outcome scan_word(struct source *source, const struct conversion *co
     if (count == limit || recorded == EOF)
         return MATCHED;
     /* What stands behind a word moves with its end: to decide on it would say how long the word is. */
-    if (conversion->letter == 's')
-        nearmiss_assume(nm_is_space(source->last));
-    else if (belongs(conversion, source->last))
-        return MATCHED;
+    nearmiss_assume(!belongs(conversion, source->last));
     give_back(source);
     return MATCHED;
 }
@@ -585,6 +582,15 @@ static int scan_stream(FILE *stream, const char *format, va_list list)
     return assigned;
 }
 
+/* libc scans a text: what it makes of it is concrete. */
+static int scan_text_elsewhere(int (*real)(const char *, const char *, va_list), const char *text,
+                               const char *format, va_list list)
+{
+    if (nm_records())
+        __nm_unfollowed(text);
+    return real(text, format, list);
+}
+
 /* libc scans a stream: only its buffer tells what it read. */
 static int scan_elsewhere(int (*real)(FILE *, const char *, va_list), FILE *stream,
                           const char *format, va_list list)
@@ -600,8 +606,9 @@ static int scan_elsewhere(int (*real)(FILE *, const char *, va_list), FILE *stre
 #define SCANF_MODELS(prefix, real_vsscanf, real_vfscanf)                                       \
     int NM_MODEL(prefix##vsscanf)(const char *text, const char *format, va_list list)          \
     {                                                                                          \
-        return is_done_here(format, NULL) ? scan_text(text, format, list)                      \
-                                          : real_vsscanf(text, format, list);                  \
+        return is_done_here(format, NULL)                                                      \
+                   ? scan_text(text, format, list)                                             \
+                   : scan_text_elsewhere(real_vsscanf, text, format, list);                    \
     }                                                                                          \
     int NM_MODEL(prefix##vfscanf)(FILE *stream, const char *format, va_list list)              \
     {                                                                                          \

@@ -111,6 +111,9 @@ macro_rules! for_each_hook {
             /// The label of the value that a call of `callee` returned while
             /// `ThreadWords::returned` was not 0 (`index` 1: of its second scalar).
             returned(callee: u64, value: u64, width: u32, index: u32) -> u32;
+            /// `function` is about to end in a call that takes its place (`musttail`): what that
+            /// returns is its own result.
+            tails(function: u64);
             /// A variadic function keeps `arguments` in its own `[u32; 1 + MAX_ARGUMENTS]`
             /// (the count first) until `va_start`.
             keep_arguments(buffer: u64);

@@ -233,7 +233,8 @@ pub const HEADERS: &[Header] = &[
                    gets",
         concrete: "fmemopen fscanf_l getw open_memstream overflow popen remove rename \
                    renameat tempnam tmpnam uflow",
-        harmless: "clearerr feof ferror fflush fgetpos fileno flockfile fpending fpurge \
+        harmless: "clearerr fbufsize feof ferror fflush fgetpos fileno flbf flockfile fpending \
+                   fpurge freadable freading fsetlocking fwritable fwriting \
                    ftrylockfile funlockfile pclose perror setbuf setbuffer setlinebuf \
                    setvbuf tmpfile",
     },

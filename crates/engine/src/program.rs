@@ -17,7 +17,7 @@ pub struct Program {
     pub sites: Sites,
     /// Its shared libraries that are not part of the system.
     pub libraries: Vec<PathBuf>,
-    /// Objects and sources that it was linked of without instrumentation.
+    /// Objects, sources and members of archives that it was linked of without instrumentation.
     pub uninstrumented: Vec<String>,
 }
 
@@ -46,16 +46,16 @@ pub fn inspect_with(program: &Path, libraries: &[PathBuf]) -> Result<Program, En
     Ok(Program {
         sites: info.sites,
         libraries: info.libraries,
-        uninstrumented: uninstrumented(&info.link),
+        uninstrumented: [uninstrumented(&info.link), info.plain_members].concat(),
     })
 }
 
 /// What a link records by name has no instrumentation: options and archives aside, that is
-/// code of the program's own.
+/// code of the program's own, in C or in assembly.
 fn uninstrumented(link: &Link) -> Vec<String> {
     let is_code = |word: &&String| {
         let name = Path::new(word).extension().and_then(|name| name.to_str());
-        !word.starts_with('-') && matches!(name, Some("o" | "c"))
+        !word.starts_with('-') && matches!(name, Some("o" | "c" | "s" | "S" | "sx"))
     };
     link.arguments.iter().filter(is_code).cloned().collect()
 }

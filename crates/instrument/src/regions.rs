@@ -1,7 +1,7 @@
 //! Cuts a function into regions: straight-line code that shares one guard.
 //!
 //! A region starts where control flow joins or after a call, and ends before the next call,
-//! before a division that may end the program, or at the next real branch. It runs on through
+//! before a division that may end the program or a jump out of the function, or at the next real branch. It runs on through
 //! checks whose failure side reports and comes back, and through jumps to blocks that are reached
 //! from nowhere else; a check whose failure side ends the program (`abort`, `assert`) ends it, or
 //! the hooks at its end would never run on that side. What a region's instructions compute dominates its
@@ -143,6 +143,7 @@ impl Planner<'_> {
     fn ends_region(&self, instruction: Value) -> bool {
         transfer::is_barrier(instruction)
             || transfer::may_divide_by_zero(instruction)
+            || transfer::leaves_by_jump(instruction)
             || self.is_long_enough(instruction)
             || self.grain == Grain::Fine && sensitive::touches_memory(instruction)
     }

@@ -6,6 +6,7 @@ use nearmiss_abi::shadow::MAX_ARGUMENTS;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, LABEL_BITS, Label};
 
+use crate::events::place_of;
 use crate::runtime::Runtime;
 use crate::thread::{Thread, label_of};
 use crate::turn;
@@ -82,13 +83,24 @@ impl Runtime {
 
     /// The label of what `callee` returned.
     pub fn returned(&mut self, callee: u64, value: u64, width: u32, index: u32) -> Label {
-        let label = Thread::current().take_returned(callee, index);
+        let tails = self.tailing.as_slice().contains(&callee);
+        let label = Thread::current().take_returned(callee, tails, index);
         if label == CONCRETE || self.width(label) == 0 {
             return CONCRETE;
         }
         // Caller and callee may disagree about the width (an old-style declaration).
         let label = self.resize(label, width);
         self.trusted(label, width, value)
+    }
+
+    /// `function` ends in calls that take its place. What was returned last is taken for its result
+    /// from now on: where it returns a concrete value instead, the value tells.
+    pub fn tails(&mut self, function: u64) {
+        let known = self.tailing.as_slice().contains(&function);
+        if !known && !self.tailing.push(function) {
+            self.trace
+                .note(NoteKind::Operation, place_of(SiteId::NONE), 1);
+        }
     }
 
     /// Labels the variadic arguments of a call, now that `va_start` has said where they lie.
@@ -98,13 +110,22 @@ impl Runtime {
     pub unsafe fn label_variadic(&mut self, list: *const VaList, kept: *const u32, fixed: usize) {
         // SAFETY: as promised by the caller.
         let (mut list, count) = unsafe { (list.read(), kept.read() as usize) };
+        let mut place_is_unknown = false;
         for index in fixed..count.min(MAX_ARGUMENTS) {
             // SAFETY: as promised by the caller.
             let word = unsafe { kept.add(1 + index).read() };
-            let Some(address) = list.next(word >> LABEL_BITS) else {
-                return;
-            };
             let label = label_of(word);
+            let Some(address) = list.next(word >> LABEL_BITS) else {
+                place_is_unknown = true;
+                continue;
+            };
+            if place_is_unknown {
+                if label != CONCRETE {
+                    let site = place_of(SiteId::NONE);
+                    self.trace.note(NoteKind::Operation, site, 1);
+                }
+                continue;
+            }
             self.shadow.clear(address, 8);
             if label != CONCRETE {
                 let size = self.width(label).div_ceil(8);

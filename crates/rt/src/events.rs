@@ -173,6 +173,7 @@ impl Runtime {
     /// Something that is not modelled read memory.
     pub fn opaque(&mut self, address: u64, size: u64, kind: NoteKind, site: SiteId) {
         let symbolic = match size {
+            _ if address == ANYWHERE && kind == NoteKind::Library => self.shows_labels(),
             _ if address == ANYWHERE => true,
             0 => self.reaches_label(address),
             _ => self.shadow.first_label(address, size).is_some(),

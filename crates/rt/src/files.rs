@@ -153,6 +153,11 @@ impl Runtime {
         let size = unsafe { system::length_within(path, LONGEST_PATH) };
         // That the name ends where it does is part of it.
         self.opaque(path as u64, size as u64 + 1, NoteKind::FileName, site);
+        // SAFETY: as above.
+        let name = unsafe { core::slice::from_raw_parts(path, size) };
+        if found && shows_process(name) {
+            self.trace.note(NoteKind::Outside, site, 1);
+        }
     }
 
     fn remember_written(&mut self, status: &Status) {
@@ -237,6 +242,12 @@ impl Runtime {
         }
         (self.trace.blob_keep(done), done)
     }
+}
+
+/// Whether a file of the kernel's shows arguments, environment or memory of a process.
+fn shows_process(path: &[u8]) -> bool {
+    const SHOWING: [&[u8]; 4] = [b"/mem", b"/cmdline", b"/environ", b"/comm"];
+    path.starts_with(b"/proc/") && SHOWING.iter().any(|end| path.ends_with(end))
 }
 
 /// Makes a path absolute, in `buffer`; `false` if that cannot be done.

@@ -121,12 +121,14 @@ impl Runtime {
         }
     }
 
-    /// Whether the pointer is a stream of an input: a function without a model may read from it.
+    /// Whether the pointer is a stream of an input, or of what the program wrote symbolic: a function without
+    /// a model may read from it.
     pub fn is_input_stream(&mut self, pointer: u64) -> bool {
         // SAFETY: libc's variable.
         let standard = unsafe { real::stdin } as u64;
         self.streams.find(pointer as *mut _).is_some()
             || (pointer == standard && self.inputs.of_descriptor(0).is_some())
+            || self.is_kept_stream(pointer)
     }
 }
 

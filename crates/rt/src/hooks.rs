@@ -297,6 +297,10 @@ pub extern "C" fn returned(callee: u64, value: u64, width: u32, index: u32) -> L
     })
 }
 
+pub extern "C" fn tails(function: u64) {
+    hook((), |runtime| runtime.tails(function));
+}
+
 pub extern "C" fn keep_arguments(buffer: u64) {
     // SAFETY: instrumented code passes its own buffer of that size.
     unsafe { calls::keep_arguments(buffer as *mut u32) };

@@ -59,6 +59,7 @@ const EMPTY: Channel = Channel {
         device: 0,
         inode: 0,
         mode: 0,
+        special: 0,
         size: 0,
         changed_seconds: 0,
         changed_nanoseconds: 0,

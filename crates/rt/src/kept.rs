@@ -54,8 +54,8 @@ struct Mapping {
     size: u64,
     file: usize,
     offset: u64,
-    /// Where it was made.
-    site: SiteId,
+    /// Whether what is stored there is in the file, and the other way round.
+    shared: bool,
 }
 
 /// All of them.
@@ -66,6 +66,9 @@ pub struct Kept {
     mappings: [Mapping; MOST_MAPPINGS],
     /// Where standard output and standard error led when the process started.
     standard: [(u64, u64); 2],
+    /// Kinds of files (bits by [`Status::kind`]) that symbolic bytes went to and that are not kept: named
+    /// pipes, sockets, terminals. What is read from another of these may be the same bytes.
+    escaped: u32,
 }
 
 impl Kept {
@@ -85,13 +88,14 @@ impl Kept {
             size: 0,
             file: 0,
             offset: 0,
-            site: SiteId::NONE,
+            shared: false,
         };
         Kept {
             rows: [ROW; MOST_FILES],
             count: 0,
             mappings: [MAPPING; MOST_MAPPINGS],
             standard: [(0, 0); 2],
+            escaped: 0,
         }
     }
 
@@ -197,6 +201,13 @@ impl Runtime {
         self.put(index, at, (address, size));
     }
 
+    /// How many bytes the program writes to a descriptor is symbolic: how many come back is not known to be.
+    pub fn wrote_some(&mut self, fd: i32, site: SiteId) {
+        if let Some((index, _)) = self.target(fd, true, site) {
+            self.kept.rows[index % MOST_FILES].lost = true;
+        }
+    }
+
     /// Where the next `write` goes, if that is known.
     pub fn write_position(&self, fd: i32) -> Option<u64> {
         let status = system::status(fd).ok()?;
@@ -243,6 +254,9 @@ impl Runtime {
             CONCRETE => self.shadow.clear(place, 1),
             _ => self.shadow.set(place, ShadowWord::new(label, 0)),
         }
+        if !self.kept.rows[index % MOST_FILES].is_queue {
+            self.update_mappings(index, (at, 1));
+        }
     }
 
     fn stream_target(
@@ -282,11 +296,24 @@ impl Runtime {
         if symbolic && status.is_regular() {
             return Some((self.keep(&status, false), status));
         }
-        if symbolic && status.mode >> 12 == NO_TYPE {
+        let is_standard = self.kept.standard.contains(&(status.device, status.inode));
+        match status.kind() {
             // A counter or another object of the kernel that can be read.
-            self.trace.note(NoteKind::ReadBack, site, 1);
+            NO_TYPE if symbolic => self.trace.note(NoteKind::ReadBack, site, 1),
+            kind if symbolic && !is_standard && status.may_lead_back() => {
+                self.kept.escaped |= 1 << kind;
+            }
+            _ => {}
         }
         None
+    }
+
+    /// What is read here may be what left the program symbolic, by another end of the same thing.
+    fn note_escaped(&mut self, status: &Status) {
+        if self.kept.escaped & 1 << status.kind() != 0 {
+            let site = place_of(SiteId::NONE);
+            self.trace.note(NoteKind::Outside, site, 1);
+        }
     }
 
     /// Where in the image of a file bytes from `at` on lie, and how many of `size`.
@@ -318,14 +345,21 @@ impl Runtime {
             self.shadow.copy(place, address + done, part);
             done += part;
         }
+        if !self.kept.rows[index % MOST_FILES].is_queue {
+            self.update_mappings(index, (at, size));
+        }
     }
 
     /// Where a read of a descriptor that is no input gets its bytes, if the program wrote them.
     pub fn kept_source(&mut self, fd: i32) -> Option<Source> {
-        if self.kept.count == 0 {
+        if self.kept.count == 0 && self.kept.escaped == 0 {
             return None;
         }
-        let index = self.kept.find(&system::status(fd).ok()?)?;
+        let status = system::status(fd).ok()?;
+        let Some(index) = self.kept.find(&status) else {
+            self.note_escaped(&status);
+            return None;
+        };
         Some(Source {
             channel: FIRST + index as u32,
             offset: system::position(fd).unwrap_or(0),
@@ -335,7 +369,7 @@ impl Runtime {
 
     /// Likewise a stream.
     pub fn kept_stream(&mut self, file: *mut File) -> Option<Source> {
-        if self.kept.count == 0 || file.is_null() {
+        if self.kept.count == 0 && self.kept.escaped == 0 || file.is_null() {
             return None;
         }
         // SAFETY: the program reads from an open stream.
@@ -355,6 +389,21 @@ impl Runtime {
             }
             Told::Nothing => Some(source),
         }
+    }
+
+    /// Whether a pointer is a stream of a file that the program wrote symbolic data to.
+    pub fn is_kept_stream(&mut self, pointer: u64) -> bool {
+        if self.kept.count == 0 || !streams::is_open(pointer) {
+            return false;
+        }
+        // SAFETY: the stream is open.
+        let fd = unsafe { streams::descriptor(pointer as *mut File) };
+        let known = system::status(fd).ok();
+        let Some(index) = known.and_then(|status| self.kept.find(&status)) else {
+            return false;
+        };
+        let row = self.kept.rows[index % MOST_FILES];
+        row.lost || self.is_symbolic(row.image, ROOM)
     }
 
     /// Bytes of a kept file came to `address`.

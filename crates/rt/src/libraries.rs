@@ -8,7 +8,8 @@
 //! or calculates is concrete.
 //!
 //! Libraries that are loaded later are looked at when the program looks up its first function there.
-//! What their constructors read is not seen.
+//! What their constructors read is not seen: where they could have found something symbolic, that is
+//! noted at the call of `dlopen` (`Runtime::shows_labels`).
 //!
 //! Left alone are instrumented modules, which call models, and libc with its loader, whose
 //! functions call each other without such a table.

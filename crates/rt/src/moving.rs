@@ -18,6 +18,8 @@
 //! Where the places cannot be chosen from, the path assumes that the address is no lower than the
 //! recorded one, and says so ([`NO_LOWER`]): shorter inputs are another way there.
 
+mod flags;
+
 use nearmiss_abi::channel::{ChannelRow, PIECE_LINE, PIECE_WHOLE};
 use nearmiss_abi::event::{Event, EventKind, NO_LOWER};
 use nearmiss_abi::op::Op;

@@ -10,6 +10,7 @@ use crate::events::KnownCheck;
 use crate::input::Inputs;
 use crate::kept::Kept;
 use crate::lengths::Assumed;
+use crate::list::List;
 use crate::modules::{MOST_MODULES, Registered};
 use crate::objects::Objects;
 use crate::options::Options;
@@ -23,6 +24,9 @@ use crate::turn::{is_alone, set_active};
 
 /// Labels that are known to be fixed already.
 pub const FIXED_CACHE: usize = 256;
+
+/// Functions whose calls in tail position are followed.
+const MOST_TAILING: usize = 256;
 
 /// Everything the runtime knows.
 pub struct Runtime {
@@ -48,11 +52,13 @@ pub struct Runtime {
     pub fixed: [Label; FIXED_CACHE],
     /// The last call of a function without instrumentation.
     pub foreign_site: SiteId,
+    /// Functions that end in calls that take their place.
+    pub tailing: List<u64, MOST_TAILING>,
     /// The access that is about to be made, and the pointer that its address was made of.
     pub approached: (SiteId, u64),
     /// Where blocks of the heap lie, or lay.
     pub heap: (u64, u64),
-    /// Bytes that were assumed not to be zero.
+    /// What is said of a term once: bytes that are not zero, addresses that are no lower, flags that were decided.
     pub assumed: Assumed,
     /// Checks that were recorded, by label and site.
     pub known_checks: [KnownCheck; FIXED_CACHE],
@@ -89,6 +95,7 @@ impl Runtime {
             snapshots: KnownSnapshots::none(),
             fixed: [0; FIXED_CACHE],
             foreign_site: SiteId::NONE,
+            tailing: List::new(0),
             approached: (SiteId::NONE, 0),
             heap: (u64::MAX, 0),
             assumed: Assumed::none(),

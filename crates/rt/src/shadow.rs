@@ -8,17 +8,21 @@
 //! On `unsafe`: both mappings cover every address after it was masked, with a page to spare
 //! for reads of a few bytes at the end.
 
+mod mirrors;
+
 use core::ptr;
 
 use nearmiss_abi::shadow::{GRANULE_SHIFT, SUMMARY_LABEL, SUMMARY_MASK, SUMMARY_SIZED};
 use nearmiss_abi::term::{Label, ShadowWord};
 
 use crate::system::{self, advice};
+use mirrors::Mirrors;
 
 /// Both shadows.
 pub struct Shadow {
     labels: *mut u32,
     summary: *mut u8,
+    mirrors: Mirrors,
 }
 
 /// Bytes of memory for one byte of summary.
@@ -38,6 +42,7 @@ impl Shadow {
         Shadow {
             labels: ptr::null_mut(),
             summary: ptr::null_mut(),
+            mirrors: Mirrors::none(),
         }
     }
 
@@ -59,6 +64,7 @@ impl Shadow {
         Some(Shadow {
             labels: labels.cast(),
             summary,
+            mirrors: Mirrors::none(),
         })
     }
 
@@ -110,6 +116,15 @@ impl Shadow {
     /// The byte at `address` now holds `word`, which is not concrete.
     #[inline(always)]
     pub fn set(&mut self, address: u64, word: ShadowWord) {
+        self.set_here(address, word);
+        if self.mirrors.may_have(address, 1) {
+            self.set_mirrored(address, word);
+        }
+    }
+
+    /// As [`Shadow::set`], for this address only.
+    #[inline(always)]
+    fn set_here(&mut self, address: u64, word: ShadowWord) {
         // SAFETY: see the module's comment.
         unsafe {
             self.word(address).write(word.0);
@@ -199,6 +214,9 @@ impl Shadow {
     #[inline]
     pub fn clear(&mut self, address: u64, size: u64) {
         let end = address.saturating_add(size);
+        if self.mirrors.may_have(address, size) {
+            self.clear_mirrored(address, end);
+        }
         if size >= HUGE && !self.touches_sized(address, size) {
             self.clear_huge(address, end);
         } else {
@@ -272,6 +290,9 @@ impl Shadow {
             self.copy_backward(to, from, size);
         } else {
             self.copy_forward(to, from, size);
+        }
+        if self.mirrors.may_have(to, size) {
+            self.copy_mirrored(to, to.saturating_add(size));
         }
     }
 

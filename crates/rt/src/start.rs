@@ -227,7 +227,6 @@ extern "C" fn finish(status: i32, _: *mut c_void) {
     if recording() {
         turn::with((), |runtime| {
             runtime.note_untaken(Thread::current());
-            runtime.unmapped_kept(0, u64::MAX);
             runtime.trace.set_exited(status);
         });
     }

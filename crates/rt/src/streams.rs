@@ -12,6 +12,7 @@
 
 use nearmiss_abi::term::{CONCRETE, Label};
 
+use crate::models::real;
 use crate::system;
 
 /// glibc's stream, as far as the runtime looks.
@@ -81,6 +82,22 @@ const NOTHING_SEEN: Buffer = Buffer {
     chains: [0; 2],
     descriptor: 0,
 };
+
+/// Whether a pointer is an open stream of libc's.
+pub fn is_open(pointer: u64) -> bool {
+    const MOST_OPEN: usize = 4096;
+    // SAFETY: libc's variable, the start of a list that ends with a null pointer.
+    let mut next = unsafe { real::_IO_list_all };
+    for _ in 0..MOST_OPEN {
+        if next.is_null() || next as u64 == pointer {
+            break;
+        }
+        // SAFETY: see the module's comment.
+        let [_, chain] = unsafe { (*next.cast::<Buffer>()).chains };
+        next = chain as *mut File;
+    }
+    !next.is_null() && next as u64 == pointer
+}
 
 impl Streams {
     /// No streams yet.

@@ -121,6 +121,7 @@ impl Runtime {
 
     /// The label of what was read at the symbolic address `label`.
     pub fn load_symbolic(&mut self, label: Label, access: Access, site: SiteId) -> Label {
+        let label = self.decide_flags(label, site);
         let address = self.word(label, access.address);
         if !self.is_open(address) || !(1..=8).contains(&access.size) {
             self.fix(label, NoteKind::Address, site);
@@ -148,6 +149,7 @@ impl Runtime {
         (label, old): (Label, u64),
         site: SiteId,
     ) {
+        let address_label = self.decide_flags(address_label, site);
         let address = self.word(address_label, access.address);
         if !self.is_open(address) || !(1..=8).contains(&access.size) {
             self.fix(address_label, NoteKind::Address, site);

@@ -178,6 +178,8 @@ pub struct Status {
     pub inode: u64,
     /// Kind and permissions.
     pub mode: u32,
+    /// Of a device: which one.
+    pub special: u64,
     /// Bytes.
     pub size: u64,
     /// Time of the last change: seconds.
@@ -187,6 +189,22 @@ pub struct Status {
 }
 
 impl Status {
+    /// What kind of file it is: the type bits of its mode.
+    pub fn kind(&self) -> u32 {
+        self.mode >> 12
+    }
+
+    /// Whether what is written here may be read elsewhere: a named pipe, a socket, a terminal. Devices
+    /// of memory (`/dev/null`) give nothing back.
+    pub fn may_lead_back(&self) -> bool {
+        const PIPE: u32 = 1;
+        const CHARACTERS: u32 = 2;
+        const SOCKET: u32 = 12;
+        const MEMORY_DEVICES: u64 = 1;
+        let is_device = self.kind() == CHARACTERS && self.special >> 8 & 0xfff != MEMORY_DEVICES;
+        matches!(self.kind(), PIPE | SOCKET) || is_device
+    }
+
     /// Whether it is a regular file.
     pub fn is_regular(&self) -> bool {
         self.mode & 0o170000 == 0o100000
@@ -208,6 +226,7 @@ pub fn status(fd: i32) -> Result<Status, Errno> {
         device: words[0],
         inode: words[1],
         mode: words[3] as u32,
+        special: words[5],
         size: words[6],
         changed_seconds: words[11],
         changed_nanoseconds: words[12],

@@ -194,8 +194,9 @@ impl Thread {
         (0..self.count()).any(|index| label_of(self.argument(index)) != 0)
     }
 
-    /// Takes the label that `callee` returned; `index` 1 is its second scalar.
-    pub fn take_returned(self, callee: u64, index: u32) -> Label {
+    /// Takes the label that `callee` returned, or another function in its place (`tails`); `index` 1
+    /// is its second scalar.
+    pub fn take_returned(self, callee: u64, tails: bool, index: u32) -> Label {
         // SAFETY: see the module's comment.
         unsafe {
             let words = addr_of_mut!((*self.0).shared);
@@ -205,7 +206,8 @@ impl Thread {
                 addr_of_mut!((*words).returned_second)
             };
             let label = word.replace(0);
-            if (*words).returned_by == callee || (*words).returned_by == ANY_FUNCTION {
+            let by = (*words).returned_by;
+            if tails || by == callee || by == ANY_FUNCTION {
                 label
             } else {
                 0
@@ -233,10 +235,10 @@ mod tests {
     fn each_thread_has_its_own() {
         let thread = Thread::current();
         thread.set_returned(7, 9);
-        let other = std::thread::spawn(|| Thread::current().take_returned(7, 0));
+        let other = std::thread::spawn(|| Thread::current().take_returned(7, false, 0));
         assert_eq!(other.join().unwrap(), 0);
-        assert_eq!(thread.take_returned(7, 0), 9);
-        assert_eq!(thread.take_returned(7, 0), 0);
+        assert_eq!(thread.take_returned(7, false, 0), 9);
+        assert_eq!(thread.take_returned(7, false, 0), 0);
         assert!(thread.go_inside());
         assert!(!thread.go_inside());
         thread.go_outside();

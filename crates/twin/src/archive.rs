@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use nearmiss_sites::Twin;
 use object::read::archive::{ArchiveFile, ArchiveMember};
 
-use crate::image::{is_instrumented_object, twins_of_object};
+use crate::image::{self, is_instrumented_object, twins_of_object};
 use crate::{TwinError, hash, tool};
 
 /// The path of an archive with the members of `path` that are not instrumented: `path` itself
@@ -38,6 +38,27 @@ pub fn twins(path: &Path) -> Result<Vec<Twin>, TwinError> {
     let members = members(path, &bytes).unwrap_or_default();
     let twins = members.iter().flat_map(|member| twins_of_object(member));
     Ok(twins.collect())
+}
+
+/// The members of an archive that are not instrumented and that `is_part` takes for a part of the program, by
+/// the names of the functions that they define.
+pub fn plain_members(path: &Path, is_part: impl Fn(&[&[u8]]) -> bool) -> Vec<String> {
+    let bytes = fs::read(path).unwrap_or_default();
+    let Ok(archive) = ArchiveFile::parse(&*bytes) else {
+        return Vec::new();
+    };
+    let base = path.parent().unwrap_or(Path::new("/"));
+    let plain = archive.members().flatten().filter(|member| {
+        let object = contents(member, &bytes, base);
+        let functions = image::functions(&object);
+        !is_instrumented_object(&object) && !functions.is_empty() && is_part(&functions)
+    });
+    plain
+        .map(|member| {
+            let name = String::from_utf8_lossy(member.name()).into_owned();
+            format!("{}({name})", path.display())
+        })
+        .collect()
 }
 
 /// The members of an archive; `None` for a linker script, or what only the linker understands.

@@ -82,6 +82,11 @@ impl Image {
         Ok(twins)
     }
 
+    /// The names of the functions that it defines; none if they were stripped.
+    pub fn functions(&self) -> Vec<&[u8]> {
+        functions(&self.bytes)
+    }
+
     /// How it was linked.
     pub fn link(&self) -> Result<Link, TwinError> {
         let mut links: Vec<Link> = self.values(LINK_SECTION)?;
@@ -120,6 +125,18 @@ fn is_model(unit: &Unit) -> bool {
     unit.functions
         .iter()
         .any(|function| function.starts_with(model::PREFIX))
+}
+
+/// The names of the functions that an object file or program defines for others.
+pub fn functions(bytes: &[u8]) -> Vec<&[u8]> {
+    let Ok(file) = ElfFile64::<Endianness>::parse(bytes) else {
+        return Vec::new();
+    };
+    let is_function = |symbol: &object::read::elf::ElfSymbol64<'_, '_, Endianness>| {
+        symbol.is_definition() && symbol.is_global() && symbol.kind() != object::SymbolKind::Data
+    };
+    let functions = file.symbols().filter(is_function);
+    functions.filter_map(|one| one.name_bytes().ok()).collect()
 }
 
 /// Whether these are the bytes of an object file with a site map.

@@ -15,11 +15,13 @@ mod memory;
 mod tool;
 mod workshop;
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use nearmiss_sites::{Link, Sites};
 
+use arguments::Argument;
 pub use error::TwinError;
 use image::Image;
 pub use image::dynamic_symbols;
@@ -65,6 +67,8 @@ pub struct ProgramInfo {
     pub sites: Sites,
     /// How the program was linked.
     pub link: Link,
+    /// Members of archives that are part of the program without instrumentation.
+    pub plain_members: Vec<String>,
     /// Those of the given libraries that are instrumented.
     pub libraries: Vec<PathBuf>,
     /// Whether the program itself is instrumented, not only a library.
@@ -77,6 +81,7 @@ pub fn inspect(program: &Path, libraries: &[PathBuf]) -> Result<ProgramInfo, Twi
     let image = Image::read(program)?;
     let mut info = ProgramInfo {
         sites: Sites::default(),
+        plain_members: plain_members(&image)?,
         link: image.link()?,
         libraries: Vec::new(),
         instrumented: image.is_instrumented(),
@@ -99,6 +104,25 @@ pub fn inspect(program: &Path, libraries: &[PathBuf]) -> Result<ProgramInfo, Twi
         true => Err(TwinError::NotInstrumented(program.to_path_buf())),
         false => Ok(info),
     }
+}
+
+/// The members of archives of the link that the program has without instrumentation. Of a stripped program
+/// it may have any of them.
+fn plain_members(image: &Image) -> Result<Vec<String>, TwinError> {
+    let link = image.link()?;
+    let arguments = arguments::read(&link.arguments);
+    let arguments = arguments::resolve(arguments, Path::new(&link.directory));
+    let defined: HashSet<&[u8]> = image.functions().into_iter().collect();
+    let is_part = |functions: &[&[u8]]| {
+        defined.is_empty() || functions.iter().any(|name| defined.contains(name))
+    };
+    let members = arguments.into_iter().flat_map(|argument| match argument {
+        Argument::File(path) if path.extension().is_some_and(|end| end == "a") => {
+            archive::plain_members(&path, is_part)
+        }
+        _ => Vec::new(),
+    });
+    Ok(members.collect())
 }
 
 /// The site maps of a program, for tools that can do without.

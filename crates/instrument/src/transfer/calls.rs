@@ -85,6 +85,7 @@ fn take_by_value(rewriter: &Rewriter<'_>) {
 
 /// Adds the labels of a call's arguments.
 pub fn collect_arguments(rewriter: &Rewriter<'_>, call: Value, sources: &mut Sources) {
+    sources.recording |= call.is_must_tail();
     for (position, argument) in call.arguments().into_iter().enumerate() {
         if let Some(ty) = call.parameter_type_attribute(position as u32, "byval") {
             let size = rewriter.context.module.store_size(ty);
@@ -95,6 +96,10 @@ pub fn collect_arguments(rewriter: &Rewriter<'_>, call: Value, sources: &mut Sou
 
 /// Leaves the labels of the arguments for the callee.
 pub fn emit_pass(rewriter: &mut Rewriter<'_>, call: Value) {
+    if call.is_must_tail() {
+        let function = rewriter.context.builder.unsigned(rewriter.function, 64);
+        rewriter.context.hook("tails", &[function]);
+    }
     let by_value = pass_by_value(rewriter, call);
     let callee = call.called();
     let callee_label = if callee.is_instruction() || callee.is_argument() {
@@ -111,10 +116,10 @@ pub fn emit_pass(rewriter: &mut Rewriter<'_>, call: Value) {
     let fixed = call.called_type().parameters().len();
     let builder = &rewriter.context.builder;
     for (position, (label, argument)) in labels.iter().zip(call.arguments()).enumerate() {
-        let class = if position < fixed {
-            CLASS_INTEGER
-        } else {
-            class_of(argument)
+        let class = match position < fixed {
+            true => CLASS_INTEGER,
+            false if is_by_value(call, position) => CLASS_OTHER,
+            false => class_of(argument),
         };
         let label = builder.or(
             rewriter.label_or_zero(*label),
@@ -141,13 +146,16 @@ pub fn emit_pass(rewriter: &mut Rewriter<'_>, call: Value) {
 
 /// Says where the structs lie that the call passes by value: the callee gets copies that are
 /// made behind the IR's back. How many there are.
+///
+/// A variadic function does not know of any: their labels are lost.
 fn pass_by_value(rewriter: &mut Rewriter<'_>, call: Value) -> usize {
+    let fixed = call.called_type().parameters().len();
     let mut count = 0;
     for (position, argument) in call.arguments().into_iter().enumerate() {
         let Some(ty) = call.parameter_type_attribute(position as u32, "byval") else {
             continue;
         };
-        if count < MAX_BY_VALUE {
+        if count < MAX_BY_VALUE && position < fixed {
             let word = rewriter.context.thread_word(BY_VALUE_OFFSET + 8 * count);
             let builder = &rewriter.context.builder;
             builder.store(builder.unsigned(argument, 64), word);
@@ -164,6 +172,11 @@ fn pass_by_value(rewriter: &mut Rewriter<'_>, call: Value) -> usize {
         count += 1;
     }
     count
+}
+
+fn is_by_value(call: Value, position: usize) -> bool {
+    call.parameter_type_attribute(position as u32, "byval")
+        .is_some()
 }
 
 fn argument_labels(rewriter: &Rewriter<'_>, call: Value) -> Vec<Label> {

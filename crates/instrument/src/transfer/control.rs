@@ -8,6 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::arithmetic::Operand;
 use super::memory::fix;
+use super::{foreign, lose_operands};
 use crate::checks::{Check, Failure, Failures};
 use crate::context::Context;
 use crate::function::{Label, Rewriter};
@@ -26,6 +27,11 @@ pub fn emit_end(rewriter: &mut Rewriter<'_>, end: Value) {
         Opcode::LLVMIndirectBr => {
             let target = rewriter.label_of(end.operand(0));
             fix(rewriter, end, target, NoteKind::Jump);
+        }
+        // Assembly that branches by itself.
+        Opcode::LLVMCallBr => {
+            foreign::emit_assembly(rewriter, end);
+            lose_operands(rewriter, end, NoteKind::Assembly);
         }
         _ => {}
     }

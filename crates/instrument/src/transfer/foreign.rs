@@ -64,10 +64,52 @@ pub fn collect(rewriter: &Rewriter<'_>, call: Value, sources: &mut Sources) {
     sources.recording |= is_noticed(rewriter, call);
 }
 
+/// What may be lost in a libc function whatever it is given: bytes that functions of the program's own or the
+/// kernel bring later, what the constructors of a library see.
+const LOSES: &[(&str, NoteKind)] = &[
+    ("fopencookie", NoteKind::Call),
+    ("on_exit", NoteKind::Call),
+    ("preadv2", NoteKind::Outside),
+    ("preadv64v2", NoteKind::Outside),
+    ("aio_read", NoteKind::Outside),
+    ("aio_read64", NoteKind::Outside),
+    ("lio_listio", NoteKind::Outside),
+    ("lio_listio64", NoteKind::Outside),
+    ("dlopen", NoteKind::Library),
+    ("dlmopen", NoteKind::Library),
+];
+
+/// Whether `mremap` makes a second mapping of the same memory: the old one has no size.
+fn maps_twice(call: Value) -> bool {
+    let size = call.arguments().into_iter().nth(1);
+    size.is_some_and(|size| size.constant_integer() == Some(0))
+}
+
+/// Tells of a call of one of these functions.
+fn emit_losing(rewriter: &mut Rewriter<'_>, call: Value) {
+    let name = call.called().name();
+    let known = LOSES.iter().find(|row| row.0 == name);
+    let kind = match known {
+        Some((_, kind)) => *kind,
+        None if name == "mremap" && maps_twice(call) => NoteKind::ReadBack,
+        None => return,
+    };
+    let site = rewriter.site_of(call);
+    let builder = &rewriter.context.builder;
+    let (anywhere, size) = (builder.u64(ANYWHERE), builder.u64(0));
+    let kind = builder.u32(kind as u32);
+    rewriter
+        .context
+        .hook("opaque", &[anywhere, size, kind, site]);
+}
+
 /// Tells of the pointers that are given away.
 pub fn emit(rewriter: &mut Rewriter<'_>, call: Value) {
     if !is_noticed(rewriter, call) {
         return;
+    }
+    if call.called().is_function() {
+        emit_losing(rewriter, call);
     }
     let pointers = swallowed_pointers(rewriter, call);
     let site = rewriter.site_of(call);
@@ -154,7 +196,7 @@ fn swallowed_pointers(rewriter: &Rewriter<'_>, call: Value) -> Vec<Value> {
 pub fn emit_assembly(rewriter: &mut Rewriter<'_>, assembly: Value) {
     let pointers = pointers_of(assembly);
     let calls_kernel = calls_kernel(assembly);
-    if pointers.is_empty() && !calls_kernel {
+    if !is_noticed_assembly(assembly) {
         return;
     }
     let site = rewriter.context.site(SiteKind::Other, assembly);
@@ -167,6 +209,12 @@ pub fn emit_assembly(rewriter: &mut Rewriter<'_>, assembly: Value) {
             .hook("opaque", &[anywhere, size, kind, site]);
     }
     let kind = builder.u32(NoteKind::Assembly as u32);
+    if names_memory(assembly) {
+        let (anywhere, size) = (builder.u64(ANYWHERE), builder.u64(0));
+        rewriter
+            .context
+            .hook("opaque", &[anywhere, size, kind, site]);
+    }
     for pointer in pointers {
         let pointer = builder.unsigned(pointer, 64);
         rewriter
@@ -177,7 +225,12 @@ pub fn emit_assembly(rewriter: &mut Rewriter<'_>, assembly: Value) {
 
 /// Whether assembly has work to do where nothing in it is symbolic.
 pub fn is_noticed_assembly(assembly: Value) -> bool {
-    calls_kernel(assembly) || !pointers_of(assembly).is_empty()
+    calls_kernel(assembly) || names_memory(assembly) || !pointers_of(assembly).is_empty()
+}
+
+/// Whether assembly names a variable itself, which is no operand then.
+fn names_memory(assembly: Value) -> bool {
+    assembly.called().assembly().contains("(%rip)")
 }
 
 /// Whether assembly calls the kernel, which may read an input or give back what was written.

@@ -40,6 +40,13 @@ pub fn may_divide_by_zero(instruction: Value) -> bool {
     divides && instruction.operand(1).constant_integer().is_none()
 }
 
+/// Whether control leaves the function here, by clang's own `longjmp`: nothing behind it is executed.
+pub fn leaves_by_jump(instruction: Value) -> bool {
+    instruction.opcode() == Opcode::LLVMCall
+        && is_intrinsic(instruction)
+        && instruction.called().name() == "llvm.eh.sjlj.longjmp"
+}
+
 /// Whether a call is of an intrinsic, or of what stands before a call through a pointer, whose result is a function of its operands' labels.
 pub fn is_pure_intrinsic(instruction: Value) -> bool {
     pointers::is_translation(instruction)
@@ -87,6 +94,9 @@ pub fn collect(rewriter: &Rewriter<'_>, region: &Region, sources: &mut Sources) 
     if is_barrier(region.end) {
         calls::collect_arguments(rewriter, region.end, sources);
         foreign::collect(rewriter, region.end, sources);
+    }
+    if region.end.opcode() == Opcode::LLVMCallBr {
+        sources.recording |= foreign::is_noticed_assembly(region.end);
     }
     if region.end.opcode() == Opcode::LLVMRet {
         stack::collect_return(rewriter, sources);

@@ -37,20 +37,63 @@ impl Runtime {
 
     fn mapped_as(&mut self, status: &Status, (start, size): (u64, u64), shared: bool, offset: i64) {
         let known = self.kept.find(status);
-        let Some(index) = known.or_else(|| shared.then(|| self.keep(status, false))) else {
-            return;
-        };
+        let index = known.unwrap_or_else(|| self.keep(status, false));
         let site = place_of(SiteId::NONE);
         self.came_back(index, offset as u64, (start, size), site);
-        let free = self.kept.mappings.iter_mut().find(|row| row.size == 0);
-        if let Some(row) = free.filter(|_| shared) {
-            *row = Mapping {
-                start,
-                size,
-                file: index,
-                offset: offset as u64,
-                site,
-            };
+        let mapping = Mapping {
+            start,
+            size,
+            file: index,
+            offset: offset as u64,
+            shared,
+        };
+        if shared && !self.mirror_mappings(&mapping) {
+            self.trace.note(NoteKind::ReadBack, site, 1);
+        }
+        match self.kept.mappings.iter_mut().find(|row| row.size == 0) {
+            Some(row) => *row = mapping,
+            None => self.trace.note(NoteKind::ReadBack, site, 1),
+        }
+    }
+
+    /// A file's part is at other addresses already: labels that are stored at the one are there at
+    /// the others. `false`: that is too much.
+    fn mirror_mappings(&mut self, new: &Mapping) -> bool {
+        let mut all = true;
+        for number in 0..MOST_MAPPINGS {
+            let old = self.kept.mappings[number % MOST_MAPPINGS];
+            if old.file != new.file || !old.shared {
+                continue;
+            }
+            let first = old.offset.max(new.offset);
+            let end = (old.offset + old.size).min(new.offset + new.size);
+            if first < end {
+                let one = old.start + (first - old.offset);
+                let other = new.start + (first - new.offset);
+                all &= self.shadow.mirror(one, other, end - first);
+            }
+        }
+        all
+    }
+
+    /// The program wrote to a file: what it wrote is in the file's mappings too.
+    pub(super) fn update_mappings(&mut self, index: usize, (at, size): (u64, u64)) {
+        let image = self.image(index);
+        for number in 0..MOST_MAPPINGS {
+            let row = self.kept.mappings[number % MOST_MAPPINGS];
+            let first = at.max(row.offset);
+            let end = (at + size).min(row.offset + row.size).min(ROOM);
+            if row.size == 0 || row.file != index || first >= end || image == 0 {
+                continue;
+            }
+            if row.shared {
+                let place = row.start + (first - row.offset);
+                self.shadow.copy(place, image + first, end - first);
+            } else if self.is_symbolic(image + first, end - first) {
+                // A private mapping may have a copy of its own by now.
+                let site = place_of(SiteId::NONE);
+                self.trace.note(NoteKind::ReadBack, site, 1);
+            }
         }
     }
 
@@ -59,7 +102,7 @@ impl Runtime {
         for number in 0..MOST_MAPPINGS {
             let row = self.kept.mappings[number % MOST_MAPPINGS];
             let size = row.size.min(ROOM.saturating_sub(row.offset));
-            if row.file == index && size != 0 && self.is_symbolic(row.start, size) {
+            if row.file == index && row.shared && size != 0 && self.is_symbolic(row.start, size) {
                 let image = self.image(index);
                 if image != 0 {
                     self.shadow.copy(image + row.offset, row.start, size);
@@ -68,8 +111,7 @@ impl Runtime {
         }
     }
 
-    /// Memory is unmapped (or the process ends: all of it). What was stored symbolic to one
-    /// mapping of a file was there for those who looked at another, as concrete data.
+    /// Memory is unmapped: what was stored there is in the file.
     pub fn unmapped_kept(&mut self, start: u64, size: u64) {
         let end = start.saturating_add(size);
         for number in 0..MOST_MAPPINGS {
@@ -77,17 +119,11 @@ impl Runtime {
             if row.size == 0 || row.start >= end || row.start + row.size <= start {
                 continue;
             }
-            let is_other = |(other, mapping): (usize, &Mapping)| {
-                other != number && mapping.size != 0 && mapping.file == row.file
-            };
-            let is_twice = self.kept.mappings.iter().enumerate().any(is_other);
-            if is_twice && self.is_symbolic(row.start, row.size) {
-                self.trace.note(NoteKind::ReadBack, row.site, 1);
+            if row.shared {
+                self.look_at_mappings(row.file);
+                self.shadow.end_mirrors(row.start, row.size);
             }
-            self.look_at_mappings(row.file);
-            if size != u64::MAX {
-                self.kept.mappings[number % MOST_MAPPINGS].size = 0;
-            }
+            self.kept.mappings[number % MOST_MAPPINGS].size = 0;
         }
     }
 }

@@ -1,6 +1,8 @@
 //! Output that the program may read again: `<stdio.h>`, `<unistd.h>`, `<sys/socket.h>`. The
 //! functions that print are modelled in C (`libc/output.c`) and ask here.
 
+use nearmiss_abi::term::CONCRETE;
+
 use super::model;
 use super::real::{self, IoVector, Message};
 use crate::bounds::Span;
@@ -24,6 +26,9 @@ fn leaves(
         site: call.site(),
     };
     runtime.check_span(&span);
+    if span.size.label != CONCRETE {
+        runtime.wrote_some(fd, call.site());
+    }
     call.fix(runtime, "lpllpl");
     runtime.wrote(fd, (start as u64, size as u64), offset, call.site());
 }
@@ -124,6 +129,10 @@ pub unsafe extern "C" fn __nm_leaves(file: *mut File, start: u64, size: u64) {
     let call = Call::take(__nm_leaves as *const () as u64);
     turn::with((), |runtime| {
         runtime.wrote_stream(file, (start, size), call.site());
+        if call.label(2) != CONCRETE {
+            // SAFETY: as promised by the caller.
+            runtime.wrote_some(unsafe { descriptor(file) }, call.site());
+        }
     });
 }
 
@@ -132,7 +141,10 @@ pub unsafe extern "C" fn __nm_leaves(file: *mut File, start: u64, size: u64) {
 pub extern "C" fn __nm_leaves_to(fd: i32, start: u64, size: u64) {
     let call = Call::take(__nm_leaves_to as *const () as u64);
     turn::with((), |runtime| {
-        runtime.wrote(fd, (start, size), None, call.site())
+        runtime.wrote(fd, (start, size), None, call.site());
+        if call.label(2) != CONCRETE {
+            runtime.wrote_some(fd, call.site());
+        }
     });
 }
 

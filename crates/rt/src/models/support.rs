@@ -163,6 +163,17 @@ pub unsafe extern "C" fn __nm_read_as_float(start: u64, size: u64) {
     });
 }
 
+/// libc is given memory in a way that no model knows: what is symbolic there is lost.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_unfollowed(start: u64) {
+    let call = Call::take(__nm_unfollowed as *const () as u64);
+    turn::with((), |runtime| {
+        if runtime.reaches_label(start) {
+            runtime.trace.note(NoteKind::Call, call.site(), 1);
+        }
+    });
+}
+
 /// How many bytes there are, in this run, from `start` to the end of its object; 0: unknown.
 #[unsafe(no_mangle)]
 pub extern "C" fn __nm_room(start: u64) -> u64 {

@@ -93,6 +93,7 @@ impl Trace {
                 device: 0,
                 inode: 0,
                 mode: 0,
+                special: 0,
                 size: 0,
                 changed_seconds: 0,
                 changed_nanoseconds: 0,

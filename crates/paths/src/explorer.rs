@@ -105,6 +105,8 @@ pub struct Tree {
     pub infeasible_count: u64,
     /// The first of them.
     pub infeasible: Vec<DeadEnd>,
+    /// The events on the way to each of them, in sum.
+    infeasible_events: usize,
     /// Partial paths about which nobody knows.
     pub unknown: u64,
     /// Partial paths beyond a bound.
@@ -208,8 +210,10 @@ pub enum Finished {
 
 /// The least time for alternatives of the oracle.
 const LEAST_ORACLE_TIME: Duration = Duration::from_millis(500);
-/// How many dead ends are kept to be told.
+/// How many dead ends are kept to be told, and the events on the way to all of them: long paths have many
+/// of them, and each is told from its beginning.
 const KEPT_DEAD_ENDS: usize = 4096;
+const KEPT_EVENTS: usize = 1 << 17;
 
 impl<'a> Explorer<'a> {
     /// Nothing was run yet.
@@ -373,7 +377,9 @@ impl<'a> Explorer<'a> {
 
     fn dead_end(&mut self, pending: &Pending) {
         self.tree.infeasible_count += 1;
-        if self.tree.infeasible.len() < KEPT_DEAD_ENDS {
+        self.tree.infeasible_events += pending.fork.event;
+        if self.tree.infeasible.len() < KEPT_DEAD_ENDS && self.tree.infeasible_events < KEPT_EVENTS
+        {
             self.tree.infeasible.push(DeadEnd {
                 visit: pending.visit.clone(),
                 fork: pending.fork,

@@ -47,6 +47,12 @@ impl Files {
             if !path.is_file() {
                 return Err(format!("{}: there is no such file", name.display()));
             }
+            if path.to_str().is_none() {
+                return Err(format!(
+                    "{}: explore needs names in UTF-8, of the file and of its directories",
+                    path.display()
+                ));
+            }
             match kind(name) {
                 Kind::Linked => files.linked.push(path),
                 Kind::Other => return Err(refusal(name)),

@@ -131,6 +131,8 @@ void nearmiss_symbolic(void *start, size_t size, const char *name)
     size_t content_size;
     if (__msan_unpoison != NULL)
         __msan_unpoison(start, size);
+    if (name == NULL || *name == 0)
+        name = "unnamed";
     if (__nm_replay_row(name, count_call(name), &content, &content_size))
         memcpy(start, content, size < content_size ? size : content_size);
 }

@@ -59,6 +59,15 @@ fn carry_out(
     messages: &mut dyn Write,
 ) -> Result<(), Failure> {
     let Plan::Build { compilations, link } = plan_words(arguments, config) else {
+        if let Some(word) = unreadable(arguments, config) {
+            let word = word.to_string_lossy();
+            run::say(
+                messages,
+                &format!(
+                    "{word} is not UTF-8: what is compiled with that word is not instrumented"
+                ),
+            );
+        }
         return Err(process::replace_by(config.compiler(), arguments));
     };
     signals::install();
@@ -110,9 +119,17 @@ fn plan_words(arguments: &[OsString], config: &Config) -> Plan {
     let words: Option<Vec<String>> = (arguments.iter())
         .map(|argument| argument.to_str().map(str::to_string))
         .collect();
-    // A name that is not UTF-8 is rare enough to be left to clang.
+    // A name that is not UTF-8 is rare enough to be left to clang, with a message.
     let read = |name: &str| std::fs::read_to_string(name).ok();
     words.map_or(Plan::Unchanged, |words| {
         plan(&response::expand(&words, &read), config)
     })
+}
+
+/// The word that keeps a command from being instrumented because it is not UTF-8.
+fn unreadable<'a>(arguments: &'a [OsString], config: &Config) -> Option<&'a OsString> {
+    let word = arguments.iter().find(|word| word.to_str().is_none())?;
+    let words = arguments.iter().map(|word| word.to_string_lossy().into());
+    let words: Vec<String> = words.collect();
+    matches!(plan(&words, config), Plan::Build { .. }).then_some(word)
 }

@@ -84,8 +84,11 @@ fn message(kind: Kind, site: &SiteKind) -> String {
     }
 }
 
+/// The words of other tools' harnesses, `klee_abort` and the like.
+const WORDS: &str = "libc/harness.c";
+
 /// What a complaint is about and its innermost place in the program's own sources, named as the
-/// site map does.
+/// site map does. Of a failing word of a harness that is its call: two calls are two failures.
 pub fn of_complaint(sites: &Sites, complaint: &Complaint) -> Option<(Kind, Place)> {
     type IsSame = fn(&str, &str) -> bool;
     let in_unit = |place: &Place, unit: &Unit, is_same: IsSame| -> Option<(Kind, Place)> {
@@ -114,7 +117,9 @@ pub fn of_complaint(sites: &Sites, complaint: &Complaint) -> Option<(Kind, Place
         let with = |is_same| sites.units().find_map(|unit| in_unit(place, unit, is_same));
         names.into_iter().find_map(with)
     };
-    complaint.places.iter().find_map(in_program)
+    let is_word = |place: &&Place| same_file(&place.file, WORDS);
+    let (words, own): (Vec<_>, Vec<_>) = complaint.places.iter().partition(is_word);
+    own.into_iter().chain(words).find_map(in_program)
 }
 
 /// The call chain of a complaint, innermost first, with files named as the site map does.

@@ -105,6 +105,8 @@ pub struct Tree {
     pub infeasible_count: u64,
     /// The first of them.
     pub infeasible: Vec<DeadEnd>,
+    /// The events on the way to each of them, in sum.
+    infeasible_events: usize,
     /// Partial paths of which it is not known whether they are feasible.
     pub unknown: u64,
     /// Partial paths beyond a bound.
@@ -208,8 +210,11 @@ pub enum Finished {
 
 /// The least time for alternatives of the oracle.
 const LEAST_ORACLE_TIME: Duration = Duration::from_millis(500);
-/// The maximum of dead ends that are kept for the report.
+/// The maximum of dead ends that are kept for the report, and of events on the way to all of them: long
+/// paths have many of them, and each is reported from its beginning.
 const MAX_DEAD_ENDS: usize = 4096;
+/// See [`MAX_DEAD_ENDS`].
+const MAX_DEAD_END_EVENTS: usize = 1 << 17;
 
 impl<'a> Explorer<'a> {
     /// Nothing was run yet.
@@ -387,7 +392,9 @@ impl<'a> Explorer<'a> {
 
     fn dead_end(&mut self, pending: &Pending) {
         self.tree.infeasible_count += 1;
-        if self.tree.infeasible.len() < MAX_DEAD_ENDS {
+        self.tree.infeasible_events += pending.fork.event;
+        let has_room = self.tree.infeasible_events < MAX_DEAD_END_EVENTS;
+        if self.tree.infeasible.len() < MAX_DEAD_ENDS && has_room {
             self.tree.infeasible.push(DeadEnd {
                 visit: pending.visit.clone(),
                 fork: pending.fork,

@@ -80,6 +80,7 @@ pub struct Lead {
     /// `T1`, `T2`, …
     pub test: String,
     /// The program's file.
+    #[serde(with = "names::path")]
     pub program: PathBuf,
 }
 

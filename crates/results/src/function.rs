@@ -1,6 +1,7 @@
 //! What `nearmiss explore` found out about one function.
 
 use std::collections::BTreeMap;
+use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
@@ -89,6 +90,11 @@ impl FunctionReport {
     /// The JSON form, for people to read too.
     pub fn to_json(&self) -> String {
         crate::to_json(self)
+    }
+
+    /// Writes the JSON form.
+    pub fn write_json(&self, to: impl Write) -> io::Result<()> {
+        crate::write_json(self, to)
     }
 
     /// Reads the JSON form.

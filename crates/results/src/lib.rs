@@ -25,6 +25,8 @@ pub use library::{Library, LibraryFunction};
 pub use memory::{Block, Memory, Role, Value, Variable};
 pub use summary::{Checks, LostCall, Note, Queries, Recorded, Summary, Uninitialised};
 
+use std::io::{self, Write};
+
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +76,13 @@ fn to_json<T: Serialize>(report: &T) -> String {
     let mut text = serde_json::to_string_pretty(report).expect("plain data serialises");
     text.push('\n');
     text
+}
+
+/// Writes the JSON form piece by piece: that of a long exploration need not fit into memory.
+fn write_json<T: Serialize>(report: &T, mut to: impl Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(&mut to, report)?;
+    to.write_all(b"\n")?;
+    to.flush()
 }
 
 /// Reads a report that says its version, and refuses any other than [`VERSION`].

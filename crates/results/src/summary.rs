@@ -114,6 +114,7 @@ pub struct Recorded {
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub test: String,
     /// The program's file.
+    #[serde(with = "names::path")]
     pub program: PathBuf,
     /// How it ended: `exit 1`, `signal 6`.
     pub ended: String,

@@ -42,6 +42,8 @@ pub unsafe extern "C" fn nearmiss_symbolic(memory: *mut u8, size: usize, name: *
         // SAFETY: as promised by the caller.
         unsafe { system::text(name) }
     };
+    // As KLEE does; `libc/replay.c` too.
+    let name = if name.is_empty() { b"unnamed" } else { name };
     let index = next_index(name);
     replay::with_content(name, index, |content| {
         // SAFETY: both have that many bytes.

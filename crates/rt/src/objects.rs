@@ -171,6 +171,13 @@ impl Objects {
         best
     }
 
+    /// The live object that starts last before `address` or there, whether or not it reaches so far.
+    pub fn find_before(&self, address: u64) -> Option<Object> {
+        let link = self.floor(address);
+        let object = (link != NONE).then(|| self.node(link).object);
+        object.filter(|object| object.live)
+    }
+
     /// The object that contains `address`, whether it lives or was freed.
     pub fn find(&self, address: u64) -> Option<Object> {
         let link = self.floor(address);

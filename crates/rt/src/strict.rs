@@ -33,6 +33,8 @@ enum Verdict {
     Right,
     /// It fails so.
     Wrong(Kind),
+    /// It fails in this run, but the size of its object depends on the input: for another it is right.
+    Depends(Object),
     /// Nothing is known of this memory.
     Unknown,
 }
@@ -62,6 +64,10 @@ impl Runtime {
         match self.judge(base, span) {
             Verdict::Right => {}
             Verdict::Wrong(kind) => self.check_failed_as(kind, span.site),
+            Verdict::Depends(object) => {
+                let inside = self.inside(span, object);
+                self.check_that(span.kind(), inside, span.site);
+            }
             Verdict::Unknown => self.trace.note(NoteKind::Bounds, span.site, 1),
         }
     }
@@ -71,21 +77,25 @@ impl Runtime {
         if address < NULL_PAGE {
             return Verdict::Wrong(Kind::NullDereference);
         }
-        let beyond = Verdict::Wrong(span.kind());
         if let Some(meant) = self.object_of_base(base) {
-            return match holds(&meant, span) {
-                true => Verdict::Right,
-                false => beyond,
-            };
+            return self.judge_in(meant, span);
         }
         match self.objects.find(address) {
-            Some(object) if object.live => match holds(&object, span) {
-                true => Verdict::Right,
-                false => beyond,
-            },
+            Some(object) if object.live => self.judge_in(object, span),
             Some(object) if object.kind == ObjectKind::Heap => Verdict::Wrong(Kind::UseAfterFree),
             Some(_) => Verdict::Right,
-            None => self.judge_unknown(address, beyond),
+            None => self.judge_unknown(address, span),
+        }
+    }
+
+    /// An access that is meant for an object.
+    fn judge_in(&self, object: Object, span: &Span) -> Verdict {
+        if holds(&object, span) {
+            Verdict::Right
+        } else if object.size_label != CONCRETE && !self.is_fixed(object.size_label) {
+            Verdict::Depends(object)
+        } else {
+            Verdict::Wrong(span.kind())
         }
     }
 
@@ -97,10 +107,17 @@ impl Runtime {
     }
 
     /// Memory that is no object.
-    fn judge_unknown(&self, address: u64, beyond: Verdict) -> Verdict {
+    fn judge_unknown(&self, address: u64, span: &Span) -> Verdict {
+        if let Some(before) = self.objects.find_before(address)
+            && before.kind == ObjectKind::Heap
+            && before.size_label != CONCRETE
+            && address - before.start < before.size.saturating_add(gap_behind(before.size))
+        {
+            return self.judge_in(before, span);
+        }
         let next = self.objects.find_live(address + HEADER);
         if next.is_some_and(|next| next.kind == ObjectKind::Heap) {
-            return beyond;
+            return Verdict::Wrong(span.kind());
         }
         let (low, high) = self.heap;
         if (low..high).contains(&address) {

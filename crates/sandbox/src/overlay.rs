@@ -60,11 +60,22 @@ pub fn places(spec: &Spec, users: Users) -> Vec<PathBuf> {
             let is_enough = path == *root || users == Users::System || !is_scratch(root);
             reaches && is_enough
         };
-        if !places.iter().any(covers) {
-            places.push(path);
+        if places.iter().any(covers) {
+            continue;
         }
+        // An overlay has of another file system beneath it only the directory that it is mounted on.
+        let is_hidden = |root: &PathBuf| path.starts_with(root) && device(&path) != device(root);
+        let is_hidden = places.iter().any(is_hidden);
+        places.push(if is_hidden { mount_point(&path) } else { path });
     }
     places
+}
+
+/// The directory that the file system of a path is mounted on.
+fn mount_point(path: &Path) -> PathBuf {
+    let is_same = |above: &&Path| device(above) == device(path);
+    let inside = path.ancestors().take_while(is_same);
+    inside.last().unwrap_or(path).to_path_buf()
 }
 
 /// Whether programs expect to be able to write there.

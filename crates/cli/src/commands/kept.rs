@@ -2,6 +2,7 @@
 //! one for each function that was explored.
 
 use std::fs;
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -45,7 +46,9 @@ pub fn directory_of(name: &str, campaign: &Path) -> PathBuf {
 /// Keeps the report of an exploration beside what it was made from.
 pub fn keep(report: &FunctionReport, directory: &Path) -> Result<(), String> {
     let path = directory.join(REPORT);
-    fs::write(&path, report.to_json()).map_err(|error| format!("{}: {error}", path.display()))
+    let file = fs::File::create(&path);
+    let written = file.and_then(|file| report.write_json(BufWriter::new(file)));
+    written.map_err(|error| format!("{}: {error}", path.display()))
 }
 
 /// The last exploration of this name.

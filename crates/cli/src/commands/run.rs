@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use nearmiss_campaign::tally::Tally;
 use nearmiss_engine::Target;
+use nearmiss_results::Report;
 
 use crate::arguments::RunArguments;
 use crate::commands::settings::{self, Defaults};
 use crate::display::{Display, Mode, campaign};
-use crate::{FOUND, NOTHING, environment, signals};
+use crate::{FOUND, NOTHING, TROUBLE, environment, signals};
 
 /// A program that is run by hand: somebody waits for the answer.
 const DEFAULTS: Defaults = Defaults {
@@ -32,11 +33,16 @@ pub fn run(arguments: RunArguments) -> Result<u8, String> {
     display.finish();
     let report = report.map_err(|error| error.to_string())?;
     settings::tell(&report, &arguments.analysis)?;
-    Ok(if report.findings.is_empty() {
-        NOTHING
-    } else {
-        FOUND
-    })
+    Ok(status(&report))
+}
+
+/// Where failures could not be confirmed for lack of a twin, no finding does not look as if all were fine.
+fn status(report: &Report) -> u8 {
+    match (report.findings.is_empty(), &report.summary.unconfirmable) {
+        (false, _) => FOUND,
+        (true, Some(_)) => TROUBLE,
+        (true, None) => NOTHING,
+    }
 }
 
 fn target(command: Vec<std::ffi::OsString>) -> Result<Target, String> {

@@ -48,6 +48,12 @@ impl Files {
             if !path.is_file() {
                 return Err(BuildError::NoSuchFile(name.clone()));
             }
+            if path.to_str().is_none() {
+                return Err(format!(
+                    "{}: explore needs names in UTF-8, of the file and of its directories",
+                    path.display()
+                ));
+            }
             match kind(name) {
                 Kind::Linked => files.linked.push(path),
                 Kind::Other => return Err(BuildError::UnknownKind(name.clone())),

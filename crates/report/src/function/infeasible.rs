@@ -19,7 +19,12 @@ pub fn block(report: &FunctionReport, detail: Detail) -> String {
         return String::new();
     }
     let by_precondition = report.infeasible.iter().filter(|it| it.precondition);
-    let count = counted(report.infeasible.len() as u64, "infeasible partial path");
+    let kept = report.infeasible.len() as u64;
+    let all = report.figures.infeasible.max(kept);
+    let mut count = counted(all, "infeasible partial path");
+    if kept < all {
+        count += &format!(", of which the first {kept}");
+    }
     let because = match (by_precondition.count(), &report.precondition) {
         (0, _) | (_, None) => String::new(),
         (all, Some(name)) if all == report.infeasible.len() => {

@@ -16,6 +16,8 @@ pub enum BuildError {
     // What the user asks for cannot be done.
     /// A file that was given is not there.
     NoSuchFile(PathBuf),
+    /// A file, or a directory that it lies in, has a name that is not UTF-8.
+    NotUtf8(PathBuf),
     /// A file that was given is of no kind that can be used.
     UnknownKind(PathBuf),
     /// None of the files is a source.
@@ -105,6 +107,11 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BuildError::NoSuchFile(name) => write!(f, "{}: there is no such file", name.display()),
+            BuildError::NotUtf8(path) => write!(
+                f,
+                "{}: explore needs names in UTF-8, of the file and of its directories",
+                path.display()
+            ),
             BuildError::UnknownKind(name) => write!(f, "{}: {UNKNOWN_KIND}", name.display()),
             BuildError::NoSource => write!(f, "no C file is given"),
             BuildError::CompileCommands(path, error) => {

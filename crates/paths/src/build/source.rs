@@ -49,10 +49,7 @@ impl Files {
                 return Err(BuildError::NoSuchFile(name.clone()));
             }
             if path.to_str().is_none() {
-                return Err(format!(
-                    "{}: explore needs names in UTF-8, of the file and of its directories",
-                    path.display()
-                ));
+                return Err(BuildError::NotUtf8(path));
             }
             match kind(name) {
                 Kind::Linked => files.linked.push(path),

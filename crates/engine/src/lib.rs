@@ -5,7 +5,7 @@
 //! | `run`, `test` | the commands, from beginning to end |
 //! | [`record`] | the user's own run, recorded |
 //! | `explore` | all tests, stage by stage: their own paths, those beside them, those behind these |
-//! | `lab`, `subject` | runs in the sandbox, counted; the programs they are of |
+//! | `executor`, `lab`, `subject` | runs in the sandbox, counted; the programs they are of |
 //! | [`analyse`](mod@analyse) | one walk over a path: which checks can fail, which forks can go another way |
 //! | [`lengths`] | lengths of inputs: what the path implies, the nearest that will do |
 //! | `alphabet` | what holds of bytes because of where they come from |
@@ -22,6 +22,7 @@ pub mod analyse;
 mod confirmer;
 mod defects;
 mod error;
+mod executor;
 mod explore;
 mod figures;
 mod inputs;

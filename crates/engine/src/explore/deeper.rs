@@ -14,9 +14,10 @@ use nearmiss_campaign::capsule::Capsule;
 use nearmiss_search::strategy::{Item, Nearest, NewOutcome, Outcome, Random, Rarest, Rule};
 use nearmiss_search::{Mix, Strategy};
 
+use super::Work;
 use super::derived::{Context, DerivedPath, Extent, ParentPath, PendingFlip, event_of_fork};
 use super::seed::Seed;
-use super::{Work, nodes};
+use super::tree::nodes;
 use crate::analyse::{Forks, Task};
 use crate::error::EngineError;
 

@@ -13,13 +13,15 @@ use nearmiss_trace::{Channel, RecordedPath};
 use serde::{Deserialize, Serialize};
 
 use super::seed::Seed;
-use super::{Work, is_fork, locked, nodes};
+use super::tree::{is_fork, nodes};
+use super::{Work, locked};
 use crate::analyse::{Analysis, Flip, Forks, Settled, Task};
 use crate::confirmer::{Case, Confirmer, Known};
 use crate::defects;
 use crate::error::EngineError;
+use crate::executor::Traced;
 use crate::invent::invent;
-use crate::lab::{Traced, tight_limits};
+use crate::lab::tight_limits;
 use crate::resize::Growth;
 use crate::subject::Subject;
 use crate::summary::is_whole;

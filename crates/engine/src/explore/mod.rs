@@ -18,6 +18,7 @@
 //! | [`deeper`] | the stage of derived paths |
 //! | [`derived`] | one derived path: its run, its checks, the flips that leave it |
 //! | [`seed`] | what is known of a test, and kept between two calls |
+//! | [`tree`] | a path's forks and nodes in the execution tree |
 //! | [`figures`] | what was done, in numbers |
 
 mod deeper;
@@ -26,23 +27,20 @@ mod figures;
 mod neighbours;
 mod own_path;
 mod seed;
+mod tree;
 
 use std::collections::HashMap;
-use std::hash::{Hash, Hasher};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
-use nearmiss_abi::channel::ChannelKind;
 use nearmiss_campaign::test_case::TestCase;
 use nearmiss_results::{EndReason, Exploration, Finding};
 use nearmiss_sandbox::Limits;
 use nearmiss_search::strategy::FIRST_DISTANCES;
-use nearmiss_search::{Known, Node, Schedule, Stage, Strategy, Trail, Unit};
+use nearmiss_search::{Known, Schedule, Stage, Strategy, Unit};
 use nearmiss_solve::Statistics;
-use nearmiss_trace::{Channel, Event, RecordedPath};
-use siphasher::sip::SipHasher13;
 
 use crate::defects::{Defects, Found};
 use crate::error::EngineError;
@@ -67,7 +65,7 @@ pub struct Explorer<'a> {
     pub subjects: Subjects,
     /// The nodes of the execution trees.
     known: Known,
-    /// Which test was the first of those that need to be looked at once, by their [`sameness`].
+    /// Which test was the first of those that need to be looked at once, by their [`tree::sameness`].
     first_there: Mutex<HashMap<u64, usize>>,
     /// What was found.
     defects: Mutex<Defects>,
@@ -430,50 +428,6 @@ impl Work<'_, '_> {
         }
         Ok(())
     }
-}
-
-/// Whether an event is a fork: a decision on input data.
-fn is_fork(event: &Event) -> bool {
-    event.is_decision()
-}
-
-/// The nodes of the execution tree along a path: the root, then one for each fork. That an input
-/// is long enough is no part of a path's name.
-fn nodes(path: &RecordedPath, program: &Path) -> Vec<Node> {
-    let mut trail = Trail::root(shape(path, program));
-    let mut nodes = vec![trail.node()];
-    for event in path.events.iter().filter(|event| is_fork(event)) {
-        nodes.push(match event.implied.is_some() {
-            true => trail.node(),
-            false => trail.go(event.site.0, event.choice),
-        });
-    }
-    nodes
-}
-
-/// What two executions must have in common for their forks to be comparable: the program, and its
-/// arguments but for what is in them. Whether two have the same files shows only later.
-fn shape(path: &RecordedPath, program: &Path) -> u64 {
-    let mut hasher = SipHasher13::new();
-    program.hash(&mut hasher);
-    let is_argument = |one: &&Channel| one.kind == ChannelKind::Argument;
-    path.channels
-        .iter()
-        .filter(is_argument)
-        .count()
-        .hash(&mut hasher);
-    hasher.finish()
-}
-
-/// What two tests must have in common for one of them to be enough: the end of their paths, and
-/// how large their inputs are. The same path with a larger input may do more on concrete data.
-fn sameness(path: &RecordedPath, end: Node) -> u64 {
-    let mut hasher = SipHasher13::new();
-    (end.0, path.events.len()).hash(&mut hasher);
-    for channel in path.channels.iter().filter(|one| one.piece.is_none()) {
-        (channel.kind as u8, channel.index, channel.content.len()).hash(&mut hasher);
-    }
-    hasher.finish()
 }
 
 fn locked<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {

@@ -11,12 +11,14 @@ use nearmiss_judge::spot;
 use nearmiss_search::{Course, Executor, Node, Step, depth_bound};
 use nearmiss_trace::{Channel, Event};
 
+use super::Work;
 use super::derived::{Context, Extent, ParentPath, PendingFlip};
 use super::seed::{Progress, Seed};
-use super::{Work, is_fork, nodes};
+use super::tree::{is_fork, nodes};
 use crate::analyse::{Forks, Task, can_flip};
 use crate::error::EngineError;
-use crate::lab::{Traced, limits};
+use crate::executor::Traced;
+use crate::lab::limits;
 use crate::subject::Subject;
 
 /// Forks that are asked about beyond those that can be needed.

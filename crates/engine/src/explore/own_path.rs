@@ -15,12 +15,14 @@ use nearmiss_search::{Executor, Node};
 use nearmiss_trace::{RawTrace, RecordedPath};
 
 use super::seed::{Progress, Seed, Standing, State};
-use super::{Work, locked, nodes, sameness};
+use super::tree::{nodes, sameness};
+use super::{Work, locked};
 use crate::analyse::{Analysis, Task};
 use crate::confirmer::{Case, Confirmer, Known, describe};
 use crate::defects::{self, Found};
 use crate::error::EngineError;
-use crate::lab::{RunError, Traced, digest, limits, reads_input};
+use crate::executor::{RunError, Traced, digest, reads_input};
+use crate::lab::limits;
 use crate::subject::Subject;
 use crate::summary::summarise;
 

@@ -95,8 +95,10 @@ int NM_MODEL(setenv)(const char *name, const char *value, int replace)
     bool is_kept = !replace && __nm_real_getenv(name) != NULL;
     int error = __nm_real_setenv(name, value, replace);
     char *copy = error == 0 && !is_kept ? __nm_real_getenv(name) : NULL;
-    if (copy != NULL)
+    if (copy != NULL) {
         __nm_move_labels(copy, value, __nm_real_strlen(value) + 1);
+        __nm_in_environment(copy, __nm_real_strlen(copy));
+    }
     return error;
 }
 
@@ -109,5 +111,6 @@ int NM_MODEL(putenv)(char *string)
     string = (char *)__nm_recorded_pointer(string);
     const char *end = __nm_real_strchrnul(string, '=');
     fix_name(string, (size_t)(end - string));
+    __nm_in_environment(string, __nm_real_strlen(string));
     return __nm_real_putenv(string);
 }

@@ -75,6 +75,8 @@ size_t __nm_open_length(const char *start, size_t length);
 void __nm_end_string(char *end, size_t length);
 /* The labels of `size` bytes (as many as in this run) go where the bytes went. */
 void __nm_move_labels(void *to, const void *from, size_t size);
+/* `size` bytes became part of the environment. */
+void __nm_in_environment(const char *text, size_t size);
 /* From here on the value is what it is in this run; lengths of inputs stay symbolic. Returned
  * without its label. */
 size_t __nm_settle(size_t value);

@@ -25,6 +25,7 @@ WEAK size_t __nm_recorded(size_t value) { return value; }
 WEAK bool __nm_moves(const void *pointer) { return (void)pointer, false; }
 WEAK const void *__nm_recorded_pointer(const void *pointer) { return pointer; }
 WEAK void __nm_read_as_float(const void *start, size_t size) { (void)start, (void)size; }
+WEAK void __nm_in_environment(const char *text, size_t size) { (void)text, (void)size; }
 WEAK void __nm_unfollowed(const void *start) { (void)start; }
 WEAK size_t __nm_room(const void *start) { return (void)start, 0; }
 WEAK bool __nm_ends_line(const char *byte) { return (void)byte, false; }

@@ -5,10 +5,8 @@ use core::ptr;
 
 use nearmiss_abi::shadow::{GlobalRow, PointerRow, RED_ZONE, SUMMARY_MASK, SummaryWords, ZONED};
 
-use crate::models::real;
 use crate::objects::{Object, ObjectKind};
 use crate::runtime::Runtime;
-use crate::system;
 use crate::turn::is_alone;
 
 /// Programs and shared libraries that can be registered at a time.
@@ -200,26 +198,7 @@ impl Runtime {
                 self.shadow.first_label(row.start, size).is_some()
             })
         };
-        self.registered.iter().any(is_symbolic) || self.environment_shows_labels()
-    }
-
-    fn environment_shows_labels(&self) -> bool {
-        // SAFETY: libc's variable, a list that ends with a null pointer, of strings.
-        unsafe {
-            let mut next = real::environ;
-            while !next.is_null() && !(*next).is_null() {
-                let text = system::text(*next);
-                if self
-                    .shadow
-                    .first_label(*next as u64, text.len() as u64)
-                    .is_some()
-                {
-                    return true;
-                }
-                next = next.add(1);
-            }
-        }
-        false
+        self.registered.iter().any(is_symbolic) || self.environment_is_symbolic
     }
 
     /// Whether the code at this address is part of an instrumented program or library.

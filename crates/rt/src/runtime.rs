@@ -70,6 +70,9 @@ pub struct Runtime {
     pub updated_elements: u64,
     /// The object that the last of these stores was about: start and size.
     pub last_updated: (u64, u64),
+    /// Whether a variable of the environment was symbolic. Its list is not looked at: a program that names
+    /// `environ` is taken for one that reads all variables, and this one is part of every program.
+    pub environment_is_symbolic: bool,
     /// Whether a module's variables are not in `objects` yet.
     pub new_globals: bool,
     /// Programs and libraries.
@@ -104,6 +107,7 @@ impl Runtime {
             chosen_elements: 0,
             updated_elements: 0,
             last_updated: (0, 0),
+            environment_is_symbolic: false,
             new_globals: false,
             registered: [Registered::FREE; MOST_MODULES],
             used_places: 0,

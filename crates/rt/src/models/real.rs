@@ -143,7 +143,6 @@ unsafe extern "C" {
     pub static stdin: *mut File;
     /// The first of all open streams.
     pub static _IO_list_all: *mut File;
-    pub static environ: *const *const u8;
     pub static stdout: *mut File;
     pub fn fopen(path: *const u8, mode: *const u8) -> *mut File;
     pub fn fopen64(path: *const u8, mode: *const u8) -> *mut File;

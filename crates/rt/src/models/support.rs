@@ -104,6 +104,15 @@ pub extern "C" fn __nm_move_labels(to: u64, from: u64, size: u64) {
     turn::with((), |runtime| runtime.shadow.copy(to, from, size));
 }
 
+/// `size` bytes became part of the environment.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_in_environment(text: u64, size: u64) {
+    Call::take(__nm_in_environment as *const () as u64);
+    turn::with((), |runtime| {
+        runtime.environment_is_symbolic |= runtime.shadow.first_label(text, size).is_some();
+    });
+}
+
 /// The value keeps its recorded value from here on; a length of an input need not. Returned
 /// without its label.
 #[unsafe(no_mangle)]

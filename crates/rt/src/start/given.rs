@@ -100,6 +100,7 @@ impl Runtime {
         let channel = self.add_channel(ChannelKind::Environment, 0, name, value);
         if let Some(channel) = channel {
             let place = (value.as_ptr() as u64, value.len() as u64);
+            self.environment_is_symbolic = true;
             // SAFETY: as promised by the caller.
             unsafe { self.label_string(channel, place) };
         }

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use nearmiss_campaign::capsule::Capsule;
-use nearmiss_search::strategy::{Item, Nearest, NewOutcome, Outcome, Random, Rarest, Rule};
+use nearmiss_search::strategy::{Item, Nearest, NewOutcome, Newest, Outcome, Random, Rarest, Rule};
 use nearmiss_search::{Mix, Strategy};
 
 use super::Work;
@@ -66,9 +66,10 @@ pub struct Pool {
 
 impl Default for Pool {
     fn default() -> Pool {
-        // The nearest to the test, what no run has done, what few have done, and anything.
+        // What no run has done, the deepest, the nearest to the test, what few have done, and anything.
         let rules: Vec<Box<dyn Rule<Lead>>> = vec![
             Box::new(NewOutcome),
+            Box::new(Newest),
             Box::new(Nearest),
             Box::new(Rarest),
             Box::<Random>::default(),

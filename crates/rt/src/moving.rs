@@ -16,12 +16,14 @@
 //! for it, so a condition about the choice does not say that the piece is longer than that.
 //!
 //! Where the places cannot be chosen from, the path assumes that the address is no lower than the
-//! recorded one, and says so ([`NO_LOWER`]): shorter inputs are another way there.
+//! recorded one, and says so ([`NO_LOWER`]): shorter inputs are another way there. A load of which not
+//! even the piece is known (two lengths, half a length, `n > 3 ? 3 : 0`) is noted: its byte is a guess.
 
 mod flags;
 
 use nearmiss_abi::channel::{ChannelRow, PIECE_LINE, PIECE_WHOLE};
 use nearmiss_abi::event::{Event, EventKind, NO_LOWER};
+use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::Op;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label, TERM_CHOSEN, Term};
@@ -67,6 +69,8 @@ impl Runtime {
     ) -> Label {
         let loaded = self.load(access.address, access.size, access.value);
         let Some(moving) = self.moving(address.label) else {
+            // What other lengths find at other addresses is not known: the recorded byte is a guess.
+            self.lost(address.label, NoteKind::Address, site);
             self.no_lower(address, site);
             return loaded;
         };

@@ -356,7 +356,8 @@ impl Work<'_, '_> {
         defects::take_in(&mut seed.state.found, found);
         self.count(seed, &analysis);
         let sites = &context.subject.program.sites;
-        seed.state.progress.is_incomplete |= analysis.stopped || !is_whole(&traced.path, sites);
+        let is_checked = !analysis.stopped && analysis.unchosen == 0;
+        seed.state.progress.is_incomplete |= !is_checked || !is_whole(&traced.path, sites);
         locked(&self.explorer.figures).exploration.divergences += divergences;
         Ok(analysis)
     }

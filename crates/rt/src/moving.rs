@@ -16,8 +16,8 @@
 //! for it, so a condition about the choice does not say that the piece is longer than that.
 //!
 //! Where the places cannot be chosen from, the path assumes that the address is no lower than the
-//! recorded one, and says so ([`NO_LOWER`]): shorter inputs are another way there. A load of which not
-//! even the piece is known (two lengths, half a length, `n > 3 ? 3 : 0`) is noted: its byte is a guess.
+//! recorded one, and says so ([`NO_LOWER`]): shorter inputs are another way there. An access of which
+//! not even the piece is known (two lengths, half a length, `n > 3 ? 3 : 0`) is noted: its byte is a guess.
 
 mod flags;
 
@@ -110,7 +110,12 @@ impl Runtime {
             return self.open_end_stored(access.address, address.label);
         }
         let lowest = checked.object.map_or(access.address, |object| object.start);
-        let moving = self.moving(address.label).filter(|_| access.size == 1);
+        let moving = self.moving(address.label);
+        if moving.is_none() {
+            // What other lengths overwrite, and what stays here then, is not known.
+            self.lost(address.label, NoteKind::Address, site);
+        }
+        let moving = moving.filter(|_| access.size == 1);
         let most = moving.map_or(0, |moving| {
             moving.recorded.min(access.address.saturating_sub(lowest))
         });

@@ -46,7 +46,7 @@ events! {
     CheckFailed = 4, "check-failed";
     /// The term `label` was fixed to its recorded value, because what follows is not modelled
     /// (`aux` is the [`crate::note::NoteKind`]). A constraint of the path.
-    Fixed = 5, "fixed";
+    Concretized = 5, "concretized";
     /// The harness assumes that the one-bit term `label` is as the event's truth says; an assumption
     /// that is false ends the run.
     ///

@@ -7,9 +7,9 @@
 use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ptr::null;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use crate::past_deadline;
+use crate::{Deadline, past_deadline};
 
 /// A term of one [`Bitwuzla`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -102,7 +102,7 @@ pub struct Bitwuzla {
     options: *mut c_void,
     solver: *mut c_void,
     /// Read by the callback that Bitwuzla holds, which is why it has a place of its own.
-    deadline: Box<Cell<Instant>>,
+    deadline: Box<Cell<Deadline>>,
 }
 
 impl Default for Bitwuzla {
@@ -114,7 +114,8 @@ impl Default for Bitwuzla {
 impl Bitwuzla {
     /// An instance without assertions that can give models.
     pub fn new() -> Bitwuzla {
-        let deadline = Box::new(Cell::new(Instant::now()));
+        let over = Deadline::after(Duration::ZERO, Instant::now());
+        let deadline = Box::new(Cell::new(over));
         // SAFETY: each call gets what the ones before it have made. The callback reads the
         // deadline, which lives as long as the solver, and only during checks.
         unsafe {
@@ -185,7 +186,7 @@ impl Bitwuzla {
 
     /// Whether all assertions and, for this once, all assumptions can hold together; `None`
     /// when the deadline was reached first.
-    pub fn check(&mut self, assumptions: &[Term], deadline: Instant) -> Option<bool> {
+    pub fn check(&mut self, assumptions: &[Term], deadline: Deadline) -> Option<bool> {
         self.deadline.set(deadline);
         // SAFETY: pointer and count are those of the slice, which is not written to.
         let result = unsafe {
@@ -242,7 +243,8 @@ mod tests {
         let two = solver.constant(128, 2);
         let assumed = solver.term(Kind::Equal, &[a, two]);
         solver.assert(equal);
-        let deadline = Instant::now() + Duration::from_secs(20);
+        let time = Duration::from_secs(20);
+        let deadline = Deadline::after(time, Instant::now() + time);
         assert_eq!(solver.check(&[assumed], deadline), Some(true));
         assert_eq!(solver.value(a), 2);
         assert_eq!(solver.value(b) << 1, 1 << 100);

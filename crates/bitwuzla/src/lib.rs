@@ -5,6 +5,7 @@
 //! A check ends at a deadline without an answer.
 
 pub mod bitvector;
+pub mod deadline;
 pub mod sat;
 
 // Links the objects of CaDiCaL, behind ours.
@@ -13,7 +14,8 @@ use cadical as _;
 use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+
+pub use deadline::Deadline;
 
 /// Set from outside when no answer is wanted any more.
 static INTERRUPTION: OnceLock<&'static AtomicBool> = OnceLock::new();
@@ -31,7 +33,7 @@ fn is_interrupted() -> bool {
 /// The callback that both solvers poll while they search: whether it is time to stop.
 extern "C" fn past_deadline(state: *mut c_void) -> c_int {
     // SAFETY: `state` is the deadline that the caller of the solver keeps alive during the
-    // call, and nobody writes to it.
-    let deadline = unsafe { &*state.cast::<Instant>() };
-    c_int::from(Instant::now() >= *deadline || is_interrupted())
+    // call, and nothing writes to it.
+    let deadline = unsafe { &*state.cast::<Deadline>() };
+    c_int::from(deadline.is_over() || is_interrupted())
 }

@@ -2,9 +2,8 @@
 
 use std::ffi::{c_int, c_void};
 use std::ptr::{NonNull, from_ref};
-use std::time::Instant;
 
-use crate::past_deadline;
+use crate::{Deadline, past_deadline};
 
 /// An instance of CaDiCaL.
 pub struct Sat {
@@ -70,7 +69,7 @@ impl Sat {
         &mut self,
         assumptions: impl IntoIterator<Item = i32>,
         conflicts: Option<u32>,
-        deadline: Instant,
+        deadline: Deadline,
     ) -> Option<bool> {
         for literal in assumptions {
             // SAFETY: the instance is alive; the literal is not zero.
@@ -108,10 +107,11 @@ impl Drop for Sat {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::time::Duration;
+    use std::time::{Duration, Instant};
 
-    fn soon() -> Instant {
-        Instant::now() + Duration::from_secs(10)
+    fn soon() -> Deadline {
+        let time = Duration::from_secs(10);
+        Deadline::after(time, Instant::now() + time)
     }
 
     #[test]

@@ -7,7 +7,6 @@
 //! | [`chance`] | what it got by chance and is given again |
 //! | [`kept`] | copies of a capsule's files that no other command removes |
 //! | [`test_case`] | a recorded execution |
-//! | [`tally`] | how far a campaign has come |
 
 pub mod capsule;
 pub mod chance;
@@ -16,7 +15,6 @@ mod error;
 pub mod kept;
 mod letters;
 pub mod store;
-pub mod tally;
 pub mod test_case;
 
 pub use capsule::{Capsule, Options, Origin};

@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 use nearmiss_campaign::capsule::Capsule;
 use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::spot::Check;
-use nearmiss_judge::{Complaint, Expected, Trial, Verdict, confirm, identity, nearness};
+use nearmiss_judge::{Complaint, Expected, Trial, Verdict, confirm, defects, identity, nearness};
 use nearmiss_results::{Finding, Status};
 use nearmiss_solve::Model;
 use nearmiss_trace::{Channel, RecordedPath};
 
 use crate::analyse::{Analysis, Candidate};
-use crate::defects::{Found, is_better, take_in};
+use crate::defects::{Found, take_in};
 use crate::error::EngineError;
 use crate::invent::{Invented, contents_of, invent};
 use crate::lengths::resizes;
@@ -95,9 +95,11 @@ impl<'a> Confirmer<'a> {
         }
         if self.case.is_own() {
             // The twin is built before the clock runs.
-            let Trials { lab, subject, .. } = self.trials;
-            let bench = lab.bench;
-            let _ = subject.twin(bench.config, bench.campaign.root(), bench.tally);
+            let Trials {
+                worker, subject, ..
+            } = self.trials;
+            let shared = worker.shared;
+            let _ = subject.twin(shared.config, shared.campaign.root(), shared.tally);
             let least = Instant::now() + LEAST_TIME;
             self.trials.deadline = self.trials.deadline.max(least);
         }
@@ -161,7 +163,7 @@ impl<'a> Confirmer<'a> {
 
     fn add(&mut self, found: Found) {
         let known = self.known_as(&found.finding);
-        if known.is_none_or(|known| is_better(&found.finding, known)) {
+        if known.is_none_or(|known| defects::is_better(&found.finding, known)) {
             take_in(&mut self.found, vec![found]);
         }
     }
@@ -275,10 +277,10 @@ impl<'a> Confirmer<'a> {
     }
 
     fn invent(&self, changes: &Model, growth: Growth) -> Result<Invented, EngineError> {
-        let bench = self.trials.lab.bench;
+        let shared = self.trials.worker.shared;
         let (capsule, channels) = (self.case.capsule, &self.case.path.channels);
-        let invented = invent(capsule, channels, changes, growth, &bench.new_directory());
-        Ok(invented.map_err(|error| bench.campaign.failed(error))?)
+        let invented = invent(capsule, channels, changes, growth, &shared.new_directory());
+        Ok(invented.map_err(|error| shared.campaign.failed(error))?)
     }
 }
 

@@ -2,14 +2,14 @@
 //! smallest change.
 
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
 
 use nearmiss_campaign::capsule::Capsule;
 use nearmiss_campaign::kept;
 use nearmiss_campaign::store::USUAL_DIRECTORY;
-use nearmiss_judge::identity::is_same;
-use nearmiss_judge::nearness;
+use nearmiss_judge::defects::merge;
 use nearmiss_results::{Finding, Input, Lead, Status};
 use serde::{Deserialize, Serialize};
 
@@ -28,34 +28,11 @@ pub struct Found {
 /// The defects of a campaign, in the order in which they were found.
 #[derive(Debug)]
 pub struct Defects {
-    all: Vec<Defect>,
+    findings: Vec<Finding>,
+    /// The tests that lead to each, and the program of each test.
+    tests: Vec<BTreeMap<String, PathBuf>>,
     /// How they are replayed; the number follows.
     replay: String,
-}
-
-#[derive(Debug)]
-struct Defect {
-    finding: Finding,
-    /// The tests that lead to it, and the program of each.
-    tests: BTreeMap<String, PathBuf>,
-}
-
-impl Defect {
-    /// Another test leads to it.
-    fn add(&mut self, test: String, program: PathBuf) {
-        self.tests.insert(test, program);
-        let finding = &mut self.finding;
-        finding.tests = self.tests.len() as u64;
-        let named = self.tests.iter().filter(|(test, _)| !test.is_empty());
-        let leads = named.map(|(test, program)| Lead {
-            test: test.clone(),
-            program: program.clone(),
-        });
-        finding.leads = leads.collect();
-        finding
-            .leads
-            .sort_by_key(|lead| (lead.test.len(), lead.test.clone()));
-    }
 }
 
 impl Defects {
@@ -66,7 +43,8 @@ impl Defects {
             false => format!("nearmiss replay --dir {}", directory.display()),
         };
         Defects {
-            all: Vec::new(),
+            findings: Vec::new(),
+            tests: Vec::new(),
             replay,
         }
     }
@@ -74,95 +52,80 @@ impl Defects {
     /// Adds a failure that a test leads to. Its input is kept in `inputs` if it is the first of
     /// its defect, or nearer to its test than the one before. Says whether the defect is new.
     pub fn add(&mut self, found: &Found, inputs: &Path) -> io::Result<bool> {
-        let test = found.finding.test.clone();
-        let known = self
-            .all
-            .iter()
-            .position(|defect| is_same(&defect.finding, &found.finding));
-        let is_new = known.is_none();
-        let position = known.unwrap_or(self.all.len());
-        let id = format!("NM-{}", position + 1);
-        if is_new {
-            let finding = self.keep(found, &id, inputs)?;
-            self.all.push(Defect {
-                finding,
-                tests: BTreeMap::new(),
-            });
-        } else if is_better(&found.finding, &self.all[position].finding) {
-            let before = self.all[position].finding.distance;
-            self.all[position].finding = self.keep(found, &id, inputs)?;
-            meet_at(&mut self.all[position].finding, before);
-        } else {
-            meet_at(&mut self.all[position].finding, found.finding.distance);
+        let campaign = inputs.parent().unwrap_or(inputs);
+        let replay = &self.replay;
+        let keep = |_, position: usize| -> io::Result<Finding> {
+            let id = format!("NM-{}", position + 1);
+            let replay = format!("{replay} {id}");
+            let finding = found.moved_to(&inputs.join(&id), campaign)?.finding;
+            Ok(Finding {
+                id,
+                replay,
+                ..finding
+            })
+        };
+        let merged = merge(&mut self.findings, found.finding.clone(), keep)?;
+        if merged.is_new {
+            self.tests.push(BTreeMap::new());
         }
-        self.all[position].add(test.id, test.program);
-        Ok(is_new)
+        let test = found.finding.test.clone();
+        self.add_lead(merged.position, test.id, test.program);
+        Ok(merged.is_new)
     }
 
-    /// Copies the input of a failure to where findings are kept; gives it its number.
-    fn keep(&self, found: &Found, id: &str, inputs: &Path) -> io::Result<Finding> {
-        let campaign = inputs.parent().unwrap_or(inputs);
-        let mut finding = found.moved_to(&inputs.join(id), campaign)?.finding;
-        finding.id = id.to_string();
-        finding.replay = format!("{} {id}", self.replay);
-        Ok(finding)
+    /// Another test leads to a defect.
+    fn add_lead(&mut self, position: usize, test: String, program: PathBuf) {
+        let tests = &mut self.tests[position];
+        tests.insert(test, program);
+        let named = tests.iter().filter(|(test, _)| !test.is_empty());
+        let mut leads: Vec<Lead> = named
+            .map(|(test, program)| Lead {
+                test: test.clone(),
+                program: program.clone(),
+            })
+            .collect();
+        leads.sort_by_key(|lead| (lead.test.len(), lead.test.clone()));
+        let finding = &mut self.findings[position];
+        finding.tests = tests.len() as u64;
+        finding.leads = leads;
     }
 
     /// A test that takes the path of another leads to the same defects.
     pub fn share(&mut self, first: &str, other: &str) {
-        for defect in &mut self.all {
-            if let Some(program) = defect.tests.get(first).cloned() {
-                defect.add(other.to_string(), program);
+        for position in 0..self.tests.len() {
+            if let Some(program) = self.tests[position].get(first).cloned() {
+                self.add_lead(position, other.to_string(), program);
             }
         }
     }
 
     /// The findings.
     pub fn findings(&self) -> Vec<Finding> {
-        self.all
-            .iter()
-            .map(|defect| defect.finding.clone())
-            .collect()
+        self.findings.clone()
     }
 
     /// How many there are.
     pub fn len(&self) -> usize {
-        self.all.len()
+        self.findings.len()
     }
 }
 
-/// Whether a finding is better than another of the same defect: seen rather than predicted, with an
-/// input that is nearer to the test's, near to the test's path.
-pub fn is_better(new: &Finding, old: &Finding) -> bool {
-    let rank = |finding: &Finding| {
-        let is_predicted = finding.status == Status::Unconfirmed;
-        (
-            is_predicted,
-            nearness::of_finding(finding),
-            finding.distance,
-        )
-    };
-    rank(new) < rank(old)
+impl AsRef<Finding> for Found {
+    fn as_ref(&self) -> &Finding {
+        &self.finding
+    }
 }
 
-/// A finding was also met at this distance.
-fn meet_at(finding: &mut Finding, distance: u32) {
-    finding.distance = finding.distance.min(distance);
+impl AsMut<Finding> for Found {
+    fn as_mut(&mut self) -> &mut Finding {
+        &mut self.finding
+    }
 }
 
-/// Adds failures to those that are known; of one defect the better one stays, with the smaller
-/// distance of both.
+/// Adds failures to those that are known.
 pub fn take_in(known: &mut Vec<Found>, new: Vec<Found>) {
-    for mut found in new {
-        let same = |one: &&mut Found| is_same(&one.finding, &found.finding);
-        match known.iter_mut().find(same) {
-            Some(old) if is_better(&found.finding, &old.finding) => {
-                meet_at(&mut found.finding, old.finding.distance);
-                *old = found;
-            }
-            Some(_) => {}
-            None => known.push(found),
-        }
+    for found in new {
+        let Ok(_) = merge(known, found, |found, _| Ok::<_, Infallible>(found));
     }
 }
 

@@ -3,11 +3,15 @@
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use nearmiss_campaign::CampaignError;
-use nearmiss_sandbox::SandboxError;
+use nearmiss_sandbox::{Exceeded, SandboxError};
 use nearmiss_suite::SuiteError;
 use nearmiss_trace::ReadError;
+use nearmiss_twin::{Judge, TwinError};
+
+use crate::executor::RunError;
 
 /// Why there is no report.
 #[derive(Debug)]
@@ -42,7 +46,9 @@ pub enum EngineError {
     /// Nothing can be run again without a sandbox.
     NeedsSandbox(SandboxError),
     /// The input could not be replayed.
-    Replay(String),
+    Replay(TrialError),
+    /// The recorded run could not be looked at, for this reason, as reports say it.
+    Skipped(String),
     /// The user stopped it before there was anything to report.
     Stopped,
 }
@@ -79,7 +85,8 @@ impl fmt::Display for EngineError {
             EngineError::NeedsSandbox(why) => write!(f, "executions cannot be run again: {why}"),
             EngineError::Campaign(error) => write!(f, "{error}"),
             EngineError::Suite(error) => write!(f, "{error}"),
-            EngineError::Replay(why) => write!(f, "{why}"),
+            EngineError::Replay(why) => why.fmt(f),
+            EngineError::Skipped(why) => f.write_str(why),
             EngineError::Stopped => write!(f, "stopped before anything was recorded"),
         }
     }
@@ -96,5 +103,52 @@ impl From<CampaignError> for EngineError {
 impl From<SuiteError> for EngineError {
     fn from(error: SuiteError) -> EngineError {
         EngineError::Suite(error)
+    }
+}
+
+impl From<TrialError> for EngineError {
+    fn from(error: TrialError) -> EngineError {
+        EngineError::Replay(error)
+    }
+}
+
+/// Why nothing is known of what an input does.
+#[derive(Clone, Debug)]
+pub enum TrialError {
+    /// The program itself recorded nothing.
+    NotRecorded(Arc<RunError>),
+    /// No twin of this kind is wanted.
+    Unwanted,
+    /// There is no twin of this kind, because this part of the program is not instrumented.
+    NotInstrumented(String),
+    /// The twin could not be built.
+    NotBuilt(Judge, Arc<TwinError>),
+    /// The program or its twin could not be run.
+    NotRun(Arc<SandboxError>),
+    /// The twin had to be ended before it had said anything.
+    Exceeded(Exceeded),
+}
+
+impl fmt::Display for TrialError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            TrialError::NotRecorded(error) => error.fmt(f),
+            TrialError::Unwanted => f.write_str("not wanted"),
+            TrialError::NotInstrumented(object) => write!(f, "{object} is not instrumented"),
+            TrialError::NotBuilt(Judge::Address, why) => {
+                write!(f, "its sanitizer twin could not be built: {why}")
+            }
+            TrialError::NotBuilt(Judge::Memory, why) => why.fmt(f),
+            TrialError::NotRun(error) => error.fmt(f),
+            TrialError::Exceeded(limit) => write!(f, "its sanitizer twin {limit}"),
+        }
+    }
+}
+
+impl std::error::Error for TrialError {}
+
+impl From<SandboxError> for TrialError {
+    fn from(error: SandboxError) -> TrialError {
+        TrialError::NotRun(Arc::new(error))
     }
 }

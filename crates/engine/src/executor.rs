@@ -20,13 +20,13 @@ use nearmiss_trace::{RawTrace, ReadError, RecordedPath};
 use siphasher::sip::SipHasher13;
 
 use crate::Config;
-use crate::lab::Lab;
+use crate::worker::Worker;
 
 /// Runs a program in the sandbox, each run in the world of a capsule.
 #[derive(Debug)]
 pub struct CapsuleExecutor<'a> {
     /// Where its runs are made and counted.
-    pub(crate) lab: &'a Lab<'a>,
+    pub(crate) worker: &'a Worker<'a>,
     /// The sites of the program.
     pub(crate) sites: &'a Sites,
     /// Whether it is the test's own run again, or that of an invented input.
@@ -62,14 +62,16 @@ impl Executor for CapsuleExecutor<'_> {
     type Error = RunError;
 
     fn run(&mut self, capsule: &Capsule) -> Result<Traced, RunError> {
-        let Lab { bench, scratch, .. } = self.lab;
-        self.lab.clear().map_err(RunError::NoTrace)?;
+        let Worker {
+            shared, scratch, ..
+        } = self.worker;
+        self.worker.clear().map_err(RunError::NoTrace)?;
         let variables = capsule.recording(scratch, self.origin);
         let mut spec = capsule.spec(&capsule.program, &variables, &self.limits);
         spec.writable.push(scratch.clone());
-        self.lab.count_run();
+        self.worker.count_run();
         let start = Instant::now();
-        let outcome = bench.config.sandbox.run(&spec);
+        let outcome = shared.config.sandbox.run(&spec);
         let outcome = outcome.map_err(RunError::Sandbox)?;
         let time = start.elapsed();
         let file = trace_of(scratch, &capsule.program).map_err(RunError::NoTrace)?;
@@ -77,7 +79,7 @@ impl Executor for CapsuleExecutor<'_> {
         let stdin = capsule.stdin_content().map_err(RunError::NoTrace)?;
         let (terms, path) = RecordedPath::read_alone(&raw, self.sites, stdin.as_deref());
         Ok(Traced {
-            digest: digest(bench.config, &raw, stdin.as_deref()),
+            digest: digest(shared.config, &raw, stdin.as_deref()),
             reads_input: reads_input(&raw),
             terms,
             path,
@@ -130,7 +132,7 @@ pub fn reads_input(raw: &RawTrace) -> bool {
 /// A name for what was recorded and what is wanted: equal ones have the same answers.
 pub fn digest(config: &Config, raw: &RawTrace, stdin: Option<&[u8]>) -> u64 {
     let mut hasher = SipHasher13::new();
-    config.question_time.hash(&mut hasher);
+    config.query_time.hash(&mut hasher);
     config.options.length.hash(&mut hasher);
     for kind in config.checks.iter().flatten() {
         hasher.write_u8(*kind as u8);

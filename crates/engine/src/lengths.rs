@@ -33,11 +33,10 @@ pub fn resize_cost(resize: &Resize) -> u64 {
 mod tests;
 
 use std::collections::HashMap;
-use std::time::Duration;
 
 use nearmiss_abi::op::Op;
 use nearmiss_expr::{InputByte, TermId, Terms};
-use nearmiss_solve::{Model, Session};
+use nearmiss_solve::{Limits, Model, Session};
 use nearmiss_trace::{Channel, Piece};
 
 use nearest::Search;
@@ -263,10 +262,10 @@ impl Lengths {
         goal: TermId,
         related: &[usize],
         first: Model,
-        time: Duration,
+        limits: Limits,
     ) -> Model {
         let lengths = related.iter().map(|&position| &self.lengths[position]);
-        let mut search = Search::new(session, goal, lengths.collect(), time);
+        let mut search = Search::new(session, goal, lengths.collect(), limits);
         search.find(terms, first)
     }
 }

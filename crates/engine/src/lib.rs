@@ -5,7 +5,7 @@
 //! | `run`, `test` | the commands, from beginning to end |
 //! | [`record`] | the user's own run, recorded |
 //! | `explore` | all tests, stage by stage: their own paths, those beside them, those behind these |
-//! | `executor`, `lab`, `subject` | runs in the sandbox, counted; the programs they are of |
+//! | `executor`, `worker`, `subject` | runs in the sandbox, counted; the programs they are of |
 //! | [`analyse`](mod@analyse) | one walk over a path: which checks can fail, which forks can go another way |
 //! | [`lengths`] | lengths of inputs: what the path implies, the nearest that will do |
 //! | `alphabet` | what holds of bytes because of where they come from |
@@ -15,7 +15,7 @@
 //! | `figures`, `summary` | what the work came to |
 //!
 //! Nothing here prints or reads the environment: the caller gives a [`Config`], and reads the
-//! [`Tally`](nearmiss_campaign::tally::Tally) while the work goes on.
+//! [`Tally`](nearmiss_search::Tally) while the work goes on.
 
 mod alphabet;
 pub mod analyse;
@@ -27,7 +27,6 @@ mod explore;
 mod figures;
 mod inputs;
 pub mod invent;
-mod lab;
 pub mod lengths;
 mod program;
 pub mod record;
@@ -37,6 +36,7 @@ mod subject;
 mod summary;
 mod test;
 mod trials;
+mod worker;
 
 use std::collections::BTreeSet;
 use std::ffi::OsString;
@@ -51,14 +51,10 @@ use nearmiss_sandbox::Sandbox;
 
 pub use error::EngineError;
 pub use nearmiss_campaign::Options;
+pub use nearmiss_solve::back::check_external as check_solver;
 pub use nearmiss_suite::SuiteTarget;
 pub use run::{replay, run};
 pub use test::test;
-
-/// Makes sure that a command is a solver; else says why not.
-pub fn check_solver(command: &[String]) -> Result<(), String> {
-    nearmiss_solve::back::check_external(command)
-}
 
 /// What is wanted, and what may be used up.
 #[derive(Clone, Debug)]
@@ -68,7 +64,7 @@ pub struct Config {
     /// The time of the whole analysis, after the recorded runs.
     pub time: Duration,
     /// The time of one question to the solver.
-    pub question_time: Duration,
+    pub query_time: Duration,
     /// The time of one run in the sandbox; `None`: in proportion to the recorded run.
     pub run_time: Option<Duration>,
     /// The largest distance that is explored; `None`: as far as time lasts.

@@ -5,18 +5,18 @@ use std::time::{Duration, Instant};
 use nearmiss_abi::check::Kind as Failure;
 use nearmiss_campaign::capsule::Capsule;
 use nearmiss_campaign::store::{Campaign, Kind, read_report};
-use nearmiss_campaign::tally::{Phase, Tally};
 use nearmiss_judge::run_twin;
 use nearmiss_results::{Report, Summary};
 use nearmiss_sandbox::Outcome;
+use nearmiss_search::{Phase, Tally};
 use nearmiss_twin::Judge;
 
-use crate::error::EngineError;
+use crate::error::{EngineError, TrialError};
 use crate::explore::{Explorer, Seed, Standing};
-use crate::lab::{Bench, limits};
 use crate::record::record;
 use crate::subject::build_twin;
 use crate::summary::{add_recorded, merge};
+use crate::worker::{Shared, limits};
 use crate::{Config, Target, program};
 
 /// Runs a program once, looks for inputs next to its own that make it fail, and reports them.
@@ -24,13 +24,13 @@ pub fn run(target: Target, config: &Config, tally: &Tally) -> Result<Report, Eng
     program::inspect(&target.program, &target.environment)?;
     let campaign = Campaign::open(&config.directory)?;
     let directory = campaign.new_run()?;
-    tally.meter.enter(Phase::Recording);
+    tally.enter(Phase::Recording);
     let test = record(target, config, &campaign, &directory)?;
-    tally.meter.enter(Phase::Exploring);
+    tally.enter(Phase::Exploring);
     let deadline = Instant::now() + config.time;
-    tally.meter.set_deadline(deadline);
-    let bench = Bench::new(config, &campaign, Kind::Run, tally);
-    let explorer = Explorer::new(&bench, deadline);
+    tally.set_deadline(deadline);
+    let shared = Shared::new(config, &campaign, Kind::Run, tally);
+    let explorer = Explorer::new(&shared, deadline);
     let save = |findings| {
         // What is there so far survives a kill; the whole report comes at the end.
         let stopped = Summary {
@@ -40,13 +40,13 @@ pub fn run(target: Target, config: &Config, tally: &Tally) -> Result<Report, Eng
         let _ = campaign.write_report(&Report::new(findings, stopped));
     };
     let explored = explorer.explore(vec![test], &save)?;
-    tally.meter.enter(Phase::Reporting);
+    tally.enter(Phase::Reporting);
     if let Some(Seed {
         standing: Standing::Skipped(why),
         ..
     }) = explored.seeds.first()
     {
-        return Err(EngineError::Replay(why.clone()));
+        return Err(EngineError::Skipped(why.clone()));
     }
     let summaries = explored.seeds.iter().map(Seed::summary);
     let mut summary = merge(summaries, &explored.statistics);
@@ -81,9 +81,7 @@ pub fn replay(id: &str, twin: bool, config: &Config) -> Result<Outcome, EngineEr
             _ => Judge::Address,
         };
         let (root, program) = (campaign.root(), &capsule.program);
-        let twin = build_twin(config, root, program, &libraries, judge).map_err(|why| {
-            EngineError::Replay(format!("its sanitizer twin could not be built: {why}"))
-        })?;
+        let twin = build_twin(config, root, program, &libraries, judge)?;
         let spec = capsule.spec(&twin.program, &[], &limits);
         run_twin(&config.sandbox, &twin, spec)
     } else {
@@ -91,5 +89,5 @@ pub fn replay(id: &str, twin: bool, config: &Config) -> Result<Outcome, EngineEr
             .sandbox
             .run(&capsule.spec(&capsule.program, &[], &limits))
     };
-    outcome.map_err(|error| EngineError::Replay(error.to_string()))
+    Ok(outcome.map_err(TrialError::from)?)
 }

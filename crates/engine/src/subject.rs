@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use nearmiss_abi::check::Kind;
-use nearmiss_campaign::tally::Tally;
 use nearmiss_results::Uninitialised;
+use nearmiss_search::Tally;
 use nearmiss_twin::{Judge, TwinProgram};
 use siphasher::sip::SipHasher13;
 
 use crate::Config;
-use crate::error::EngineError;
+use crate::error::{EngineError, TrialError};
 use crate::program::{self, Program};
 
 /// A program under test.
@@ -23,8 +23,8 @@ pub struct Subject {
     pub file: PathBuf,
     /// What it says about itself.
     pub program: Program,
-    twin: OnceLock<Result<TwinProgram, String>>,
-    memory_twin: OnceLock<Result<TwinProgram, String>>,
+    twin: OnceLock<Result<TwinProgram, TrialError>>,
+    memory_twin: OnceLock<Result<TwinProgram, TrialError>>,
 }
 
 impl Subject {
@@ -44,13 +44,13 @@ impl Subject {
         config: &Config,
         campaign: &Path,
         tally: &Tally,
-    ) -> Result<&TwinProgram, String> {
+    ) -> Result<&TwinProgram, TrialError> {
         let built = self.twin.get_or_init(|| {
             tally.twins.add(1);
             let libraries = &self.program.libraries;
             let twin = build_twin(config, campaign, &self.file, libraries, Judge::Address);
             tally.twins.remove(1);
-            twin.map_err(|why| format!("its sanitizer twin could not be built: {why}"))
+            twin
         });
         built.as_ref().map_err(Clone::clone)
     }
@@ -61,14 +61,14 @@ impl Subject {
         config: &Config,
         campaign: &Path,
         tally: &Tally,
-    ) -> Result<&TwinProgram, String> {
+    ) -> Result<&TwinProgram, TrialError> {
         let built = self.memory_twin.get_or_init(|| {
             let wanted = config.checks.as_ref();
             if wanted.is_some_and(|kinds| !kinds.contains(&Kind::UninitialisedRead)) {
-                return Err("not wanted".into());
+                return Err(TrialError::Unwanted);
             }
             if let Some(object) = self.program.uninstrumented.first() {
-                return Err(format!("{object} is not instrumented"));
+                return Err(TrialError::NotInstrumented(object.clone()));
             }
             tally.twins.add(1);
             let libraries = &self.program.libraries;
@@ -89,7 +89,7 @@ impl Subject {
             },
             Some(Err(why)) => Uninitialised {
                 looked_for: false,
-                refused: vec![why.clone()],
+                refused: vec![why.to_string()],
             },
         }
     }
@@ -112,7 +112,8 @@ impl Subject {
 
     /// Why failures cannot be confirmed, if a twin was wanted and could not be built.
     pub fn unconfirmable(&self) -> Option<String> {
-        self.twin.get()?.as_ref().err().cloned()
+        let why = self.twin.get()?.as_ref().err()?;
+        Some(why.to_string())
     }
 }
 
@@ -123,7 +124,7 @@ pub fn build_twin(
     program: &Path,
     libraries: &[PathBuf],
     judge: Judge,
-) -> Result<TwinProgram, String> {
+) -> Result<TwinProgram, TrialError> {
     let twin = nearmiss_twin::Config {
         clang: config.clang.clone(),
         library_directory: config.library_directory.clone(),
@@ -138,7 +139,7 @@ pub fn build_twin(
     let directory = campaign.join("twins").join(of_judge);
     let directory = directory.join(twin_name(program, libraries));
     nearmiss_twin::build(program, libraries, judge, &directory, &twin)
-        .map_err(|error| error.to_string())
+        .map_err(|error| TrialError::NotBuilt(judge, Arc::new(error)))
 }
 
 /// Where memory twins are.
@@ -160,7 +161,7 @@ fn twin_name(program: &Path, libraries: &[PathBuf]) -> OsString {
 #[derive(Debug, Default)]
 pub struct Subjects {
     loaded: Mutex<HashMap<Loading, Vec<PathBuf>>>,
-    known: Mutex<HashMap<Key, Result<Arc<Subject>, String>>>,
+    known: Mutex<HashMap<Key, Result<Arc<Subject>, Arc<EngineError>>>>,
 }
 
 /// What decides on the libraries: the program, and the variables that its loader reads.
@@ -175,13 +176,13 @@ impl Subjects {
         &self,
         file: &Path,
         environment: &[(OsString, OsString)],
-    ) -> Result<Arc<Subject>, String> {
+    ) -> Result<Arc<Subject>, Arc<EngineError>> {
         let key = self.key(file, environment);
         let mut known = self.known.lock().expect("no thread panics");
         let entry = known.entry(key).or_insert_with_key(|(file, libraries)| {
             Subject::inspect(file, libraries)
                 .map(Arc::new)
-                .map_err(|error| error.to_string())
+                .map_err(Arc::new)
         });
         entry.clone()
     }

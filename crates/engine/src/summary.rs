@@ -54,7 +54,7 @@ pub fn summarise(
 /// Whether a path was recorded without losing or concretizing anything: then its alternatives are all.
 pub fn is_whole(path: &RecordedPath, sites: &Sites) -> bool {
     let is_recorded = !path.stopped && path.end == End::Whole && path.inconsistent == 0;
-    let is_concretized = |event: &Event| event.kind == EventKind::Fixed;
+    let is_concretized = |event: &Event| event.kind == EventKind::Concretized;
     is_recorded && !path.events.iter().any(is_concretized) && notes(path, sites).is_empty()
 }
 

@@ -4,16 +4,16 @@
 use std::time::Instant;
 
 use nearmiss_campaign::store::{Campaign, Kind};
-use nearmiss_campaign::tally::{Phase, Tally};
 use nearmiss_results::{EndReason, Exploration, Finding, Report, Suite, Summary};
+use nearmiss_search::{Phase, Tally};
 use nearmiss_solve::Statistics;
 use nearmiss_suite::{Collected, collect};
 
 use crate::error::EngineError;
 use crate::explore::{Explored, Explorer, Seed};
 use crate::figures;
-use crate::lab::Bench;
 use crate::summary::{add_recorded, merge};
+use crate::worker::Shared;
 use crate::{Config, SuiteTarget};
 
 /// Runs a suite, looks for inputs next to those of its executions that make programs fail, and
@@ -23,17 +23,17 @@ pub fn test(target: SuiteTarget, config: &Config, tally: &Tally) -> Result<Repor
     config.sandbox.check().map_err(EngineError::NeedsSandbox)?;
     let campaign = Campaign::open(&config.directory)?;
     let Collected { tests, suite } = collect(&target, &config.suite(), &campaign, tally)?;
-    tally.meter.enter(Phase::Exploring);
+    tally.enter(Phase::Exploring);
     let deadline = Instant::now() + config.time;
-    tally.meter.set_deadline(deadline);
-    let bench = Bench::new(config, &campaign, Kind::Test, tally);
-    let explorer = Explorer::new(&bench, deadline);
+    tally.set_deadline(deadline);
+    let shared = Shared::new(config, &campaign, Kind::Test, tally);
+    let explorer = Explorer::new(&shared, deadline);
     let save = |findings| {
         // What is there so far survives a kill; the whole report comes at the end.
         let _ = campaign.write_report(&unfinished(&suite, findings));
     };
     let explored = explorer.explore(tests, &save)?;
-    tally.meter.enter(Phase::Reporting);
+    tally.enter(Phase::Reporting);
     explorer.forget_others(&explored.seeds)?;
     let report = report(suite, explored);
     campaign.write_report(&report)?;

@@ -1,28 +1,32 @@
 //! One predicted failure: its input is tried, and what was seen is judged.
 
+use std::fmt;
+
 use nearmiss_sites::Sites;
 use nearmiss_trace::Event;
 
 use crate::complaint::Complaint;
 use crate::verdict::{Expected, Verdict, judge};
 
-/// How an input is tried. Errors are in words, for the report.
+/// How an input is tried.
 pub trait Trial<Input: ?Sized> {
+    /// Why nothing was seen.
+    type Error: fmt::Display;
+
     /// Runs the program itself; gives the path that it took.
-    fn replay(&self, input: &Input) -> Result<Vec<Event>, String>;
+    fn replay(&self, input: &Input) -> Result<Vec<Event>, Self::Error>;
 
     /// Runs its twin; gives what that complains about.
-    fn twin(&self, input: &Input) -> Result<Vec<Complaint>, String>;
+    fn twin(&self, input: &Input) -> Result<Vec<Complaint>, Self::Error>;
 }
 
 /// Tries an input that is expected to fail, and judges what was seen.
-pub fn confirm<Input: ?Sized>(
-    trial: &dyn Trial<Input>,
+pub fn confirm<Input: ?Sized, Trials: Trial<Input>>(
+    trial: &Trials,
     input: &Input,
     expected: &Expected,
     sites: &Sites,
 ) -> Verdict {
     let replayed = trial.replay(input);
-    let replayed = replayed.as_deref().map_err(Clone::clone);
-    judge(expected, sites, replayed, trial.twin(input))
+    judge(expected, sites, replayed.as_deref(), trial.twin(input))
 }

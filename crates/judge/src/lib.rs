@@ -7,6 +7,7 @@
 //! | [`spot`] | a site of the program as a place in the source |
 //! | [`confirm`](mod@confirm) | a predicted failure, tried and judged |
 //! | [`verdict`] | a predicted failure against what replay and twin showed |
+//! | [`defects`] | failures of one defect become one finding |
 //! | [`identity`] | whether two findings are of one defect |
 //! | [`nearness`] | how far one input is from another |
 //! | [`minimise`] | the nearest input that still fails |
@@ -16,6 +17,7 @@
 
 pub mod complaint;
 pub mod confirm;
+pub mod defects;
 pub mod identity;
 pub mod minimise;
 pub mod nearness;

@@ -1,5 +1,7 @@
 //! A predicted failure against what was seen: the program's replay and its twin's word.
 
+use std::fmt;
+
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::EventKind;
 use nearmiss_abi::site::SiteId;
@@ -43,18 +45,18 @@ pub struct Seen {
 }
 
 /// Judges a replay: `replayed` is the path that the program took on the input, `twin` what its twin
-/// complained about; either may be an error, in words.
-pub fn judge(
+/// complained about; either may be an error.
+pub fn judge<Error: fmt::Display>(
     expected: &Expected,
     sites: &Sites,
-    replayed: Result<&[Event], String>,
-    twin: Result<Vec<Complaint>, String>,
+    replayed: Result<&[Event], &Error>,
+    twin: Result<Vec<Complaint>, Error>,
 ) -> Verdict {
     let followed = replayed.map(|events| compare(sites, expected, events));
     let fails = followed.as_ref().is_ok_and(|replayed| replayed.fails);
     let mut doubt = match &followed {
         Ok(replayed) => replayed.words(),
-        Err(error) => error.clone(),
+        Err(error) => error.to_string(),
     };
     let (confirmed, others) = match twin {
         Ok(complaints) => {
@@ -65,7 +67,7 @@ pub fn judge(
             (seen, complaints)
         }
         Err(why) => {
-            doubt = why;
+            doubt = why.to_string();
             (None, Vec::new())
         }
     };

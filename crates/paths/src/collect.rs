@@ -96,7 +96,7 @@ impl Collection {
         if let Some(name) = recorded.result(MISSING) {
             let name = String::from_utf8_lossy(name).into_owned();
             *self.missing.entry(name.clone()).or_default() += 1;
-            return Verdict::Ended(format!("calls {name}, which nobody defines"));
+            return Verdict::Ended(format!("calls {name}, which no file defines"));
         }
         // A division that ends the program takes along the check that would say how to avoid it.
         let has_died = recorded.ended == Some(Ended::Signal(SIGFPE)) && !arrival.was_foreseen;
@@ -153,7 +153,9 @@ impl Collection {
                 continue;
             }
             let is_concretized = |event: &Event| {
-                event.kind == EventKind::Fixed && event.site == site && event.reason == Some(kind)
+                event.kind == EventKind::Concretized
+                    && event.site == site
+                    && event.reason == Some(kind)
             };
             if path.events.iter().any(is_concretized) {
                 continue;
@@ -225,7 +227,7 @@ fn foreign_value(content: &[u8]) -> Value {
 /// The steps of the function itself, and the values that were concretized: they may decide what follows.
 fn path(sites: &Sites, events: &[Event]) -> Vec<Step> {
     let own = |event: &&Event| {
-        let is_step = event.is_step() || event.kind == EventKind::Fixed;
+        let is_step = event.is_step() || event.kind == EventKind::Concretized;
         event.phase == PHASE_FUNCTION && is_step
     };
     let decisions = events.iter().filter(own);

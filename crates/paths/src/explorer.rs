@@ -1,11 +1,10 @@
-//! Depth first over the execution tree: every partial path is decided once.
+//! Every partial path of a function is decided once, over its execution tree.
 //!
 //! A run is walked from its beginning. At each event that could have gone another way, that way is
 //! a *partial path*: the conditions before it and the one that leads there. Those that were not met
-//! before wait in a worklist, in the order of its strategy; each is given to the precondition, which
-//! finds an admissible input or says that there is none. An input is run, and walked in turn.
-//!
-//! The caller pulls runs on admissible inputs out of it: `while let Some(arrival) = explorer.next()?`.
+//! before go into the worklist; when its turn comes, each is given to the precondition, which finds an
+//! admissible input or says that there is none. An input is run, and walked in turn. The loop is
+//! [`nearmiss_search::next_arrival`]; `Arrivals` gives the runs, one after another.
 //!
 //! Nodes of the tree are hashes ([`Trail`]); a way that was decided once, by being taken, by being
 //! put on the stack, is never decided again. So no path is run twice, but for three reasons that are
@@ -21,7 +20,7 @@ use nearmiss_abi::event::{PHASE_FUNCTION, PHASE_ORACLE};
 use nearmiss_abi::site::SiteId;
 use nearmiss_expr::TermId;
 use nearmiss_search::strategy::{Item, Outcome};
-use nearmiss_search::{DepthFirst, Node, Strategy};
+use nearmiss_search::{Explore, Known, Node, Strategy, Visited};
 use nearmiss_trace::Event;
 
 use crate::bounds::Limits;
@@ -32,7 +31,7 @@ use crate::precondition::{PartialPath, Precondition};
 use crate::walk::{Fork, Purpose, Walked};
 use crate::workspace::{RecordedRun, Solution, Workspace};
 
-/// What is explored, and how far.
+/// Decides partial paths, and runs what decides them.
 pub struct Explorer<'a> {
     /// Where runs are made and queries are answered.
     pub workspace: &'a mut Workspace,
@@ -44,15 +43,12 @@ pub struct Explorer<'a> {
     pub tree: Tree,
     /// One of `nearmiss_abi::server::MODE_*`.
     mode: u32,
-    stage: Stage,
-    finished: Option<Finished>,
     /// When the first run had been made.
     started: Instant,
-    worklist: Box<dyn Strategy<Pending>>,
-    /// Alternatives of the oracle: their turn comes when the function has no more.
-    oracle: DepthFirst<Pending>,
+    /// When alternatives of the oracle have had their time, once the first of them had its turn.
+    oracle_deadline: Option<Instant>,
     /// Alternatives that were taken, or put on the worklist.
-    pub(crate) decided: HashSet<Node>,
+    pub(crate) known: Known,
     /// The ends of paths of the function.
     ends: HashMap<Node, usize>,
     /// The values that were met where one was concretized.
@@ -61,31 +57,6 @@ pub struct Explorer<'a> {
     pub(crate) oracle_ways: HashMap<Node, usize>,
     /// Checks that are known to fail: asking about them again brings nothing.
     failing: HashSet<SiteId>,
-}
-
-/// How a function is explored.
-pub struct Plan {
-    /// The input that everything begins with.
-    pub first: Input,
-    /// One of `nearmiss_abi::server::MODE_*`.
-    pub mode: u32,
-    /// How far paths may go.
-    pub limits: Limits,
-    /// Which partial path comes next.
-    pub strategy: Box<dyn Strategy<Pending>>,
-}
-
-/// What an exploration is at.
-enum Stage {
-    /// Nothing was run yet: it begins with this input.
-    First(Input),
-    /// The function's partial paths.
-    Function,
-    /// The oracle's alternatives under the paths of the function, until this time: a fault that it
-    /// finds is worth a test, and nothing else depends on them.
-    Oracle(Instant),
-    /// Partial paths of the function that runs met which left their predicted path.
-    Rest,
 }
 
 /// What became of the partial paths.
@@ -152,7 +123,7 @@ impl Item for Pending {
 
 impl Pending {
     /// Whether it leaves the run in the oracle.
-    fn is_of_oracle(&self) -> bool {
+    pub fn is_of_oracle(&self) -> bool {
         self.visit.events[self.fork.event].phase == PHASE_ORACLE
     }
 }
@@ -185,29 +156,6 @@ impl Arrival {
     }
 }
 
-/// What came of a partial path.
-enum Visited {
-    /// A run on an admissible input.
-    Arrived(Box<Arrival>),
-    /// Nothing for the caller.
-    Nothing,
-    /// The end came in the middle of it.
-    Cut,
-}
-
-/// How an exploration ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Finished {
-    /// Nothing is left to be decided.
-    Exhausted,
-    /// The caller has enough.
-    Stopped,
-    /// The time is over, or the user has enough.
-    OutOfTime,
-    /// There is no admissible input at all.
-    Empty,
-}
-
 /// The least time for alternatives of the oracle.
 const LEAST_ORACLE_TIME: Duration = Duration::from_millis(500);
 /// The maximum of dead ends that are kept for the report, and of events on the way to all of them: long
@@ -217,24 +165,22 @@ const MAX_DEAD_ENDS: usize = 4096;
 const MAX_DEAD_END_EVENTS: usize = 1 << 17;
 
 impl<'a> Explorer<'a> {
-    /// Nothing was run yet.
+    /// Nothing was run yet; `mode` is one of `nearmiss_abi::server::MODE_*`.
     pub fn new(
         workspace: &'a mut Workspace,
         precondition: Box<dyn Precondition>,
-        plan: Plan,
+        limits: Limits,
+        mode: u32,
     ) -> Explorer<'a> {
         Explorer {
             workspace,
             precondition,
-            limits: plan.limits,
+            limits,
             tree: Tree::default(),
-            mode: plan.mode,
-            stage: Stage::First(plan.first),
-            finished: None,
+            mode,
             started: Instant::now(),
-            worklist: plan.strategy,
-            oracle: DepthFirst::default(),
-            decided: HashSet::new(),
+            oracle_deadline: None,
+            known: Known::default(),
             ends: HashMap::new(),
             concretized: ConcretizedValues::default(),
             oracle_ways: HashMap::new(),
@@ -242,44 +188,17 @@ impl<'a> Explorer<'a> {
         }
     }
 
-    /// How many partial paths wait.
-    pub fn open(&self) -> usize {
-        self.worklist.len()
+    /// Whether no run on an admissible input has come to the function's end.
+    pub fn has_no_path(&self) -> bool {
+        self.ends.is_empty()
     }
 
-    /// How it ended; `None` while there is more to do.
-    pub fn finished(&self) -> Option<Finished> {
-        self.finished
-    }
-
-    /// Ends it: enough is known.
-    pub fn stop(&mut self) {
-        self.finished.get_or_insert(Finished::Stopped);
-    }
-
-    /// The next run on an admissible input; `None` when nothing is left, the time is over, or it was
-    /// stopped.
-    pub fn next(&mut self) -> Result<Option<Arrival>, ExploreError> {
-        while self.finished.is_none() {
-            let visited = match std::mem::replace(&mut self.stage, Stage::Function) {
-                Stage::First(input) => self.begin(&input)?,
-                Stage::Oracle(until) => {
-                    self.stage = Stage::Oracle(until);
-                    self.explore_oracle(until)?
-                }
-                stage => {
-                    self.stage = stage;
-                    self.explore_function()?
-                }
-            };
-            if let Visited::Arrived(arrival) = visited {
-                return Ok(Some(*arrival));
-            }
-        }
-        Ok(None)
-    }
-
-    fn begin(&mut self, first: &Input) -> Result<Visited, ExploreError> {
+    /// Makes the first run, on an admissible input as near to this one as can be.
+    pub fn begin(
+        &mut self,
+        first: &Input,
+        worklist: &mut dyn Strategy<Pending>,
+    ) -> Result<Visited<Arrival>, ExploreError> {
         let path = PartialPath {
             conditions: &[],
             goal: self.workspace.terms.truth(true),
@@ -287,65 +206,19 @@ impl<'a> Explorer<'a> {
         };
         let admitted = self.precondition.admit(self.workspace, &path)?;
         let Solution::Input(input) = admitted else {
-            self.finished = Some(Finished::Empty);
             return Ok(Visited::Nothing);
         };
-        let visited = self.visit(&input, None);
+        let visited = self.visit(&input, None, worklist);
         self.started = Instant::now();
         visited
     }
 
-    /// Decides one partial path of the function.
-    fn explore_function(&mut self) -> Result<Visited, ExploreError> {
-        let Some(pending) = self.worklist.next() else {
-            self.end_function();
-            return Ok(Visited::Nothing);
-        };
-        let visited = if self.workspace.budget.is_exhausted() {
-            Visited::Cut
-        } else {
-            self.explore(&pending)?
-        };
-        if matches!(visited, Visited::Cut) {
-            self.worklist.add(pending);
-            self.finished = Some(Finished::OutOfTime);
-        }
-        Ok(visited)
-    }
-
-    /// No partial path of the function is left.
-    fn end_function(&mut self) {
-        if self.ends.is_empty() {
-            self.finished = Some(Finished::Empty);
-        } else if matches!(self.stage, Stage::Function) {
-            let share = LEAST_ORACLE_TIME.max(self.started.elapsed() / 4);
-            self.stage = Stage::Oracle(Instant::now() + share);
-        } else {
-            self.finished = Some(Finished::Exhausted);
-        }
-    }
-
-    /// Decides one alternative of the oracle.
-    fn explore_oracle(&mut self, until: Instant) -> Result<Visited, ExploreError> {
-        let Some(pending) = self.oracle.next() else {
-            self.stage = Stage::Rest;
-            return Ok(Visited::Nothing);
-        };
-        if self.workspace.budget.is_exhausted() || Instant::now() >= until {
-            self.tree.oracle_cut += self.oracle.len() as u64 + 1;
-            self.stage = Stage::Rest;
-            return Ok(Visited::Nothing);
-        }
-        self.explore(&pending)
-    }
-
-    fn explore(&mut self, pending: &Pending) -> Result<Visited, ExploreError> {
-        match self.decide(pending)? {
-            Some(input) => self.visit(&input, Some(pending)),
-            // Without an answer because the time for it is over.
-            None if self.workspace.budget.is_exhausted() => Ok(Visited::Cut),
-            None => Ok(Visited::Nothing),
-        }
+    /// Whether alternatives of the oracle have had their time: a fault that they find is worth a test,
+    /// and nothing else depends on them.
+    fn is_oracle_over(&mut self) -> bool {
+        let share = LEAST_ORACLE_TIME.max(self.started.elapsed() / 4);
+        let deadline = self.oracle_deadline.get_or_insert(Instant::now() + share);
+        Instant::now() >= *deadline
     }
 
     /// An admissible input for a partial path, if there is one.
@@ -403,7 +276,12 @@ impl<'a> Explorer<'a> {
     }
 
     /// Runs the function, and puts what is new on the worklist.
-    fn visit(&mut self, input: &Input, pending: Option<&Pending>) -> Result<Visited, ExploreError> {
+    fn visit(
+        &mut self,
+        input: &Input,
+        pending: Option<&Pending>,
+        worklist: &mut dyn Strategy<Pending>,
+    ) -> Result<Visited<Arrival>, ExploreError> {
         let recorded = self.workspace.run(self.mode, input)?;
         self.tree.runs += 1;
         let is_cut = recorded.is_unended() && self.workspace.budget.is_exhausted();
@@ -411,25 +289,19 @@ impl<'a> Explorer<'a> {
             return Ok(Visited::Cut);
         }
         self.workspace.learn_setup(&recorded);
-        let walked = self.walk(&recorded.path.events);
+        let mut walked = self.walk(&recorded.path.events);
         let events = recorded.path.events[..walked.end].iter();
-        let mut outcomes = events.map(|event| (event.site.0, event.choice));
-        self.worklist.observe(&mut outcomes);
-        let was_foreseen = self.compare(&recorded, &walked, pending);
+        worklist.observe(&mut events.map(|event| (event.site.0, event.choice)));
         let visit = Rc::new(Visit {
             input: recorded.input.clone(),
             events: recorded.path.events.clone(),
-            conditions: walked.conditions,
+            conditions: std::mem::take(&mut walked.conditions),
         });
-        for fork in walked.forks {
+        for fork in std::mem::take(&mut walked.forks) {
             let visit = visit.clone();
-            let pending = Pending { visit, fork };
-            if pending.is_of_oracle() {
-                self.oracle.add(pending);
-            } else {
-                self.worklist.add(pending);
-            }
+            worklist.add(Pending { visit, fork });
         }
+        let was_foreseen = self.compare(&recorded, &walked, pending);
         if walked.beyond {
             self.tree.bounded += 1;
             return Ok(Visited::Nothing);
@@ -438,12 +310,8 @@ impl<'a> Explorer<'a> {
             self.tree.rejected += 1;
             return Ok(Visited::Nothing);
         }
-        let next = self.ends.len();
-        let number = *self.ends.entry(walked.path).or_insert(next);
-        let is_new = number == next;
         let purpose = pending.map_or(Purpose::Path, |pending| pending.fork.purpose);
-        self.tree.repeated += u64::from(!is_new);
-        self.tree.asked_again += u64::from(!is_new && purpose != Purpose::Path);
+        let (number, is_new) = self.number_of(walked.path, purpose);
         let arrival = Arrival {
             recorded,
             visit,
@@ -455,7 +323,17 @@ impl<'a> Explorer<'a> {
         };
         self.failing
             .extend(arrival.failed().map(|event| event.site));
-        Ok(Visited::Arrived(Box::new(arrival)))
+        Ok(Visited::Arrived(arrival))
+    }
+
+    /// The number of the path with this end, and whether it is new.
+    fn number_of(&mut self, end: Node, purpose: Purpose) -> (usize, bool) {
+        let next = self.ends.len();
+        let number = *self.ends.entry(end).or_insert(next);
+        let is_new = number == next;
+        self.tree.repeated += u64::from(!is_new);
+        self.tree.asked_again += u64::from(!is_new && purpose != Purpose::Path);
+        (number, is_new)
     }
 
     /// Counts a run that left the partial path which it was made for; says whether it failed as that
@@ -477,5 +355,31 @@ impl<'a> Explorer<'a> {
         let was_foreseen = fork.purpose == Purpose::Failure && failed_at == Some(site);
         self.tree.diverged += u64::from(is_lost && !was_foreseen);
         was_foreseen
+    }
+}
+
+impl Explore<Pending> for Explorer<'_> {
+    type Arrival = Arrival;
+    type Error = ExploreError;
+
+    fn is_over(&self) -> bool {
+        self.workspace.budget.is_exhausted()
+    }
+
+    fn explore(
+        &mut self,
+        pending: &Pending,
+        worklist: &mut dyn Strategy<Pending>,
+    ) -> Result<Visited<Arrival>, ExploreError> {
+        if pending.is_of_oracle() && self.is_oracle_over() {
+            self.tree.oracle_cut += 1;
+            return Ok(Visited::Nothing);
+        }
+        match self.decide(pending)? {
+            Some(input) => self.visit(&input, Some(pending), worklist),
+            // Without an answer because the time for it is over.
+            None if self.is_over() => Ok(Visited::Cut),
+            None => Ok(Visited::Nothing),
+        }
     }
 }

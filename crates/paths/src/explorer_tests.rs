@@ -15,10 +15,11 @@ use nearmiss_sites::Sites;
 use nearmiss_trace::RawTrace;
 use nearmiss_trace::build::TraceBuilder;
 
+use crate::arrivals::{Arrivals, Finished};
 use crate::bounds::Limits;
 use crate::error::ExploreError;
 use crate::executor::{Call, RawRun};
-use crate::explorer::{Explorer, Finished, Plan};
+use crate::explorer::Explorer;
 use crate::input::Input;
 use crate::precondition::Unrestricted;
 use crate::testing::workspace;
@@ -79,25 +80,27 @@ struct Explored {
 fn explore(program: Comparisons) -> Result<Explored, ExploreError> {
     let mut workspace = workspace(Box::new(program), Sites::default());
     let channel = workspace.channels.named(b"input", 0);
-    let plan = Plan {
-        first: Input::of_channel(channel, vec![0]),
-        mode: MODE_FUNCTION,
-        limits: Limits::default(),
-        strategy: Box::new(DepthFirst::default()),
-    };
-    let mut explorer = Explorer::new(&mut workspace, Box::new(Unrestricted), plan);
+    let first = Input::of_channel(channel, vec![0]);
+    let limits = Limits::default();
+    let explorer = Explorer::new(
+        &mut workspace,
+        Box::new(Unrestricted),
+        limits,
+        MODE_FUNCTION,
+    );
+    let mut arrivals = Arrivals::new(explorer, first, Box::new(DepthFirst::default()));
     let mut inputs = Vec::new();
-    while let Some(arrival) = explorer.next()? {
+    while let Some(arrival) = arrivals.next()? {
         let content = arrival.recorded.input.content(channel);
         inputs.extend_from_slice(content.expect("the channel"));
     }
     inputs.sort_unstable();
     Ok(Explored {
         inputs,
-        finished: explorer.finished(),
-        infeasible: explorer.tree.infeasible_count,
-        diverged: explorer.tree.diverged,
-        runs: explorer.tree.runs,
+        finished: arrivals.finished(),
+        infeasible: arrivals.explorer.tree.infeasible_count,
+        diverged: arrivals.explorer.tree.diverged,
+        runs: arrivals.explorer.tree.runs,
     })
 }
 

@@ -1,11 +1,13 @@
 //! Failures, as everywhere in nearmiss: seen by the twin, one for each defect.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::convert::Infallible;
 use std::path::PathBuf;
 
 use nearmiss_abi::check::Kind;
+use nearmiss_judge::Complaint;
+use nearmiss_judge::defects::merge;
 use nearmiss_judge::spot::{self, Check};
-use nearmiss_judge::{Complaint, identity};
 use nearmiss_results::{Finding, Input, Status, Test};
 use nearmiss_sites::Sites;
 
@@ -123,66 +125,39 @@ impl Evidence<'_> {
     fn blank(&self, test: usize, status: Status, message: String) -> Finding {
         let input = BTreeMap::from([("rows".to_string(), Input::bytes(&(self.rows)(test)))]);
         Finding {
-            id: String::new(),
-            kind: Kind::Crash,
             status,
-            file: String::new(),
-            line: 0,
-            column: 0,
-            function: String::new(),
-            distance: 0,
-            tests: 1,
-            leads: Vec::new(),
-            stack: Vec::new(),
-            object: String::new(),
-            test: Test {
+            input,
+            message,
+            ..Finding::new(Test {
                 id: format!("P{test}"),
                 program: self.program.clone(),
                 cwd: self.directory.clone(),
                 ..Test::default()
-            },
-            input,
-            changes: Vec::new(),
-            lengths: Vec::new(),
-            message,
-            // The command is known where command lines are read.
-            replay: String::new(),
+            })
         }
     }
-}
-
-fn number(test: &str) -> usize {
-    test.trim_start_matches('P').parse().unwrap_or(usize::MAX)
 }
 
 /// One finding for each defect, with the first test that shows it.
 #[derive(Default)]
 struct Defects {
     found: Vec<Finding>,
+    /// The tests that show each of them.
+    tests: Vec<BTreeSet<usize>>,
     /// What each test fails of first: the position of the finding.
     first: BTreeMap<usize, usize>,
 }
 
 impl Defects {
     fn add(&mut self, test: usize, finding: Finding) {
-        let same = |known: &Finding| identity::is_same(known, &finding);
-        let position = match self.found.iter().position(same) {
-            Some(position) => {
-                let known = &mut self.found[position];
-                if number(&finding.test.id) < number(&known.test.id) {
-                    let tests = known.tests + 1;
-                    *known = Finding { tests, ..finding };
-                } else if finding.test.id != known.test.id {
-                    known.tests += 1;
-                }
-                position
-            }
-            None => {
-                self.found.push(finding);
-                self.found.len() - 1
-            }
-        };
-        self.first.entry(test).or_insert(position);
+        let Ok(merged) = merge(&mut self.found, finding, |finding, _| {
+            Ok::<_, Infallible>(finding)
+        });
+        if merged.is_new {
+            self.tests.push(BTreeSet::new());
+        }
+        self.tests[merged.position].insert(test);
+        self.first.entry(test).or_insert(merged.position);
     }
 
     /// What only the recording saw is the defect that the twin saw on that line, if it saw one there.
@@ -199,16 +174,24 @@ impl Defects {
 
     /// Numbers them in the order of their first tests.
     fn number(self) -> Findings {
-        let mut order: Vec<usize> = (0..self.found.len()).collect();
-        order.sort_by_key(|&position| number(&self.found[position].test.id));
+        let Defects {
+            found,
+            tests,
+            first,
+        } = self;
+        let mut order: Vec<usize> = (0..found.len()).collect();
+        order.sort_by_key(|&position| tests[position].first().copied());
         let mut findings = Findings::default();
         for (rank, position) in order.into_iter().enumerate() {
             let id = format!("NM-{}", rank + 1);
-            let tests = self.first.iter().filter(|(_, first)| **first == position);
-            let shown = tests.map(|(test, _)| (*test, id.clone()));
+            let shown = first.iter().filter(|(_, first)| **first == position);
+            let shown = shown.map(|(test, _)| (*test, id.clone()));
             findings.shown.extend(shown);
-            let finding = self.found[position].clone();
-            findings.list.push(Finding { id, ..finding });
+            findings.list.push(Finding {
+                id,
+                tests: tests[position].len() as u64,
+                ..found[position].clone()
+            });
         }
         findings
     }

@@ -4,7 +4,8 @@ use std::sync::atomic::Ordering;
 
 use nearmiss_abi::site::SiteId;
 
-use crate::explorer::{Explorer, Finished};
+use crate::arrivals::{Arrivals, Finished};
+use crate::explorer::Explorer;
 use crate::findings::HARNESS;
 use crate::judge::Judged;
 use crate::measure::Measured;
@@ -15,10 +16,14 @@ pub struct Gaps<'a, 's, 'l> {
     /// What was done.
     pub study: &'a Study<'s>,
     /// How far it came.
-    pub explorer: &'a Explorer<'l>,
+    pub arrivals: &'a Arrivals<'l>,
 }
 
-impl Gaps<'_, '_, '_> {
+impl<'l> Gaps<'_, '_, 'l> {
+    fn explorer(&self) -> &Explorer<'l> {
+        &self.arrivals.explorer
+    }
+
     /// A sentence for each reason; none if everything is known.
     pub fn words(&self, judged: &Judged, measured: &Measured) -> Vec<String> {
         let mut reasons = Vec::new();
@@ -43,13 +48,13 @@ impl Gaps<'_, '_, '_> {
 
     /// It ended before its time, or because that was over.
     fn end(&self) -> Option<String> {
-        let open = self.explorer.open();
+        let open = self.arrivals.open();
         let stopped = self.study.config.stop.load(Ordering::Relaxed);
-        let why = match self.explorer.finished() {
+        let why = match self.arrivals.finished() {
             Some(Finished::OutOfTime | Finished::Stopped) if open > 0 && stopped => {
                 "it was stopped"
             }
-            Some(Finished::OutOfTime) if self.explorer.workspace.budget.memory.is_reached() => {
+            Some(Finished::OutOfTime) if self.explorer().workspace.budget.memory.is_reached() => {
                 "the memory was used up (--memory)"
             }
             Some(Finished::OutOfTime) => {
@@ -66,7 +71,7 @@ impl Gaps<'_, '_, '_> {
 
     /// What went wrong, and how often.
     fn counts(&self) -> impl Iterator<Item = String> {
-        let (tree, collection) = (&self.explorer.tree, &self.study.collection);
+        let (tree, collection) = (&self.explorer().tree, &self.study.collection);
         let numbers = [
             (tree.unknown, TOO_HARD),
             (tree.bounded, BOUNDED),
@@ -76,7 +81,7 @@ impl Gaps<'_, '_, '_> {
             (collection.endless, ENDLESS),
             (self.study.rejected, REJECTED),
             (
-                self.explorer.workspace.solver.statistics().wrong_models,
+                self.explorer().workspace.solver.statistics().wrong_models,
                 WRONG,
             ),
         ];
@@ -93,14 +98,14 @@ impl Gaps<'_, '_, '_> {
         let missing = self.study.collection.missing.iter();
         missing.map(|(name, runs)| {
             format!(
-                "{runs} paths end where {name} is called, which nobody defines: give the file that does"
+                "{runs} paths end where {name} is called, which no file defines: give the one that does"
             )
         })
     }
 
     /// Addresses and sizes with more values than were tried.
     fn narrowed(&self) -> impl Iterator<Item = String> {
-        self.explorer.tree.narrowed.iter().map(|&site| {
+        self.explorer().tree.narrowed.iter().map(|&site| {
             let place = self.place(site);
             format!("{place}: only some values of an address or size were tried")
         })
@@ -110,7 +115,7 @@ impl Gaps<'_, '_, '_> {
     fn losses(&self) -> Vec<String> {
         let sites = self.study.collection.notes.keys().map(|(_, site)| *site);
         let (harness, places): (Vec<SiteId>, Vec<SiteId>) = sites.partition(|site| {
-            let known = self.explorer.workspace.sites.get(*site);
+            let known = self.explorer().workspace.sites.get(*site);
             known.is_some_and(|(unit, site)| is_harness(unit.files.get(site.file as usize)))
         });
         let mut reasons = Vec::new();
@@ -131,7 +136,7 @@ impl Gaps<'_, '_, '_> {
     }
 
     fn place(&self, id: SiteId) -> String {
-        match self.explorer.workspace.sites.get(id) {
+        match self.explorer().workspace.sites.get(id) {
             Some((unit, site)) => format!("{}:{}", unit.file_of(site), site.line),
             None => "somewhere".into(),
         }

@@ -19,7 +19,7 @@ use crate::error::{ExploreError, Unfinished};
 use crate::freed::Rows;
 
 /// What the judge needs to begin.
-pub struct Bench {
+pub struct Setup {
     /// Builds the twin.
     pub build: Box<dyn FnOnce() -> Result<TwinProgram, BuildError> + Send>,
     /// Where it runs.
@@ -60,11 +60,11 @@ pub struct Judged {
 
 impl Judge {
     /// Begins to build; tests may be given at once.
-    pub fn start(bench: Bench) -> Judge {
+    pub fn start(setup: Setup) -> Judge {
         let (cases, receiver) = channel();
         let judged = Arc::new(Mutex::new(Judged::default()));
-        let (budget, shared) = (bench.budget, judged.clone());
-        let thread = std::thread::spawn(move || judge(bench, receiver, &shared));
+        let (budget, shared) = (setup.budget, judged.clone());
+        let thread = std::thread::spawn(move || judge(setup, receiver, &shared));
         Judge {
             cases,
             thread,
@@ -98,29 +98,29 @@ fn lock(judged: &Mutex<Judged>) -> MutexGuard<'_, Judged> {
     judged.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn judge(bench: Bench, cases: Receiver<(usize, Vec<u8>)>, judged: &Mutex<Judged>) {
-    if let Err(trouble) = judge_all(bench, cases, judged) {
+fn judge(setup: Setup, cases: Receiver<(usize, Vec<u8>)>, judged: &Mutex<Judged>) {
+    if let Err(trouble) = judge_all(setup, cases, judged) {
         lock(judged).trouble = Some(trouble);
     }
 }
 
 fn judge_all(
-    bench: Bench,
+    setup: Setup,
     cases: Receiver<(usize, Vec<u8>)>,
     judged: &Mutex<Judged>,
 ) -> Result<(), Unfinished<ExploreError>> {
-    let twin = (bench.build)().map_err(ExploreError::from)?;
-    let settings = settings(&twin, bench.environment, bench.directory);
-    let server = Server::start(&bench.sandbox, settings);
+    let twin = (setup.build)().map_err(ExploreError::from)?;
+    let settings = settings(&twin, setup.environment, setup.directory);
+    let server = Server::start(&setup.sandbox, settings);
     let mut server = server.map_err(ExploreError::from)?;
     for (test, rows) in cases {
-        if bench.budget.is_exhausted() {
+        if setup.budget.is_exhausted() {
             return Err(Unfinished::OutOfTime(Some(lock(judged).seen)));
         }
         let request = Request {
-            mode: bench.mode,
+            mode: setup.mode,
             rows: &rows,
-            time: bench.run_time,
+            time: setup.run_time,
         };
         let run = server.run(&request).map_err(ExploreError::from)?;
         lock(judged).seen += 1;

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `study`, `report`, `gaps`, `naming` | one function from its files to its report |
 //! | [`build`] | from the user's files to the programs that are run: recording, twin, coverage |
-//! | `explorer`, `walk` | depth first over the execution tree: runs, and the ways that leave them |
+//! | `arrivals`, `explorer`, `walk` | runs over the execution tree, and the partial paths that leave them |
 //! | `precondition` | which inputs are admissible: late, or as a summary that grows |
 //! | `concretized`, `signatures` | values that had to be concretized; runs that differ in them alone |
 //! | `bounds` | bounds on loops and recursion |
@@ -17,8 +17,8 @@
 //! | [`coverage`], `measure` | what tests cover: lines, branches, MC/DC |
 //! | `explain`, `conditions`, `steps` | infeasible paths, conditions and paths for people |
 //! | [`replay`] | a test of an earlier exploration, once more |
-//! | [`progress`] | how far it has come, for a display |
 
+mod arrivals;
 mod bounds;
 mod budget;
 pub mod build;
@@ -42,7 +42,6 @@ mod measure;
 mod memory;
 mod naming;
 mod precondition;
-pub mod progress;
 pub mod replay;
 mod report;
 mod signatures;
@@ -63,7 +62,6 @@ use nearmiss_harness::Request;
 use nearmiss_sandbox::Sandbox;
 
 pub use error::ExploreError;
-pub use progress::Progress;
 pub use study::explore;
 
 /// What the tests cover, for lcov's tools: a file in [`Config::directory`], if it could be counted.

@@ -16,7 +16,7 @@ use crate::coverage::{CoverageError, Gain, Meter};
 use crate::error::Unfinished;
 
 /// What is needed to begin.
-pub struct Bench {
+pub struct Setup {
     /// What is counted.
     pub programs: Arc<Programs>,
     /// Where it runs.
@@ -66,12 +66,12 @@ pub struct Measured {
 
 impl Measure {
     /// Begins to build; tests may be given at once.
-    pub fn start(bench: Bench) -> Measure {
+    pub fn start(setup: Setup) -> Measure {
         let (cases, receiver) = channel();
-        let budget = bench.budget;
+        let budget = setup.budget;
         let thread = std::thread::spawn(move || {
             let mut measured = Measured::default();
-            if let Err(trouble) = measure(bench, receiver, &mut measured) {
+            if let Err(trouble) = measure(setup, receiver, &mut measured) {
                 measured.trouble = Some(Unfinished::Failed(trouble));
             }
             measured
@@ -113,24 +113,24 @@ impl Measure {
 }
 
 fn measure(
-    bench: Bench,
+    setup: Setup,
     cases: Receiver<Case>,
     measured: &mut Measured,
 ) -> Result<(), CoverageError> {
     let mut meter = Meter::start(
-        &bench.sandbox,
-        &bench.programs,
-        bench.environment,
-        bench.run_time,
+        &setup.sandbox,
+        &setup.programs,
+        setup.environment,
+        setup.run_time,
     )?;
     for case in cases {
-        if bench.budget.is_exhausted() {
+        if setup.budget.is_exhausted() {
             measured.trouble = Some(Unfinished::OutOfTime(None));
             break;
         }
         let gain = meter.run(&case.rows)?;
         if let Some(answer) = case.answer {
-            let is_full = meter.is_full(bench.cover);
+            let is_full = meter.is_full(setup.cover);
             // A receiver that is gone has stopped.
             let _ = answer.send(Counted { gain, is_full });
         }

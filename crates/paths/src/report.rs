@@ -10,6 +10,7 @@ use nearmiss_judge::spot;
 use nearmiss_results::{FunctionReport, Infeasible, Note, PathFigures, PathTest, VERSION, Verdict};
 use nearmiss_sites::Sites;
 
+use crate::arrivals::Arrivals;
 use crate::coverage::CoverageError;
 use crate::error::Unfinished;
 use crate::explorer::Explorer;
@@ -23,13 +24,13 @@ use crate::{Cover, Mode, freed, naming};
 /// Makes the report of an exploration that has ended.
 pub struct ReportBuilder<'a, 'l> {
     study: Study<'a>,
-    explorer: Explorer<'l>,
+    arrivals: Arrivals<'l>,
 }
 
 impl<'a, 'l> ReportBuilder<'a, 'l> {
     /// Everything is there.
-    pub fn new(study: Study<'a>, explorer: Explorer<'l>) -> ReportBuilder<'a, 'l> {
-        ReportBuilder { study, explorer }
+    pub fn new(study: Study<'a>, arrivals: Arrivals<'l>) -> ReportBuilder<'a, 'l> {
+        ReportBuilder { study, arrivals }
     }
 
     /// The report.
@@ -40,7 +41,7 @@ impl<'a, 'l> ReportBuilder<'a, 'l> {
         let measured = self.measured();
         let gaps = Gaps {
             study: &self.study,
-            explorer: &self.explorer,
+            arrivals: &self.arrivals,
         };
         let incomplete = gaps.words(&judged, &measured);
         let prototype = programs.plan.as_ref().map(|plan| plan.prototype());
@@ -93,7 +94,7 @@ impl<'a, 'l> ReportBuilder<'a, 'l> {
     fn findings(&self, judged: &Judged) -> Findings {
         let tests = &self.study.collection.tests;
         let evidence = Evidence {
-            sites: &self.explorer.workspace.sites,
+            sites: &self.arrivals.explorer.workspace.sites,
             program: self.study.programs.recording.clone(),
             directory: self.study.config.directory.clone(),
             failed: &self.study.collection.failed,
@@ -106,7 +107,7 @@ impl<'a, 'l> ReportBuilder<'a, 'l> {
     /// What was decided without the user, and what was not looked at although no path depends on it.
     fn assumed(&self) -> Vec<String> {
         let mut assumed = self.study.programs.notes.clone();
-        let cut = self.explorer.tree.oracle_cut;
+        let cut = self.arrivals.explorer.tree.oracle_cut;
         if cut > 0 {
             assumed.push(format!(
                 "the oracle has {cut} more ways to decide on these paths that were not tried: a verdict is of its test's input"
@@ -144,7 +145,7 @@ impl<'a, 'l> ReportBuilder<'a, 'l> {
 
     /// What was lost, by place in the user's files.
     fn notes(&self) -> Vec<Note> {
-        let sites = &self.explorer.workspace.sites;
+        let sites = &self.arrivals.explorer.workspace.sites;
         let notes = self.study.collection.notes.iter();
         notes
             .map(|(&(kind, site), &count)| note(sites, kind, site, count))

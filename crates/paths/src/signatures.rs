@@ -38,7 +38,7 @@ impl CoverageSignatures {
         measure: Option<&Measure>,
     ) -> bool {
         let is_concretized =
-            |event: &Event| event.kind == EventKind::Fixed && event.phase == PHASE_FUNCTION;
+            |event: &Event| event.kind == EventKind::Concretized && event.phase == PHASE_FUNCTION;
         if arrival.failed().is_some() || !arrival.events().iter().any(is_concretized) {
             return arrival.is_new;
         }

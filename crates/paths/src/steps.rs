@@ -12,7 +12,7 @@ use nearmiss_trace::Event;
 pub fn taken(sites: &Sites, event: &Event) -> Step {
     let jumps = event.reason == Some(NoteKind::Jump);
     match event.kind {
-        EventKind::Fixed if jumps => Step {
+        EventKind::Concretized if jumps => Step {
             way: format!("to {:#x}", event.choice),
             ..step(sites, event.site, event.kind, event.choice)
         },
@@ -36,7 +36,7 @@ fn step(sites: &Sites, id: SiteId, kind: EventKind, choice: u64) -> Step {
     };
     let way = match (kind, &site.kind) {
         (EventKind::Switch, SiteKind::Switch { cases, default }) => case(cases, *default, choice),
-        (EventKind::Switch | EventKind::Fixed, _) => format!("= {choice}"),
+        (EventKind::Switch | EventKind::Concretized, _) => format!("= {choice}"),
         (EventKind::Check, SiteKind::Check { kind, .. }) => {
             let is_assertion = Kind::from_code(*kind) == Some(Kind::Assertion);
             let words = match (is_assertion, choice != 0) {

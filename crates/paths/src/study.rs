@@ -9,11 +9,12 @@ use nearmiss_abi::environment as options;
 use nearmiss_abi::server::{MODE_BOTH, MODE_FUNCTION, MODE_PRECONDITION};
 use nearmiss_harness::INPUT;
 use nearmiss_results::{FunctionReport, PathTest, Verdict};
-use nearmiss_search::{DepthFirst, NewCoverage, Strategy};
+use nearmiss_search::{DepthFirst, NewCoverage, Phase, Strategy, Tally};
 use nearmiss_server::{Server, Settings};
 use nearmiss_sites::program::Program;
 use nearmiss_solve::{Backend, Stack};
 
+use crate::arrivals::{Arrivals, Finished};
 use crate::bounds::Limits;
 use crate::budget::Budget;
 use crate::build::{self, Programs};
@@ -21,24 +22,22 @@ use crate::collect::{Collection, Describer};
 use crate::error::ExploreError;
 use crate::executor::ForkServer;
 use crate::explain::explain;
-use crate::explorer::{Arrival, Explorer, Finished, Pending, Plan};
+use crate::explorer::{Arrival, Explorer, Pending};
 use crate::input::Input;
-use crate::judge::{Bench, Judge};
+use crate::judge::{Judge, Setup};
 use crate::measure::{self, Measure};
 use crate::memory::Limit;
 use crate::precondition::{Auto, Late, Precondition, Summary, Unrestricted};
-use crate::progress::Progress;
 use crate::report::{ReportBuilder, figures};
 use crate::signatures::CoverageSignatures;
 use crate::workspace::Workspace;
 use crate::{Config, Cover, Mode};
 
 /// Explores.
-pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, ExploreError> {
-    let name = config.build.files.first().map(|file| file.display());
-    progress
-        .meter
-        .enter(name.map_or_else(String::new, |name| format!("building {name}")));
+pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, ExploreError> {
+    if let Some(file) = config.build.files.first() {
+        tally.enter(Phase::Building(file.display().to_string()));
+    }
     let directory = config.directory.join(build::DIRECTORY);
     let programs = build::build(&config.build, config.request.as_ref(), &directory)?;
     let programs = Arc::new(programs);
@@ -54,11 +53,11 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, E
     };
     let finishing = budget.of_finishing(config.time);
     let mut workspace = workspace(config, executor, &programs, budget);
-    progress.meter.set_deadline(budget.deadline);
-    progress.meter.enter("exploring");
+    tally.set_deadline(budget.deadline);
+    tally.enter(Phase::Exploring);
     let mut study = Study {
         config,
-        progress,
+        tally,
         programs: programs.clone(),
         collection: Collection::default(),
         judge: Some(judge(config, &programs, finishing)),
@@ -71,18 +70,20 @@ pub fn explore(config: &Config, progress: &Progress) -> Result<FunctionReport, E
     let Some(precondition) = precondition(config, program.as_ref(), &mut workspace, &first)? else {
         return Err(nothing_admissible(config));
     };
-    let mut explorer = Explorer::new(&mut workspace, precondition, plan(config, first));
-    while let Some(arrival) = explorer.next()? {
-        if study.arrive(&mut explorer, arrival)? {
-            explorer.stop();
+    let explorer = explorer(config, &mut workspace, precondition);
+    let mut arrivals = Arrivals::new(explorer, first, strategy(config.cover));
+    while let Some(arrival) = arrivals.next()? {
+        if study.arrive(&mut arrivals.explorer, arrival)? {
+            arrivals.stop();
         }
+        study.count(&arrivals);
     }
-    if let Some(why) = nothing_explored(config, &programs, &explorer) {
+    if let Some(why) = nothing_explored(config, &programs, &arrivals) {
         return Err(why);
     }
-    let figures = figures(&explorer, start.elapsed());
-    let infeasible = explain(&mut explorer, &programs, config.time);
-    Ok(ReportBuilder::new(study, explorer).report(figures, infeasible))
+    let figures = figures(&arrivals.explorer, start.elapsed());
+    let infeasible = explain(&mut arrivals.explorer, &programs, config.time);
+    Ok(ReportBuilder::new(study, arrivals).report(figures, infeasible))
 }
 
 /// What happens while a function is explored.
@@ -103,7 +104,7 @@ pub struct Study<'a> {
     pub rejected: u64,
     /// Distinguishes runs that concretized a value.
     signatures: CoverageSignatures,
-    progress: &'a Progress,
+    tally: &'a Tally,
 }
 
 impl Study<'_> {
@@ -142,7 +143,6 @@ impl Study<'_> {
                 judge.look_at(number, rows.clone());
             }
         }
-        self.update_progress(explorer);
         let enough =
             (self.config.paths).is_some_and(|max| self.collection.tests.len() as u64 >= max);
         Ok(enough || self.is_covered)
@@ -186,35 +186,35 @@ impl Study<'_> {
         Ok(recorded.is_accepted())
     }
 
-    fn update_progress(&self, explorer: &Explorer<'_>) {
-        let progress = self.progress;
-        progress.paths.set(self.collection.tests.len() as u64);
-        progress.infeasible.set(explorer.tree.infeasible_count);
-        progress.open.set(explorer.open() as u64);
-        progress.runs.set(explorer.tree.runs);
+    fn count(&self, arrivals: &Arrivals<'_>) {
+        let (tally, explorer) = (self.tally, &arrivals.explorer);
+        tally.paths.set(self.collection.tests.len() as u64);
+        tally.infeasible.set(explorer.tree.infeasible_count);
+        tally.open.set(arrivals.open() as u64);
+        tally.runs.set(explorer.tree.runs);
         let calls = explorer.precondition.calls().calls;
-        progress.precondition_calls.set(calls);
+        tally.precondition_calls.set(calls);
         let queries = explorer.workspace.solver.statistics().queries();
-        progress.queries.set(queries);
-        progress.findings.set(self.collection.failed.len() as u64);
+        tally.queries.set(queries);
+        tally.findings.set(self.collection.failed.len() as u64);
     }
 }
 
-/// How a function is explored from its first input.
-fn plan(config: &Config, first: Input) -> Plan {
-    Plan {
-        first,
-        mode: if early(config) {
-            MODE_BOTH
-        } else {
-            MODE_FUNCTION
-        },
-        limits: Limits {
-            loops: config.loops,
-            recursion: config.recursion,
-        },
-        strategy: strategy(config.cover),
-    }
+fn explorer<'a>(
+    config: &Config,
+    workspace: &'a mut Workspace,
+    precondition: Box<dyn Precondition>,
+) -> Explorer<'a> {
+    let limits = Limits {
+        loops: config.loops,
+        recursion: config.recursion,
+    };
+    let mode = if early(config) {
+        MODE_BOTH
+    } else {
+        MODE_FUNCTION
+    };
+    Explorer::new(workspace, precondition, limits, mode)
 }
 
 /// Where branches or conditions are wanted, what goes where no run went comes first.
@@ -265,15 +265,16 @@ fn precondition(
 fn nothing_explored(
     config: &Config,
     programs: &Programs,
-    explorer: &Explorer,
+    arrivals: &Arrivals,
 ) -> Option<ExploreError> {
-    if programs.plan.is_none() && explorer.workspace.channels.name(0).is_none() {
+    let workspace = &arrivals.explorer.workspace;
+    if programs.plan.is_none() && workspace.channels.name(0).is_none() {
         return Some(ExploreError::NothingSymbolic(programs.source.clone()));
     }
-    if explorer.finished() != Some(Finished::Empty) {
+    if arrivals.finished() != Some(Finished::Empty) {
         return None;
     }
-    Some(if explorer.workspace.budget.is_exhausted() {
+    Some(if workspace.budget.is_exhausted() {
         ExploreError::OutOfTime
     } else {
         nothing_admissible(config)
@@ -341,7 +342,7 @@ pub fn environment() -> Vec<(OsString, OsString)> {
 }
 
 fn measure(config: &Config, programs: &Arc<Programs>, budget: Budget) -> Measure {
-    Measure::start(measure::Bench {
+    Measure::start(measure::Setup {
         programs: programs.clone(),
         sandbox: config.sandbox.clone(),
         environment: environment(),
@@ -353,7 +354,7 @@ fn measure(config: &Config, programs: &Arc<Programs>, budget: Budget) -> Measure
 
 fn judge(config: &Config, programs: &Arc<Programs>, budget: Budget) -> Judge {
     let programs = programs.clone();
-    Judge::start(Bench {
+    Judge::start(Setup {
         build: Box::new(move || build::twin(&programs)),
         sandbox: config.sandbox.clone(),
         directory: config.directory.join("judge"),

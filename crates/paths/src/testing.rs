@@ -12,10 +12,11 @@ use nearmiss_sites::Sites;
 use nearmiss_solve::Stack;
 use tempfile::TempDir;
 
+use crate::arrivals::{Arrivals, Finished};
 use crate::bounds::Limits;
 use crate::budget::Budget;
 use crate::executor::{ForkServer, HarnessExecutor};
-use crate::explorer::{Explorer, Finished, Plan, Tree};
+use crate::explorer::{Explorer, Tree};
 use crate::input::Input;
 use crate::memory;
 use crate::precondition::{Auto, Calls, Late, Precondition, Summary, Unrestricted};
@@ -88,25 +89,20 @@ pub fn explore(source: &str, size: usize, treated: Treated) -> Explored {
     let mode = if treated == Treated::Early { 2 } else { 0 };
     let precondition = precondition(&mut workspace, &first, treated);
     let mut results = Vec::new();
-    let plan = Plan {
-        first,
-        mode,
-        limits: Limits::default(),
-        strategy: Box::new(DepthFirst::default()),
-    };
-    let mut explorer = Explorer::new(&mut workspace, precondition, plan);
-    while let Some(arrival) = explorer.next().expect("runs") {
+    let explorer = Explorer::new(&mut workspace, precondition, Limits::default(), mode);
+    let mut arrivals = Arrivals::new(explorer, first, Box::new(DepthFirst::default()));
+    while let Some(arrival) = arrivals.next().expect("runs") {
         if arrival.is_new {
             let result = arrival.recorded.result("result").expect("it returned");
             results.push(i32::from_le_bytes(result.try_into().expect("four bytes")));
         }
     }
-    let finished = explorer.finished().expect("it has ended");
+    let finished = arrivals.finished().expect("it has ended");
     results.sort_unstable();
     Explored {
         results,
-        calls: explorer.precondition.calls(),
-        tree: explorer.tree,
+        calls: arrivals.explorer.precondition.calls(),
+        tree: arrivals.explorer.tree,
         finished,
     }
 }

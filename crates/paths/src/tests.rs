@@ -1,7 +1,7 @@
 //! The exploration alone, on harnesses written by hand: every treatment of the precondition finds
 //! the same paths.
 
-use crate::explorer::Finished;
+use crate::arrivals::Finished;
 use crate::testing::{Treated, explore};
 
 const TREATMENTS: [Treated; 5] = [

@@ -84,7 +84,7 @@ const MAX_ORACLE_WAYS: usize = 64;
 const FAILED: u64 = u64::MAX;
 
 impl Explorer<'_> {
-    /// Walks over a run. What is new is marked as decided: the caller has to decide it.
+    /// Walks over a run. What is new becomes known: the caller has to decide it.
     pub(crate) fn walk(&mut self, events: &[Event]) -> Walked {
         let mut trail = Trail::root(0);
         let mut path = Trail::root(1);
@@ -119,7 +119,7 @@ impl Explorer<'_> {
             }
             bounds.go(&self.workspace.sites, event);
             walked.passed.push(trail.go(event.site.0, event.choice));
-            self.decided.insert(trail.node());
+            self.known.add(trail.node());
             if event.ends_path() {
                 walked.end = position;
                 // A precondition that fails does not accept.
@@ -159,7 +159,7 @@ impl Explorer<'_> {
         };
         let mut forks = Vec::new();
         for way in alternatives(&mut self.workspace.terms, &self.workspace.sites, event) {
-            if !self.decided.insert(trail.way(event.site.0, way.choice)) {
+            if !self.known.add(trail.way(event.site.0, way.choice)) {
                 continue;
             }
             if event.phase == PHASE_FUNCTION
@@ -172,7 +172,7 @@ impl Explorer<'_> {
                 forks.push(fork(way, purpose));
             }
         }
-        if event.kind == EventKind::Fixed {
+        if event.kind == EventKind::Concretized {
             forks.extend(self.other_values(event, trail.node(), &fork));
         }
         walked.forks.extend(forks);

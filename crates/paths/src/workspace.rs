@@ -170,8 +170,8 @@ impl Workspace {
 
     /// Is there an input for all conditions and the goal? `base` makes the conditions true.
     pub fn ask(&mut self, conditions: &[TermId], goal: TermId, base: &Input) -> Solution {
-        let left = self.budget.time_left(MIN_QUERY_TIME);
-        let limits = Limits::time(self.query_time.min(left));
+        let latest = Instant::now() + self.budget.time_left(MIN_QUERY_TIME);
+        let limits = Limits::until(self.query_time, latest);
         let terms = &mut self.terms;
         let reply = (self.solver).query(terms, conditions, goal, base, &limits);
         match reply.answer {

@@ -82,8 +82,8 @@ fn the_setup_has_no_branches() {
             .map(|event| EventKind::from_code(event.kind).unwrap());
         let decisions: Vec<EventKind> = kinds
             .filter(|kind| {
-                use EventKind::{Branch, CheckFailed, Fixed, Switch};
-                matches!(kind, Branch | Switch | Fixed | CheckFailed)
+                use EventKind::{Branch, CheckFailed, Concretized, Switch};
+                matches!(kind, Branch | Switch | Concretized | CheckFailed)
             })
             .collect();
         assert_eq!(decisions, [], "{flags:?}");

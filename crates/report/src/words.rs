@@ -2,8 +2,11 @@
 
 /// `1 test`, `2 tests`.
 pub fn counted(count: u64, noun: &str) -> String {
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{count} {noun}{plural}")
+    match noun.strip_suffix("ry") {
+        _ if count == 1 => format!("{count} {noun}"),
+        Some(stem) => format!("{count} {stem}ries"),
+        None => format!("{count} {noun}s"),
+    }
 }
 
 /// Small numbers as words, others as digits.

@@ -57,6 +57,44 @@ pub struct Finding {
     pub replay: String,
 }
 
+impl Finding {
+    /// A failure of which nothing is known yet but the test that leads to it.
+    pub fn new(test: Test) -> Finding {
+        Finding {
+            id: String::new(),
+            kind: Kind::Crash,
+            status: Status::Unconfirmed,
+            file: String::new(),
+            line: 0,
+            column: 0,
+            function: String::new(),
+            distance: 0,
+            tests: 1,
+            leads: Vec::new(),
+            stack: Vec::new(),
+            object: String::new(),
+            test,
+            input: BTreeMap::new(),
+            changes: Vec::new(),
+            lengths: Vec::new(),
+            message: String::new(),
+            replay: String::new(),
+        }
+    }
+}
+
+impl AsRef<Finding> for Finding {
+    fn as_ref(&self) -> &Finding {
+        self
+    }
+}
+
+impl AsMut<Finding> for Finding {
+    fn as_mut(&mut self) -> &mut Finding {
+        self
+    }
+}
+
 fn one() -> u64 {
     1
 }

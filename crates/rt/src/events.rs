@@ -153,7 +153,7 @@ impl Runtime {
         *cached = label;
         let site = place_of(site);
         self.trace.note(kind, site, 1);
-        let mut event = Event::new(EventKind::Fixed, true, label, site);
+        let mut event = Event::new(EventKind::Concretized, true, label, site);
         event.aux = kind as u16;
         self.append(&event);
     }

@@ -154,7 +154,7 @@ fn descriptors_and_memory() {
     let limit = 1 << 30;
     let probe = format!("ule(zext(stdin[0]), {limit}) 1");
     assert_eq!(trace.drawn(EventKind::Probe), [probe]);
-    assert_eq!(trace.drawn(EventKind::Fixed).len(), 0);
+    assert_eq!(trace.drawn(EventKind::Concretized).len(), 0);
     let is_probe = |event: &&Event| event.kind == EventKind::Probe as u8;
     let probe = trace.events.iter().find(is_probe);
     assert_eq!(probe.map(|event| event.site), Some(4711));
@@ -188,7 +188,7 @@ fn calls_tables_and_the_harness() {
     // What is fixed already is not lost again.
     assert_eq!(trace.noted(NoteKind::Address), 1);
     assert_eq!(trace.noted(NoteKind::Call), 1);
-    assert_eq!(trace.drawn(EventKind::Fixed).len(), 1);
+    assert_eq!(trace.drawn(EventKind::Concretized).len(), 1);
     assert_eq!(trace.drawn(EventKind::Assume), ["ult(name[0], 10) 1"]);
     assert_eq!(trace.channels[1].index, 0);
     assert_eq!(trace.channels[2].index, 1);

@@ -66,7 +66,7 @@ fn a_program_records_the_same_however_it_is_linked() {
         }
         assert_eq!(trace.drawn(EventKind::Branch), ["eq(stdin[0], 120) 0"]);
         assert_eq!(trace.drawn(EventKind::Check), ["ult(stdin[0], 120) 1"]);
-        assert_eq!(trace.drawn(EventKind::Fixed), ["stdin[0] 1"]);
+        assert_eq!(trace.drawn(EventKind::Concretized), ["stdin[0] 1"]);
         assert_eq!(trace.events.len(), 5);
         assert_eq!(trace.noted(NoteKind::Address), 1);
         assert_eq!(trace.noted(NoteKind::Float), 1);

@@ -37,13 +37,13 @@ pub struct Step {
 /// What is known of a fork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Feasibility {
-    /// Nobody asked yet.
+    /// It was not asked yet.
     Open,
     /// Some input goes another way.
     Feasible,
     /// No input does.
     Infeasible,
-    /// It was asked, and nobody knows: such a fork is no divergence point and counts for nothing.
+    /// It was asked, and is not known: such a fork is no divergence point and counts for nothing.
     Unknown,
 }
 
@@ -346,7 +346,7 @@ mod tests {
         assert_eq!(path.open(1, 0, 100), [3]);
         assert_eq!(path.open(1, 2, 100), [3, 2, 1]);
         assert_eq!(path.open(1, 9, 2), [3, 2]);
-        assert_eq!(path.divergence_points(1), [], "nobody knows yet");
+        assert_eq!(path.divergence_points(1), [], "it is not known yet");
         path.settle(3, Feasibility::Infeasible);
         assert_eq!(path.open(1, 0, 100), [2]);
         path.settle(2, Feasibility::Feasible);

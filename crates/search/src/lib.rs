@@ -4,18 +4,21 @@
 //! | --- | --- |
 //! | [`course`] | a path as forks and sensitive operations: divergence points by distance |
 //! | [`executor`] | what runs the program once on an input |
-//! | [`progress`] | how far a search has come |
+//! | [`exploration`] | the loop: an alternative is explored, and those that leave its path are added |
 //! | [`strategy`] | worklists of alternatives, one file for each order |
+//! | [`tally`] | how far a search has come |
 //! | [`trail`] | the names of the nodes of the execution tree, and those that are known |
 
 pub mod course;
 pub mod executor;
-pub mod progress;
+pub mod exploration;
 pub mod strategy;
+pub mod tally;
 pub mod trail;
 
 pub use course::{Course, Feasibility, Step, depth_bound};
 pub use executor::Executor;
-pub use progress::{Count, Meter};
-pub use strategy::{DepthFirst, Mix, NewCoverage, Schedule, Stage, Strategy, Unit};
+pub use exploration::{Explore, Next, Visited, next_arrival};
+pub use strategy::{BreadthFirst, DepthFirst, Mix, NewCoverage, Schedule, Stage, Strategy, Unit};
+pub use tally::{Count, Phase, Tally};
 pub use trail::{Known, Node, Trail};

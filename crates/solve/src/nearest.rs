@@ -7,7 +7,6 @@
 //! well, a printable and a numerically close one is preferred.
 
 use std::cmp::Reverse;
-use std::time::Instant;
 
 use nearmiss_expr::{Evaluator, InputByte, Inputs, TermId, Terms};
 
@@ -177,7 +176,7 @@ impl Search<'_, '_> {
     }
 
     fn is_late(&self) -> bool {
-        Instant::now() >= self.effort.deadline
+        self.effort.deadline.is_over()
     }
 
     /// Whether a model makes goal and slice true, by evaluation.

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use nearmiss_bitwuzla::Deadline;
 use nearmiss_expr::{InputByte, Inputs, TermId, Terms};
 
 /// Is there an input for which every constraint of the path condition and the goal are true?
@@ -47,35 +48,65 @@ pub enum Policy<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Effort {
     /// When to give up.
-    pub deadline: Instant,
+    pub deadline: Deadline,
     /// After how many conflicts a SAT solver gives up: the same on every machine.
     pub conflicts: Option<u32>,
 }
 
+/// How many times its CPU time a query may take where nothing else limits it: the machine has other
+/// work too.
+const MAX_SLOWDOWN: u32 = 32;
+
 /// How much a query may cost.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
-    /// The time of one query, with all layers.
+    /// The CPU time of one query, with all layers.
     pub time: Duration,
+    /// When it has to end in any case; `None`: much later.
+    pub latest: Option<Instant>,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
         Limits {
             time: Duration::from_secs(10),
+            latest: None,
         }
     }
 }
 
 impl Limits {
-    /// A limit of time only.
+    /// A limit of CPU time only.
     pub fn time(time: Duration) -> Limits {
-        Limits { time }
+        Limits { time, latest: None }
+    }
+
+    /// A limit of CPU time, and of the clock on the wall.
+    pub fn until(time: Duration, latest: Instant) -> Limits {
+        Limits {
+            time,
+            latest: Some(latest),
+        }
+    }
+
+    /// The limits of so many queries together.
+    pub fn times(&self, queries: u32) -> Limits {
+        Limits {
+            time: self.time * queries,
+            ..*self
+        }
+    }
+
+    /// When a query that begins now has to end.
+    pub fn deadline(&self) -> Deadline {
+        let latest = self.latest;
+        let latest = latest.unwrap_or_else(|| Instant::now() + self.time * MAX_SLOWDOWN);
+        Deadline::after(self.time, latest)
     }
 
     pub(crate) fn effort(&self) -> Effort {
         Effort {
-            deadline: Instant::now() + self.time,
+            deadline: self.deadline(),
             conflicts: None,
         }
     }

@@ -114,7 +114,7 @@ impl<'a> Session<'a> {
         let mut reply = nearest::find(self, terms, &slice, &goal_bytes, goal, effort);
         reply.time = start.elapsed();
         // With more time there might be a nearer one.
-        if Instant::now() < effort.deadline {
+        if !effort.deadline.is_over() {
             self.front.remember(&recalled, &reply.answer, limits);
         }
         reply

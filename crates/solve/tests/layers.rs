@@ -4,7 +4,7 @@ mod common;
 
 use std::cell::Cell;
 use std::rc::Rc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use common::byte;
 use nearmiss_expr::{InputByte, Op, TermId, Terms};
@@ -13,7 +13,7 @@ use nearmiss_solve::layers::{
     UnsatCores,
 };
 use nearmiss_solve::query::{Effort, Policy, Query, Reply};
-use nearmiss_solve::{Answer, Layer, Model, Reason, Solver};
+use nearmiss_solve::{Answer, Layer, Limits, Model, Reason, Solver};
 
 /// Always says the same and counts how often it was asked.
 struct Says {
@@ -52,7 +52,7 @@ fn query<'a>(path: &'a [TermId], goal: TermId, bytes: &'a [InputByte]) -> Query<
         recorded: &recorded,
         policy: Policy::Prefix { seen: 0 },
         effort: Effort {
-            deadline: Instant::now() + Duration::from_secs(5),
+            deadline: Limits::time(Duration::from_secs(5)).deadline(),
             conflicts: None,
         },
     }

@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
 use nearmiss_abi::capture::{FILES, RecordKind};
-use nearmiss_campaign::tally::Tally;
 use nearmiss_capture::{Captured, Meeting, Nature, Stdin};
+use nearmiss_search::Tally;
 
 use super::contents::Contents;
 use super::identity;

@@ -37,11 +37,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use nearmiss_abi::capture::{DEFAULT_FILE, DEFAULT_FILES, FILES};
 use nearmiss_abi::channel::ChannelSet;
-use nearmiss_campaign::tally::{Phase, Tally};
 use nearmiss_campaign::{Campaign, CampaignError, Capsule, Chance, Options, TestCase};
 use nearmiss_capture::Meeting;
 use nearmiss_results::{Sample, Suite};
 use nearmiss_sandbox::Ended;
+use nearmiss_search::{Phase, Tally};
 
 use case::{NoCase, Workshop};
 use collector::{Collector, command_line};
@@ -104,7 +104,7 @@ pub fn collect(
     tally: &Tally,
 ) -> Result<Collected, SuiteError> {
     let captures = Captures::new(campaign)?;
-    tally.meter.enter(Phase::Recording);
+    tally.enter(Phase::Recording);
     // With a small budget there is no room for files of the usual size either.
     let (file, files) = (
         DEFAULT_FILE.min(target.disk),
@@ -121,7 +121,7 @@ pub fn collect(
     if !target.terminate.load(Ordering::Relaxed) {
         config.stop.store(false, Ordering::Relaxed);
     }
-    tally.meter.enter(Phase::Sorting);
+    tally.enter(Phase::Sorting);
     if collector.executions == 0 {
         return Err(SuiteError::NothingCaptured(command_line(&target.command)));
     }

@@ -85,7 +85,7 @@ impl Event {
         match self.kind {
             EventKind::Branch | EventKind::Switch | EventKind::Probe => true,
             EventKind::Check => self.exits,
-            EventKind::Fixed => self.reason == Some(NoteKind::Jump),
+            EventKind::Concretized => self.reason == Some(NoteKind::Jump),
             _ => false,
         }
     }

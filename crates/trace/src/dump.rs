@@ -108,7 +108,7 @@ fn dump_header(raw: &RawTrace, out: &mut dyn Write) -> io::Result<()> {
 fn about(event: &Event) -> String {
     let code = event.aux as u8;
     let words = match EventKind::from_code(event.kind) {
-        Some(EventKind::Fixed) => NoteKind::from_code(code).map(NoteKind::name),
+        Some(EventKind::Concretized) => NoteKind::from_code(code).map(NoteKind::name),
         Some(EventKind::Branch | EventKind::Switch) => None,
         _ => Kind::from_code(code).map(Kind::name),
     };

@@ -119,7 +119,7 @@ impl<'a> Walk<'a> {
             return;
         };
         // What a model assumes, or the recording concretized, decided nothing.
-        if matches!(event.kind, EventKind::Assume | EventKind::Fixed) {
+        if matches!(event.kind, EventKind::Assume | EventKind::Concretized) {
             return;
         }
         let mut raised: Vec<usize> = Vec::new();

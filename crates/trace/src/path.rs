@@ -293,7 +293,7 @@ fn usable_events(raw: &RawTrace, verified: &Verified) -> usize {
         if label == 0 || label >= verified.usable() {
             return false;
         }
-        matches!(kind, EventKind::Switch | EventKind::Fixed) || raw.terms[label].width == 1
+        matches!(kind, EventKind::Switch | EventKind::Concretized) || raw.terms[label].width == 1
     };
     let first_bad = raw.events.iter().position(|event| !makes_sense(event));
     first_bad.unwrap_or(raw.events.len())
@@ -381,7 +381,7 @@ impl Reader<'_> {
         };
         match kind {
             EventKind::Branch | EventKind::Switch => event.frame = raw.aux,
-            EventKind::Fixed => event.reason = NoteKind::from_code(raw.aux as u8),
+            EventKind::Concretized => event.reason = NoteKind::from_code(raw.aux as u8),
             EventKind::Assume if raw.aux & NO_LOWER != 0 => {
                 event.implied = Some(LengthBound {
                     channel: None,
@@ -408,7 +408,7 @@ impl Reader<'_> {
                 event.switched = Some(term);
                 switch::condition(self.terms, self.sites, event.site, term, value)
             }
-            EventKind::Fixed => (switch::equals(self.terms, term, value), value as u64),
+            EventKind::Concretized => (switch::equals(self.terms, term, value), value as u64),
             _ => (self.terms.holds(term, event.truth), event.choice),
         };
         event.condition = Some(condition);

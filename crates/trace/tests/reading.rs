@@ -267,7 +267,7 @@ fn the_path_ends_where_terms_make_no_sense() {
     for term in bad_terms {
         let mut builder = sample(b"a");
         let bad = builder.term(term);
-        builder.raw_event(Event::new(EventKind::Fixed, true, bad, site(0)));
+        builder.raw_event(Event::new(EventKind::Concretized, true, bad, site(0)));
         builder.event(EventKind::Branch, 3, site(0));
         let path = read(&builder.finish(), Some(b"hi"));
         assert_eq!(path.end, End::Before(3), "{term:?}");
@@ -283,7 +283,7 @@ fn reads_and_failures() {
     let index = builder.zext(byte, 64);
     let snapshot = builder.snapshot(b"wxyz");
     let read_byte = builder.read(index, snapshot, b'y');
-    builder.event(EventKind::Fixed, read_byte, site(0));
+    builder.event(EventKind::Concretized, read_byte, site(0));
     builder.raw_event(Event::new(EventKind::CheckFailed, false, 0, site(1)));
     let path = read(&builder.finish(), None);
     assert_eq!(path.inconsistent, 0);

@@ -63,7 +63,7 @@ pub struct BudgetArguments {
     /// Work at so many tests at the same time [default: one for each processor]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
-    /// Time for one question to the solver
+    /// Time for one query to the solver
     #[arg(long, default_value = "500ms", value_parser = duration, value_name = "TIME")]
     pub query_time: Duration,
     /// Time for one run in the sandbox [default: in proportion to the recorded run]

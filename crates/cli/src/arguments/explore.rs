@@ -166,7 +166,7 @@ pub struct LimitArguments {
     /// Most paths
     #[arg(long, value_name = "N")]
     pub max_paths: Option<u64>,
-    /// Time for one question to the solver
+    /// Time for one query to the solver
     #[arg(long, default_value = "5s", value_parser = duration, value_name = "TIME")]
     pub query_time: Duration,
     /// Time for one run of the function

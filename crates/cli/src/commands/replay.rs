@@ -47,7 +47,7 @@ fn replay_finding(id: &str, arguments: &ReplayArguments) -> Result<u8, String> {
     let config = Config {
         directory: arguments.campaign.dir.clone(),
         time: Duration::ZERO,
-        question_time: Duration::ZERO,
+        query_time: Duration::ZERO,
         run_time: None,
         distance: Some(0),
         runs: None,

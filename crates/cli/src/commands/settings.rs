@@ -26,7 +26,7 @@ pub fn solver(command: Option<&str>) -> Result<Option<Vec<String>>, String> {
         return Ok(None);
     };
     let words: Vec<String> = command.split_whitespace().map(str::to_string).collect();
-    nearmiss_engine::check_solver(&words)?;
+    nearmiss_engine::check_solver(&words).map_err(|error| error.to_string())?;
     Ok(Some(words))
 }
 
@@ -39,7 +39,7 @@ pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Conf
     Ok(Config {
         directory: arguments.campaign.dir.clone(),
         time: budget.time.unwrap_or(defaults.time),
-        question_time: budget.query_time,
+        query_time: budget.query_time,
         run_time: budget.run_time,
         distance: budget.distance.or(defaults.distance),
         runs: budget.runs,
@@ -99,9 +99,9 @@ pub fn limits(config: &Config) -> String {
         jobs => format!("{jobs} jobs"),
     };
     format!(
-        "{}, {distance}{runs}, {jobs}, {} for a question, {} bytes of each input",
+        "{}, {distance}{runs}, {jobs}, {} for a query, {} bytes of each input",
         time(config.time),
-        time(config.question_time),
+        time(config.query_time),
         config.options.input
     )
 }

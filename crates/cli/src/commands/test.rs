@@ -3,9 +3,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nearmiss_campaign::tally::Tally;
 use nearmiss_engine::{Output, SuiteTarget};
 use nearmiss_results::Report;
+use nearmiss_search::Tally;
 
 use crate::arguments::TestArguments;
 use crate::commands::settings::{self, Defaults};

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use nearmiss_campaign::tally::Tally;
+use nearmiss_search::Tally;
 
 use super::snapshot::Snapshot;
 use super::speed::{Speed, Speedometer};
@@ -35,7 +35,7 @@ impl Campaign {
     fn look(&mut self) -> (Snapshot, Speed) {
         let is_stopping = signals::STOP.load(Ordering::Relaxed);
         let now = Snapshot::take(&self.tally, self.start, is_stopping);
-        let speed = (self.speedometer).measure(now.elapsed, now.runs, now.questions);
+        let speed = (self.speedometer).measure(now.elapsed, now.runs, now.queries);
         (now, speed)
     }
 }

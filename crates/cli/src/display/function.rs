@@ -4,8 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use nearmiss_paths::Progress;
 use nearmiss_report::words::counted;
+use nearmiss_search::{Phase, Tally};
 
 use super::speed::{Speed, Speedometer};
 use super::words::{fitting, rate, whole_seconds};
@@ -15,18 +15,18 @@ use crate::signals;
 /// An exploration that is watched.
 #[derive(Debug)]
 pub struct Exploration {
-    progress: Arc<Progress>,
+    tally: Arc<Tally>,
     start: Instant,
     speedometer: Speedometer,
     /// Of what is being done and the number of findings.
-    pace: Pace<(String, u64)>,
+    pace: Pace<(Phase, u64)>,
 }
 
 impl Exploration {
     /// Watches these numbers from now on.
-    pub fn new(progress: Arc<Progress>) -> Exploration {
+    pub fn new(tally: Arc<Tally>) -> Exploration {
         Exploration {
-            progress,
+            tally,
             start: Instant::now(),
             speedometer: Speedometer::default(),
             pace: Pace::default(),
@@ -36,9 +36,9 @@ impl Exploration {
     fn look(&mut self) -> (Duration, Speed) {
         let elapsed = self.start.elapsed();
         // A call of the precondition is a run too.
-        let runs = self.progress.runs.get() + self.progress.precondition_calls.get();
-        let questions = self.progress.queries.get();
-        (elapsed, self.speedometer.measure(elapsed, runs, questions))
+        let runs = self.tally.runs.get() + self.tally.precondition_calls.get();
+        let queries = self.tally.queries.get();
+        (elapsed, self.speedometer.measure(elapsed, runs, queries))
     }
 }
 
@@ -46,10 +46,7 @@ impl Watched for Exploration {
     fn live(&mut self, width: usize) -> Vec<String> {
         let (_, speed) = self.look();
         let is_stopping = signals::STOP.load(Ordering::Relaxed);
-        let rows = [
-            found(&self.progress),
-            pace(&self.progress, speed, is_stopping),
-        ];
+        let rows = [found(&self.tally), pace(&self.tally, speed, is_stopping)];
         // A line that fills the last column makes some terminals wrap.
         let width = width.saturating_sub(1);
         let rows = rows.iter().filter(|parts| !parts.is_empty());
@@ -58,30 +55,30 @@ impl Watched for Exploration {
 
     fn log(&mut self) -> Option<String> {
         let (elapsed, speed) = self.look();
-        let news = (self.progress.meter.phase(), self.progress.findings.get());
+        let news = (self.tally.phase(), self.tally.findings.get());
         if !self.pace.is_due(elapsed, news) {
             return None;
         }
         let is_stopping = signals::STOP.load(Ordering::Relaxed);
-        let mut parts = found(&self.progress);
-        parts.extend(pace(&self.progress, speed, is_stopping));
+        let mut parts = found(&self.tally);
+        parts.extend(pace(&self.tally, speed, is_stopping));
         let elapsed = whole_seconds(elapsed);
         Some(format!("nearmiss: {elapsed}: {}", parts.join(", ")))
     }
 }
 
 /// What is being done and what came of it, the most important first.
-fn found(progress: &Progress) -> Vec<String> {
-    let mut parts = vec![progress.meter.phase()];
+fn found(tally: &Tally) -> Vec<String> {
+    let mut parts = vec![tally.phase().to_string()];
     let counts = [
-        (progress.paths.get(), "path"),
-        (progress.findings.get(), "finding"),
+        (tally.paths.get(), "path"),
+        (tally.findings.get(), "finding"),
     ];
     let told = counts.iter().filter(|(count, _)| *count > 0);
     parts.extend(told.map(|(count, noun)| counted(*count, noun)));
     for (count, what) in [
-        (progress.open.get(), "open"),
-        (progress.infeasible.get(), "infeasible"),
+        (tally.open.get(), "open"),
+        (tally.infeasible.get(), "infeasible"),
     ] {
         if count > 0 {
             parts.push(format!("{count} {what}"));
@@ -92,14 +89,13 @@ fn found(progress: &Progress) -> Vec<String> {
 }
 
 /// How fast it goes on, the most important first. Nothing before the first run.
-fn pace(progress: &Progress, speed: Speed, is_stopping: bool) -> Vec<String> {
+fn pace(tally: &Tally, speed: Speed, is_stopping: bool) -> Vec<String> {
     let mut parts = Vec::new();
-    if progress.runs.get() + progress.precondition_calls.get() == 0 {
+    if tally.runs.get() + tally.precondition_calls.get() == 0 {
         return parts;
     }
     let now = Instant::now();
-    let left = progress
-        .meter
+    let left = tally
         .deadline()
         .map(|end| end.saturating_duration_since(now));
     match left {
@@ -109,10 +105,10 @@ fn pace(progress: &Progress, speed: Speed, is_stopping: bool) -> Vec<String> {
         None => {}
     }
     parts.push(format!("{} runs/s", rate(speed.runs)));
-    parts.push(format!("{} questions/s", rate(speed.questions)));
-    parts.push(counted(progress.runs.get(), "run"));
-    if progress.precondition_calls.get() > 0 {
-        let calls = counted(progress.precondition_calls.get(), "call");
+    parts.push(format!("{} queries/s", rate(speed.queries)));
+    parts.push(counted(tally.runs.get(), "run"));
+    if tally.precondition_calls.get() > 0 {
+        let calls = counted(tally.precondition_calls.get(), "call");
         parts.push(format!("{calls} of the precondition"));
     }
     parts
@@ -124,15 +120,15 @@ mod tests {
 
     const SPEED: Speed = Speed {
         runs: 2300.4,
-        questions: 310.2,
+        queries: 310.2,
     };
 
     #[test]
     fn nothing_but_what_is_being_done_at_first() {
-        let progress = Arc::new(Progress::default());
-        let mut watched = Exploration::new(progress.clone());
+        let tally = Arc::new(Tally::default());
+        let mut watched = Exploration::new(tally.clone());
         assert_eq!(watched.live(80), Vec::<String>::new());
-        progress.meter.enter("building merge.c");
+        tally.enter(Phase::Building("merge.c".into()));
         assert_eq!(watched.live(80), ["building merge.c"]);
         assert_eq!(watched.live(9), ["buildin…"]);
         assert_eq!(watched.log(), None, "short runs are silent");
@@ -140,24 +136,24 @@ mod tests {
 
     #[test]
     fn paths_open_ones_and_speed() {
-        let progress = Progress::default();
-        progress.meter.enter("exploring merge");
-        progress.paths.set(320);
-        progress.open.set(12);
-        progress.infeasible.set(4);
-        progress.findings.set(1);
-        progress.runs.set(321);
-        progress.precondition_calls.set(77);
+        let tally = Tally::default();
+        tally.enter(Phase::Exploring);
+        tally.paths.set(320);
+        tally.open.set(12);
+        tally.infeasible.set(4);
+        tally.findings.set(1);
+        tally.runs.set(321);
+        tally.precondition_calls.set(77);
         assert_eq!(
-            found(&progress).join(" · "),
-            "exploring merge · 320 paths · 1 finding · 12 open · 4 infeasible"
+            found(&tally).join(" · "),
+            "exploring · 320 paths · 1 finding · 12 open · 4 infeasible"
         );
         assert_eq!(
-            pace(&progress, SPEED, false).join(" · "),
-            "2300 runs/s · 310 questions/s · 321 runs · 77 calls of the precondition"
+            pace(&tally, SPEED, false).join(" · "),
+            "2300 runs/s · 310 queries/s · 321 runs · 77 calls of the precondition"
         );
-        assert_eq!(pace(&progress, SPEED, true)[0], "stopping");
-        progress.meter.set_deadline(Instant::now());
-        assert_eq!(pace(&progress, SPEED, false)[0], "time is over, finishing");
+        assert_eq!(pace(&tally, SPEED, true)[0], "stopping");
+        tally.set_deadline(Instant::now());
+        assert_eq!(pace(&tally, SPEED, false)[0], "time is over, finishing");
     }
 }

@@ -1,9 +1,8 @@
 //! What a campaign's numbers were at one moment.
 
-use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-use nearmiss_campaign::tally::{Phase, Tally};
+use nearmiss_search::{Phase, Tally};
 
 /// The numbers at one moment.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -29,7 +28,7 @@ pub struct Snapshot {
     /// Checks that were decided.
     pub decided: u64,
     /// Questions to the solver.
-    pub questions: u64,
+    pub queries: u64,
     /// Runs in the sandbox.
     pub runs: u64,
     /// New paths.
@@ -44,19 +43,19 @@ impl Snapshot {
     /// The numbers as they are now.
     pub fn take(tally: &Tally, start: Instant, is_stopping: bool) -> Snapshot {
         let now = Instant::now();
-        let deadline = tally.meter.deadline();
+        let deadline = tally.deadline();
         Snapshot {
-            phase: tally.meter.phase(),
+            phase: tally.phase(),
             elapsed: now - start,
             left: deadline.map(|deadline| deadline.saturating_duration_since(now)),
             is_stopping,
             executions: tally.executions.get(),
             tests: tally.tests.get(),
             tests_done: tally.tests_done.get(),
-            distance: tally.distance.load(Ordering::Relaxed),
+            distance: tally.distance.get() as u32,
             checks: tally.checks.get(),
             decided: tally.decided.get(),
-            questions: tally.questions.get(),
+            queries: tally.queries.get(),
             runs: tally.runs.get(),
             paths: tally.paths.get(),
             findings: tally.findings.get(),
@@ -72,10 +71,10 @@ mod tests {
     #[test]
     fn a_tally_is_read_whole() {
         let tally = Tally::default();
-        tally.meter.enter(Phase::Exploring);
+        tally.enter(Phase::Exploring);
         tally.tests.set(7);
-        tally.distance.store(2, Ordering::Relaxed);
-        tally.meter.set_deadline(Instant::now());
+        tally.distance.set(2);
+        tally.set_deadline(Instant::now());
         let snapshot = Snapshot::take(&tally, Instant::now(), true);
         assert_eq!((snapshot.tests, snapshot.distance), (7, 2));
         assert_eq!(snapshot.phase, Phase::Exploring);

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use nearmiss_campaign::tally::Phase;
 use nearmiss_report::words::{counted, shortened, time};
+use nearmiss_search::Phase;
 
 use super::snapshot::Snapshot;
 use super::speed::Speed;
@@ -12,10 +12,10 @@ use super::speed::Speed;
 /// terminal is the suite's.
 pub fn live(now: &Snapshot, speed: Speed, width: usize) -> Vec<String> {
     let rows = match now.phase {
-        Phase::Starting | Phase::Recording => Vec::new(),
+        Phase::Starting | Phase::Building(_) | Phase::Recording => Vec::new(),
         Phase::Sorting => vec![vec![sorting(now)]],
         Phase::Exploring => vec![progress(now), pace(now, speed)],
-        Phase::Reporting => vec![vec!["putting the report together".to_string()]],
+        Phase::Reporting => vec![vec![now.phase.to_string()]],
     };
     // A line that fills the last column makes some terminals wrap.
     let width = width.saturating_sub(1);
@@ -25,7 +25,7 @@ pub fn live(now: &Snapshot, speed: Speed, width: usize) -> Vec<String> {
 /// One line for a log; none while the suite itself writes there.
 pub fn log(now: &Snapshot, speed: Speed) -> Option<String> {
     let parts = match now.phase {
-        Phase::Starting | Phase::Recording | Phase::Reporting => return None,
+        Phase::Starting | Phase::Building(_) | Phase::Recording | Phase::Reporting => return None,
         Phase::Sorting => vec![sorting(now)],
         Phase::Exploring => [progress(now), pace(now, speed)].concat(),
     };
@@ -64,7 +64,7 @@ fn pace(now: &Snapshot, speed: Speed) -> Vec<String> {
         None => {}
     }
     parts.push(format!("{} runs/s", rate(speed.runs)));
-    parts.push(format!("{} questions/s", rate(speed.questions)));
+    parts.push(format!("{} queries/s", rate(speed.queries)));
     if now.twins > 0 {
         let twins = counted(now.twins, "sanitizer twin");
         parts.push(format!("building {twins}"));
@@ -127,7 +127,7 @@ mod tests {
 
     const SPEED: Speed = Speed {
         runs: 4.53,
-        questions: 310.2,
+        queries: 310.2,
     };
 
     #[test]
@@ -136,7 +136,7 @@ mod tests {
             live(&exploring(), SPEED, 120),
             [
                 "distance 1 · 37 of 163 tests · 2 findings · 93211 of 93400 checks decided · 12 new paths",
-                "2m 13s left · 4.5 runs/s · 310 questions/s",
+                "2m 13s left · 4.5 runs/s · 310 queries/s",
             ]
         );
     }
@@ -169,7 +169,7 @@ mod tests {
             live(&now, Speed::default(), 100),
             [
                 "distance 1 · 1 finding · 93211 of 93400 checks decided",
-                "0 runs/s · 0 questions/s · building 1 sanitizer twin",
+                "0 runs/s · 0 queries/s · building 1 sanitizer twin",
             ]
         );
     }
@@ -205,7 +205,7 @@ mod tests {
         assert_eq!(
             log(&exploring(), SPEED).unwrap(),
             "nearmiss: 1m 35s: distance 1, 37 of 163 tests, 2 findings, \
-             93211 of 93400 checks decided, 12 new paths, 2m 13s left, 4.5 runs/s, 310 questions/s"
+             93211 of 93400 checks decided, 12 new paths, 2m 13s left, 4.5 runs/s, 310 queries/s"
         );
         let sorting = Snapshot {
             phase: Phase::Sorting,

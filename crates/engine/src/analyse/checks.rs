@@ -129,7 +129,7 @@ impl Walk<'_> {
             }
             Answer::Sat(model) => {
                 self.checks.failing += 1;
-                candidate.changes = self.nearest(goal, &related, model);
+                candidate.changes = self.nearest(goal, &related, model, limits);
                 self.add(candidate);
             }
         }
@@ -156,7 +156,7 @@ impl Walk<'_> {
                 event: number,
                 site: event.site,
                 check,
-                changes: self.nearest(goal, &related, model),
+                changes: self.nearest(goal, &related, model, limits),
                 guess: true,
             }),
             _ => None,

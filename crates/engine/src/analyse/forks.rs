@@ -17,6 +17,8 @@ pub struct Settled {
     pub flips: Vec<Flip>,
     /// Whether all other ways are known to be possible or not.
     pub known: bool,
+    /// Whether more time for its queries may tell more.
+    pub is_hard: bool,
     /// Whether it counts for distances: the program decides something there.
     pub counts: bool,
 }
@@ -70,36 +72,38 @@ impl Walk<'_> {
             event: number,
             flips: std::mem::take(&mut self.shorter),
             known: true,
+            is_hard: false,
             counts: true,
         };
         if event.implied.is_some() {
             self.ask_shorter(event);
             settled.flips.append(&mut self.shorter);
+            settled.is_hard = std::mem::take(&mut self.shorter_is_unknown);
+            settled.known = !settled.is_hard;
             settled.counts = false;
             self.forks.push(settled);
             return;
         }
         let alternatives = alternatives(self.terms, self.sites, event);
-        settled.known = alternatives.len() <= MOST_WAYS;
+        settled.is_hard = std::mem::take(&mut self.shorter_is_unknown);
+        let has_too_many = alternatives.len() > MOST_WAYS;
         for Alternative { choice, goal, .. } in alternatives.into_iter().take(MOST_WAYS) {
             match self.ask_way(goal) {
                 Answer::Sat(changes) => settled.flips.push(Flip { choice, changes }),
                 Answer::Unsat => {}
-                Answer::Unknown(_) => {
-                    self.timed_out(event.site);
-                    settled.known = false;
-                }
+                Answer::Unknown(_) => settled.is_hard = true,
             }
         }
+        settled.known = !settled.is_hard && !has_too_many;
         self.feasible += u32::from(settled.is_feasible());
         self.forks.push(settled);
     }
 
     pub(super) fn ask_way(&mut self, goal: TermId) -> Answer {
         let related = self.related_lengths(goal);
-        let limits = self.limits();
+        let limits = self.fork_limits();
         match self.session.query(self.terms, goal, &limits).answer {
-            Answer::Sat(first) => Answer::Sat(self.nearest(goal, &related, first)),
+            Answer::Sat(first) => Answer::Sat(self.nearest(goal, &related, first, limits)),
             other => other,
         }
     }

@@ -7,21 +7,21 @@
 
 mod checks;
 mod forks;
-mod questions;
+mod queries;
 mod shorter;
 #[cfg(test)]
 mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nearmiss_abi::event::EventKind;
 use nearmiss_abi::site::SiteId;
-use nearmiss_campaign::tally::Tally;
 use nearmiss_expr::support::Part;
 use nearmiss_expr::{Inputs, TermId, Terms};
 use nearmiss_judge::spot::{Check, Spot};
 use nearmiss_results::Checks;
+use nearmiss_search::Tally;
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Model, Session, Stack, Statistics};
 use nearmiss_trace::{Bindings, Channel, Event, Recorded, RecordedPath};
@@ -39,6 +39,8 @@ pub struct Task {
     pub checks_from: Option<usize>,
     /// Which forks.
     pub forks: Forks,
+    /// The CPU time of one query about a fork.
+    pub fork_time: Duration,
 }
 
 /// Which forks are asked whether they can go another way.
@@ -62,6 +64,7 @@ impl Task {
     pub const CHECKS: Task = Task {
         checks_from: Some(0),
         forks: Forks::None,
+        fork_time: Duration::ZERO,
     };
 
     /// Whether nothing is asked from this event on, given how many forks were found to go
@@ -163,6 +166,7 @@ pub fn analyse(terms: &mut Terms, path: &RecordedPath, task: &Task, context: &Co
         terms,
         sites,
         config,
+        fork_time: task.fork_time,
         deadline,
         checks: Checks::default(),
         checked: BTreeSet::new(),
@@ -173,6 +177,7 @@ pub fn analyse(terms: &mut Terms, path: &RecordedPath, task: &Task, context: &Co
         probes: BTreeMap::new(),
         forks: Vec::new(),
         shorter: Vec::new(),
+        shorter_is_unknown: false,
         same_way: BTreeSet::new(),
         unchosen: 0,
         feasible: 0,
@@ -218,7 +223,7 @@ impl Told {
         tally
             .decided
             .add((met - undecided).saturating_sub(self.decided));
-        tally.questions.add(questions - self.questions);
+        tally.queries.add(questions - self.questions);
         *self = Told {
             checks: met,
             decided: (met - undecided).max(self.decided),
@@ -245,6 +250,7 @@ struct Walk<'a> {
     terms: &'a mut Terms,
     sites: &'a Sites,
     config: &'a Config,
+    fork_time: Duration,
     deadline: Instant,
     checks: Checks,
     /// Where checks were met.
@@ -259,6 +265,8 @@ struct Walk<'a> {
     forks: Vec<Settled>,
     /// Inputs that are too short for the next fork.
     shorter: Vec<Flip>,
+    /// Whether there may be more of them.
+    shorter_is_unknown: bool,
     /// Forks before which an input that is too short may go the same way.
     same_way: BTreeSet<usize>,
     /// Accesses at addresses that move with lengths where no place could be chosen.
@@ -294,7 +302,7 @@ impl Walk<'_> {
         let Some(condition) = event.condition else {
             return;
         };
-        if event.kind == EventKind::Fixed {
+        if event.kind == EventKind::Concretized {
             let (stack, session) = (self.stack, &self.session);
             self.loose.get_or_insert_with(|| stack.fork(session));
             self.session.assume(self.terms, condition);

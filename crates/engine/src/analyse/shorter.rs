@@ -60,9 +60,13 @@ impl Walk<'_> {
             }
         }
         for (number, goal) in goals.into_iter().enumerate() {
-            if let Answer::Sat(changes) = self.ask_way(goal) {
-                let choice = SHORTER | u64::from(bound.least) << 2 | number as u64;
-                self.shorter.push(Flip { choice, changes });
+            match self.ask_way(goal) {
+                Answer::Sat(changes) => {
+                    let choice = SHORTER | u64::from(bound.least) << 2 | number as u64;
+                    self.shorter.push(Flip { choice, changes });
+                }
+                Answer::Unsat => {}
+                Answer::Unknown(_) => self.shorter_is_unknown = true,
             }
         }
     }

@@ -25,7 +25,7 @@ fn config() -> Config {
     Config {
         directory: "/nowhere".into(),
         time: Duration::from_secs(60),
-        question_time: Duration::from_secs(10),
+        query_time: Duration::from_secs(10),
         run_time: None,
         distance: Some(0),
         runs: None,

@@ -30,7 +30,7 @@ impl Confirmer<'_> {
         let Some((kind, place)) = spot::of_complaint(sites, complaint) else {
             return invented.forget();
         };
-        let wanted = self.trials.lab.bench.config.checks.as_ref();
+        let wanted = self.trials.worker.shared.config.checks.as_ref();
         if wanted.is_some_and(|kinds| !kinds.contains(&kind)) {
             return invented.forget();
         }
@@ -44,7 +44,7 @@ impl Confirmer<'_> {
             distance,
             stack: spot::stack(sites, complaint),
             object: complaint.object.clone(),
-            ..self.blank()
+            ..Finding::new(describe(self.case.test))
         };
         let known = self.known_as(&finding);
         if known.is_some_and(is_nearest) {
@@ -72,7 +72,7 @@ impl Confirmer<'_> {
             function: check.function.clone(),
             distance: self.case.distance,
             message: format!("{} (not confirmed: {})", check.message, verdict.doubt),
-            ..self.blank()
+            ..Finding::new(describe(self.case.test))
         };
         if let Some(seen) = confirmed {
             finding.status = Status::Confirmed;
@@ -165,30 +165,6 @@ impl Confirmer<'_> {
     fn fails(&self, finding: &Finding, capsule: &Capsule) -> Option<Complaint> {
         let complaints = self.trials.twin_of(finding.kind, capsule).ok()?;
         identity::shown(finding, &complaints).cloned()
-    }
-
-    /// A finding about which nothing is said yet but the test.
-    fn blank(&self) -> Finding {
-        Finding {
-            id: String::new(),
-            kind: Kind::Crash,
-            status: Status::Unconfirmed,
-            file: String::new(),
-            line: 0,
-            column: 0,
-            function: String::new(),
-            distance: 0,
-            tests: 1,
-            leads: Vec::new(),
-            stack: Vec::new(),
-            object: String::new(),
-            test: describe(self.case.test),
-            input: Default::default(),
-            changes: Vec::new(),
-            lengths: Vec::new(),
-            message: String::new(),
-            replay: String::new(),
-        }
     }
 }
 

@@ -12,7 +12,8 @@ use std::sync::Arc;
 
 use nearmiss_campaign::capsule::Capsule;
 use nearmiss_search::strategy::{Item, Nearest, NewOutcome, Newest, Outcome, Random, Rarest, Rule};
-use nearmiss_search::{Mix, Strategy};
+use nearmiss_search::{Explore, Mix, Next, Strategy, Visited, next_arrival};
+use nearmiss_trace::Channel;
 
 use super::Work;
 use super::derived::{Context, DerivedPath, Extent, ParentPath, PendingFlip, event_of_fork};
@@ -20,6 +21,7 @@ use super::seed::Seed;
 use super::tree::nodes;
 use crate::analyse::{Forks, Task};
 use crate::error::EngineError;
+use crate::subject::Subject;
 
 /// Feasible forks that are asked for on a path at a time: its run is known to be worth the queries
 /// only by what comes of the first ones.
@@ -101,30 +103,107 @@ impl Pool {
         })
     }
 
-    fn add_flips(&mut self, flips: Vec<PendingFlip>) {
-        for flip in flips {
-            self.leads.add(Lead::Flip(Box::new(flip)));
-        }
-    }
-
-    /// Puts in a derived path, if there is more to be asked about it.
-    fn add_path(&mut self, derived: &[DerivedPath], number: usize) {
-        let path = &derived[number];
-        if !path.is_done() {
-            self.leads.add(Lead::Path {
-                number,
-                outcome: path.outcome,
-                depth: path.depth,
-            });
-        }
+    /// The next time all derived paths are put in about which there is more to be asked.
+    pub fn begin_again(&mut self) {
+        self.next_path = 0;
     }
 
     /// Puts in the paths that were derived since it was done last.
     fn add_new_paths(&mut self, derived: &[DerivedPath]) {
         for number in self.next_path..derived.len() {
-            self.add_path(derived, number);
+            add_path(&mut self.leads, derived, number);
         }
         self.next_path = derived.len();
+    }
+}
+
+/// Puts in a derived path, if there is more to be asked about it.
+fn add_path(leads: &mut dyn Strategy<Lead>, derived: &[DerivedPath], number: usize) {
+    let path = &derived[number];
+    if !path.is_done() {
+        leads.add(Lead::Path {
+            number,
+            outcome: path.outcome,
+            depth: path.depth,
+        });
+    }
+}
+
+fn add_flips(leads: &mut dyn Strategy<Lead>, flips: Vec<PendingFlip>) {
+    for flip in flips {
+        leads.add(Lead::Flip(Box::new(flip)));
+    }
+}
+
+/// Explores the leads of one test.
+struct Deeper<'d, 'u, 'a> {
+    work: &'d Work<'u, 'a>,
+    seed: &'d mut Seed,
+    subject: &'d Subject,
+    /// The test's own input.
+    own: &'d [Channel],
+}
+
+impl Deeper<'_, '_, '_> {
+    /// Runs a flip; gives the number of the path that it took, if that is new.
+    fn run_flip(
+        &mut self,
+        flip: &PendingFlip,
+        leads: &mut dyn Strategy<Lead>,
+    ) -> Result<Option<usize>, EngineError> {
+        let is_full = leads.len() >= FULL_POOL;
+        let context = Context {
+            subject: self.subject,
+            own: self.own,
+            extent: Extent::Feasible(if is_full { 0 } else { FEASIBLE_AT_ONCE }),
+        };
+        let Some(new) = self.work.run_flip(self.seed, &context, flip)? else {
+            return Ok(None);
+        };
+        leads.observe(&mut new.outcomes.into_iter());
+        add_flips(leads, new.flips);
+        add_path(leads, &self.seed.state.progress.derived, new.number);
+        Ok(Some(new.number))
+    }
+
+    /// Asks a derived path for more flips.
+    fn ask_more(&mut self, number: usize, leads: &mut dyn Strategy<Lead>) {
+        let (work, subject) = (self.work, self.subject);
+        let flips = work.flips_behind(self.seed, subject, number, FEASIBLE_AT_ONCE);
+        let progress = &mut self.seed.state.progress;
+        if flips.is_none() {
+            // It cannot be run again: what lies behind is lost.
+            progress.is_incomplete = true;
+            let path = &mut progress.derived[number];
+            path.asked = path.forks;
+        }
+        add_path(leads, &progress.derived, number);
+        add_flips(leads, flips.unwrap_or_default());
+    }
+}
+
+impl Explore<Lead> for Deeper<'_, '_, '_> {
+    /// The number of a derived path.
+    type Arrival = usize;
+    type Error = EngineError;
+
+    fn is_over(&self) -> bool {
+        self.work.is_over()
+    }
+
+    fn explore(
+        &mut self,
+        lead: &Lead,
+        leads: &mut dyn Strategy<Lead>,
+    ) -> Result<Visited<usize>, EngineError> {
+        let arrived = match lead {
+            Lead::Flip(flip) => self.run_flip(flip, leads)?,
+            Lead::Path { number, .. } => {
+                self.ask_more(*number, leads);
+                None
+            }
+        };
+        Ok(arrived.map_or(Visited::Nothing, Visited::Arrived))
     }
 }
 
@@ -142,45 +221,18 @@ impl Work<'_, '_> {
         let Some(own) = seed.memory.channels.clone() else {
             return Ok(());
         };
-        let context = |extent: u32| Context {
+        let mut pool = std::mem::take(&mut seed.memory.pool);
+        pool.add_new_paths(&seed.state.progress.derived);
+        let mut deeper = Deeper {
+            work: self,
+            seed: &mut *seed,
             subject: &subject,
             own: &own,
-            extent: Extent::Feasible(extent),
         };
-        let Seed { state, memory, .. } = &mut *seed;
-        memory.pool.add_new_paths(&state.progress.derived);
-        while !self.is_over() {
-            let Some(lead) = seed.memory.pool.leads.next() else {
-                break;
-            };
-            let is_full = seed.memory.pool.leads.len() >= FULL_POOL;
-            let context = context(if is_full { 0 } else { FEASIBLE_AT_ONCE });
-            let flips = match lead {
-                Lead::Flip(flip) => match self.run_flip(seed, &context, *flip)? {
-                    Some((_, flips)) => flips,
-                    None => continue,
-                },
-                Lead::Path { number, .. } => self.ask_more(seed, &context, number),
-            };
-            let Seed { state, memory, .. } = &mut *seed;
-            memory.pool.add_flips(flips);
-            memory.pool.add_new_paths(&state.progress.derived);
-        }
+        while let Next::Arrival(_) = next_arrival(&mut deeper, &mut pool.leads)? {}
+        pool.next_path = seed.state.progress.derived.len();
+        seed.memory.pool = pool;
         self.save_deeper(seed)
-    }
-
-    /// Asks a derived path for more flips.
-    fn ask_more(&self, seed: &mut Seed, context: &Context, number: usize) -> Vec<PendingFlip> {
-        let flips = self.flips_behind(seed, context, number, FEASIBLE_AT_ONCE);
-        let Seed { state, memory, .. } = seed;
-        if flips.is_none() {
-            // It cannot be run again: what lies behind is lost.
-            state.progress.is_incomplete = true;
-            let path = &mut state.progress.derived[number];
-            path.asked = path.forks;
-        }
-        memory.pool.add_path(&state.progress.derived, number);
-        flips.unwrap_or_default()
     }
 
     /// The flips of the next feasible forks of a derived path that were not asked about yet; `None`
@@ -188,24 +240,25 @@ impl Work<'_, '_> {
     pub(super) fn flips_behind(
         &self,
         seed: &mut Seed,
-        context: &Context,
+        subject: &Subject,
         number: usize,
         wanted: u32,
     ) -> Option<Vec<PendingFlip>> {
         let path = &seed.state.progress.derived[number];
         let (point, asked) = (path.point, path.asked);
         let capsule = Capsule::read(&path.directory).ok()?;
-        let mut traced = self.record_derived(context.subject, &capsule, seed)?;
+        let mut traced = self.record_derived(subject, &capsule, seed)?;
         let task = Task {
             checks_from: None,
             forks: Forks::First {
                 from: event_of_fork(&traced.path, asked),
                 feasible: wanted,
             },
+            fork_time: self.fork_time(seed),
         };
-        let analysis = (self.lab).analyse(&mut traced, context.subject, &task, self.deadline);
+        let analysis = (self.worker).analyse(&mut traced, subject, &task, self.deadline);
         self.count(seed, &analysis);
-        let nodes = nodes(&traced.path, &context.subject.file);
+        let nodes = nodes(&traced.path, &subject.file);
         let parent = ParentPath {
             capsule: Arc::new(capsule),
             path: &traced.path,

@@ -13,7 +13,7 @@ use nearmiss_trace::{Channel, RecordedPath};
 use serde::{Deserialize, Serialize};
 
 use super::seed::Seed;
-use super::tree::{is_fork, nodes};
+use super::tree::{is_fork, nodes, outcomes_of};
 use super::{Work, locked};
 use crate::analyse::{Analysis, Flip, Forks, Settled, Task};
 use crate::confirmer::{Case, Confirmer, Known};
@@ -21,10 +21,10 @@ use crate::defects;
 use crate::error::EngineError;
 use crate::executor::Traced;
 use crate::invent::invent;
-use crate::lab::tight_limits;
 use crate::resize::Growth;
 use crate::subject::Subject;
 use crate::summary::is_whole;
+use crate::worker::tight_limits;
 
 /// A run that is to be made: an input that is predicted to go another way at a fork.
 #[derive(Clone, Debug)]
@@ -67,6 +67,19 @@ pub struct DerivedPath {
     pub asked: usize,
     /// How many of those behind its own could go another way.
     pub feasible: u32,
+    /// The first fork that waits for more time for its queries.
+    #[serde(default)]
+    pub hard: Option<usize>,
+}
+
+/// A run of a flip that took a new path.
+pub struct NewPath {
+    /// Its number among the derived paths.
+    pub number: usize,
+    /// The outcomes at its forks.
+    pub outcomes: Vec<Outcome>,
+    /// The flips that leave it.
+    pub flips: Vec<PendingFlip>,
 }
 
 /// A recorded path that flips can leave.
@@ -171,6 +184,11 @@ impl DerivedPath {
             let passed = parent.path.events[..=last.event].iter();
             self.asked = passed.filter(|event| is_fork(event)).count();
         }
+        if let Some(first) = analysis.forks.iter().find(|fork| fork.is_hard) {
+            let before = parent.path.events[..first.event].iter();
+            let number = before.filter(|event| is_fork(event)).count();
+            self.hard = Some(self.hard.map_or(number, |hard| hard.min(number)));
+        }
         for fork in analysis.forks.iter().filter(|fork| fork.is_feasible()) {
             flips.extend(parent.flips(fork, self.depth + self.feasible + 1));
             self.feasible += u32::from(fork.counts);
@@ -193,25 +211,24 @@ pub fn event_of_fork(path: &RecordedPath, number: usize) -> usize {
 }
 
 impl Work<'_, '_> {
-    /// Makes the run of a flip, and looks at its path. Gives the flips that leave that, and its
-    /// number; `None` if there is nothing new.
+    /// Makes the run of a flip, and looks at its path; `None` if there is nothing new.
     pub(super) fn run_flip(
         &self,
         seed: &mut Seed,
         context: &Context,
-        flip: PendingFlip,
-    ) -> Result<Option<(usize, Vec<PendingFlip>)>, EngineError> {
+        flip: &PendingFlip,
+    ) -> Result<Option<NewPath>, EngineError> {
         if !self.explorer.known.add(flip.node) {
             return Ok(None);
         }
         seed.state.progress.sent.push(flip.node.0);
-        let bench = self.explorer.bench;
+        let shared = self.explorer.shared;
         let directory = self.path_directory(seed);
         let (parent, channels) = (&flip.capsule, &flip.channels);
         let invented = invent(parent, channels, &flip.changes, Growth::End, &directory);
         let capsule = Arc::new(
             invented
-                .map_err(|error| bench.campaign.failed(error))?
+                .map_err(|error| shared.campaign.failed(error))?
                 .capsule,
         );
         let traced = self.record_derived(context.subject, &capsule, seed);
@@ -221,13 +238,11 @@ impl Work<'_, '_> {
             return Ok(None);
         };
         let nodes = nodes(&traced.path, &context.subject.file);
-        let Some(forks) = self.place_of(seed, &flip, &traced, &nodes) else {
+        let Some(forks) = self.place_of(seed, flip, &traced, &nodes) else {
             let _ = fs::remove_dir_all(&directory);
             return Ok(None);
         };
-        let outcomes = traced.path.events.iter().filter(|event| is_fork(event));
-        let mut outcomes = outcomes.map(|event| (event.site.0, event.choice));
-        seed.memory.pool.observe(&mut outcomes);
+        let outcomes = outcomes_of(&traced.path).collect();
         let number = seed.state.progress.derived.len();
         let mut derived = DerivedPath {
             directory,
@@ -237,6 +252,7 @@ impl Work<'_, '_> {
             forks: nodes.len() - 1,
             asked: forks,
             feasible: 0,
+            hard: None,
         };
         let analysis = self.look_at(seed, context, &capsule, &mut traced, &derived)?;
         let parent = ParentPath {
@@ -249,7 +265,11 @@ impl Work<'_, '_> {
         let wanted = context.extent.feasible(flip.depth);
         let flips = derived.record_flips(&parent, &analysis, wanted);
         seed.state.progress.derived.push(derived);
-        Ok(Some((number, flips)))
+        Ok(Some(NewPath {
+            number,
+            outcomes,
+            flips,
+        }))
     }
 
     /// Behind how many of its forks a run is new; `None` if it is not looked at. Counts what became
@@ -278,7 +298,7 @@ impl Work<'_, '_> {
         exploration.paths += u64::from(is_looked_at);
         seed.state.progress.is_incomplete |= !as_predicted || !has_ended;
         if is_looked_at {
-            self.lab.count_path();
+            self.worker.count_path();
             seed.state.paths += 1;
         }
         is_looked_at.then_some(forks)
@@ -294,7 +314,7 @@ impl Work<'_, '_> {
     /// A new directory for a derived path.
     fn path_directory(&self, seed: &Seed) -> PathBuf {
         let number = seed.state.progress.sent.len();
-        let paths = self.explorer.bench.work.paths(seed.state.digest);
+        let paths = self.explorer.shared.work.paths(seed.state.digest);
         paths.join(number.to_string())
     }
 
@@ -306,8 +326,8 @@ impl Work<'_, '_> {
         seed: &Seed,
     ) -> Option<Traced> {
         let time = Duration::from_secs_f64(seed.state.recorded_seconds);
-        let limits = tight_limits(self.explorer.bench.config, time);
-        let mut executor = self.lab.executor(subject, Origin::Invented, limits);
+        let limits = tight_limits(self.explorer.shared.config, time);
+        let mut executor = self.worker.executor(subject, Origin::Invented, limits);
         executor.run(capsule).ok()
     }
 
@@ -321,7 +341,7 @@ impl Work<'_, '_> {
         traced: &mut Traced,
         derived: &DerivedPath,
     ) -> Result<Analysis, EngineError> {
-        let bench = self.explorer.bench;
+        let shared = self.explorer.shared;
         let from = match derived.asked.checked_sub(1) {
             Some(last) => event_of_fork(&traced.path, last).saturating_add(1),
             None => 0,
@@ -332,10 +352,11 @@ impl Work<'_, '_> {
                 from,
                 feasible: context.extent.feasible(derived.depth),
             },
+            fork_time: self.fork_time(seed),
         };
-        let analysis = (self.lab).analyse(traced, context.subject, &task, self.deadline);
-        let limits = tight_limits(bench.config, traced.time);
-        let complaints = (self.lab).judge(context.subject, capsule, &limits, self.deadline);
+        let analysis = (self.worker).analyse(traced, context.subject, &task, self.deadline);
+        let limits = tight_limits(shared.config, traced.time);
+        let complaints = (self.worker).judge(context.subject, capsule, &limits, self.deadline);
         let case = Case {
             test: &seed.test,
             own: context.own,
@@ -366,8 +387,11 @@ impl Work<'_, '_> {
     pub(super) fn count(&self, seed: &mut Seed, analysis: &Analysis) {
         let mut figures = locked(&self.explorer.figures);
         figures.statistics.merge(&analysis.statistics);
-        figures.count_forks(&analysis.forks);
-        let is_unknown = |fork: &Settled| !fork.known;
-        seed.state.progress.is_incomplete |= analysis.forks.iter().any(is_unknown);
+        let progress = &mut seed.state.progress;
+        let is_postponed = |fork: &&Settled| fork.is_hard && !progress.is_patient;
+        let (postponed, decided): (Vec<_>, Vec<_>) = analysis.forks.iter().partition(is_postponed);
+        figures.count_forks(&decided);
+        progress.is_incomplete |= decided.iter().any(|fork| !fork.known);
+        progress.postponed += postponed.len() as u64;
     }
 }

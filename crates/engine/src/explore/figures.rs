@@ -64,7 +64,7 @@ impl Figures {
     }
 
     /// Counts forks that were asked about.
-    pub fn count_forks(&mut self, forks: &[Settled]) {
+    pub fn count_forks(&mut self, forks: &[&Settled]) {
         for fork in forks.iter().filter(|fork| fork.counts) {
             match fork.feasibility() {
                 Feasibility::Feasible => self.exploration.feasible += 1,
@@ -96,6 +96,8 @@ impl Figures {
                 exploration.finished = Some(distance);
             }
         }
+        let postponed = seeds.iter().map(|seed| seed.state.progress.postponed);
+        exploration.unknown += postponed.sum::<u64>();
         exploration.deeper = deeper;
         (exploration, statistics)
     }

@@ -7,7 +7,7 @@
 //!                         ──► derived paths, explored on up to 2·D forks from the divergence point
 //!            deeper       derived paths become starting points, by a mix of rules, as long as there is time
 //!  order     search::Schedule: all tests at one level before any is at the next
-//!  executor  a capsule in the sandbox (lab);  judge: its twin (confirmer)
+//!  executor  a capsule in the sandbox (worker);  judge: its twin (confirmer)
 //! ```
 //!
 //! | module | what it does |
@@ -29,24 +29,23 @@ mod own_path;
 mod seed;
 mod tree;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
 use std::sync::{Condvar, Mutex};
 use std::time::{Duration, Instant};
 
 use nearmiss_campaign::test_case::TestCase;
 use nearmiss_results::{EndReason, Exploration, Finding};
 use nearmiss_sandbox::Limits;
-use nearmiss_search::strategy::FIRST_DISTANCES;
+use nearmiss_search::strategy::{FIRST_DISTANCES, Outcome};
 use nearmiss_search::{Known, Schedule, Stage, Strategy, Unit};
 use nearmiss_solve::Statistics;
 
 use crate::defects::{Defects, Found};
 use crate::error::EngineError;
-use crate::lab::{Bench, Lab};
 use crate::subject::{Subject, Subjects};
 use crate::trials::Trials;
+use crate::worker::{Shared, Worker};
 use figures::Figures;
 
 pub use figures::Counts;
@@ -58,15 +57,21 @@ const LEAST_SHARE: Duration = Duration::from_millis(500);
 /// need far less than their fair share of the time; what they leave is for the others.
 const ROUNDS: u32 = 3;
 
+/// Of the time of a query, what one about a fork gets at first: one part in so many. Runs do not wait
+/// for what is hard; it is asked again when nothing else is left.
+const EASY_PART: u32 = 8;
+
 /// What all units share.
 pub struct Explorer<'a> {
-    bench: &'a Bench<'a>,
+    shared: &'a Shared<'a>,
     /// The programs.
     pub subjects: Subjects,
     /// The nodes of the execution trees.
     known: Known,
     /// Which test was the first of those that need to be looked at once, by their [`tree::sameness`].
     first_there: Mutex<HashMap<u64, usize>>,
+    /// Outcomes at the forks of the tests' own paths.
+    outcomes: Mutex<HashSet<Outcome>>,
     /// What was found.
     defects: Mutex<Defects>,
     /// What was done.
@@ -108,18 +113,19 @@ struct Worklist {
 
 impl<'a> Explorer<'a> {
     /// Nothing explored yet.
-    pub fn new(bench: &'a Bench<'a>, deadline: Instant) -> Explorer<'a> {
+    pub fn new(shared: &'a Shared<'a>, deadline: Instant) -> Explorer<'a> {
         let left = deadline.saturating_duration_since(Instant::now());
-        let own_share = match bench.config.distance {
+        let own_share = match shared.config.distance {
             Some(0) => left,
             _ => left / 2,
         };
         Explorer {
-            bench,
+            shared,
             subjects: Subjects::default(),
             known: Known::default(),
             first_there: Mutex::default(),
-            defects: Mutex::new(Defects::new(&bench.config.directory)),
+            outcomes: Mutex::default(),
+            defects: Mutex::new(Defects::new(&shared.config.directory)),
             figures: Mutex::default(),
             own_deadline: deadline - (left - own_share),
             deadline,
@@ -134,12 +140,12 @@ impl<'a> Explorer<'a> {
         save: &(dyn Fn(Vec<Finding>) + Sync),
     ) -> Result<Explored, EngineError> {
         let seeds: Vec<Mutex<Seed>> = tests.into_iter().map(Seed::new).map(Mutex::new).collect();
-        self.bench.tally.tests.set(seeds.len() as u64);
+        self.shared.tally.tests.set(seeds.len() as u64);
         let worklist = Worklist::default();
         for unit in first_units(&seeds) {
             locked(&worklist.queue).schedule.add(unit);
         }
-        let jobs = self.bench.config.jobs.clamp(1, seeds.len().max(1));
+        let jobs = self.shared.config.jobs.clamp(1, seeds.len().max(1));
         std::thread::scope(|scope| {
             for thread in 0..jobs {
                 let (worklist, seeds) = (&worklist, &seeds);
@@ -164,10 +170,10 @@ impl<'a> Explorer<'a> {
         thread: usize,
         save: &(dyn Fn(Vec<Finding>) + Sync),
     ) {
-        let lab = Lab::new(self.bench, thread);
+        let worker = Worker::new(self.shared, thread);
         while let Some((unit, peers)) = self.next_unit(worklist) {
             let before = locked(&self.defects).len();
-            let more = self.perform(&lab, unit, peers, seeds);
+            let more = self.perform(&worker, unit, peers, seeds);
             let defects = locked(&self.defects);
             if defects.len() > before {
                 save(defects.findings());
@@ -182,7 +188,7 @@ impl<'a> Explorer<'a> {
     fn next_unit(&self, worklist: &Worklist) -> Option<(Unit, usize)> {
         let mut queue = locked(&worklist.queue);
         loop {
-            if queue.failure.is_some() || self.bench.is_over(self.deadline) {
+            if queue.failure.is_some() || self.shared.is_over(self.deadline) {
                 return None;
             }
             let Some(unit) = queue.schedule.next() else {
@@ -193,7 +199,7 @@ impl<'a> Explorer<'a> {
                 continue;
             };
             let is_own = unit.stage == Stage::OwnPath && !unit.is_postponed;
-            if is_own && self.bench.is_over(self.own_deadline) {
+            if is_own && self.shared.is_over(self.own_deadline) {
                 queue.schedule.add(Unit {
                     is_postponed: true,
                     ..unit
@@ -208,17 +214,17 @@ impl<'a> Explorer<'a> {
     /// Performs a unit; gives those that follow from it.
     fn perform(
         &self,
-        lab: &Lab,
+        worker: &Worker,
         unit: Unit,
         peers: usize,
         seeds: &[Mutex<Seed>],
     ) -> Result<Vec<Unit>, EngineError> {
         let mut seed = locked(&seeds[unit.seed]);
-        let (start, before) = (Instant::now(), lab.counts());
+        let (start, before) = (Instant::now(), worker.counts());
         self.show(unit.stage, peers);
         let work = Work {
             explorer: self,
-            lab,
+            worker,
             deadline: start + self.share(&unit, peers, &seed),
         };
         match unit.stage {
@@ -228,15 +234,15 @@ impl<'a> Explorer<'a> {
         }
         let elapsed = start.elapsed();
         seed.state.seconds += elapsed.as_secs_f64();
-        locked(&self.figures).add(unit.stage, lab.counts() - before, elapsed);
+        locked(&self.figures).add(unit.stage, worker.counts() - before, elapsed);
         Ok(self.following(unit, &mut seed))
     }
 
     /// Says what is being done.
     fn show(&self, stage: Stage, peers: usize) {
-        let tally = self.bench.tally;
+        let tally = self.shared.tally;
         if let Stage::Neighbours(distance) = stage {
-            tally.distance.store(distance, Ordering::Relaxed);
+            tally.distance.set(distance.into());
         }
         let waiting = (peers as u64).min(tally.tests.get());
         tally.tests_done.set(tally.tests.get() - waiting);
@@ -247,40 +253,73 @@ impl<'a> Explorer<'a> {
         if !seed.is_active() || seed.stuck.is_some() {
             return Vec::new();
         }
-        let at = |stage: Stage| Unit {
-            is_postponed: false,
-            stage,
-            round: 0,
-            ..unit
-        };
         let distance = match unit.stage {
             Stage::OwnPath => 0,
             Stage::Neighbours(distance) => distance,
             Stage::Deeper(_) if !seed.has_more() => {
                 seed.memory.is_deeper_scheduled = false;
-                return Vec::new();
+                return self.patiently(unit, seed);
             }
-            Stage::Deeper(slice) => return vec![at(Stage::Deeper(slice + 1))],
+            Stage::Deeper(slice) => return vec![after(unit, Stage::Deeper(slice + 1))],
         };
+        let mut more = Vec::new();
         if !seed.is_finished(distance) && unit.round + 1 < ROUNDS {
             let round = unit.round + 1;
-            return vec![Unit { round, ..unit }];
+            more.push(Unit { round, ..unit });
+            if distance > 0 {
+                more.extend(self.first_deeper(unit, seed));
+            }
+            return more;
         }
-        let mut more = Vec::new();
-        let maximum = self.bench.config.distance;
+        let maximum = self.shared.config.distance;
         let is_wanted = maximum.is_none_or(|maximum| distance < maximum);
         let has_farther = is_wanted && !seed.is_exhausted(distance);
+        seed.memory.has_all_distances = !has_farther;
         if has_farther {
-            more.push(at(Stage::Neighbours(distance + 1)));
+            let mut next = after(unit, Stage::Neighbours(distance + 1));
+            if unit.stage == Stage::OwnPath && !seed.memory.has_new_outcomes {
+                next.turn += self.shared.tally.tests.get() as usize;
+            }
+            more.push(next);
         }
-        // A bound of the distance is a bound of the whole exploration.
-        let is_time = distance >= FIRST_DISTANCES || !has_farther;
-        let goes_deeper = is_time && maximum.is_none() && !seed.memory.is_deeper_scheduled;
-        if goes_deeper && seed.has_more() {
-            seed.memory.is_deeper_scheduled = true;
-            more.push(at(Stage::Deeper(distance.saturating_sub(FIRST_DISTANCES))));
+        if distance >= FIRST_DISTANCES || !has_farther {
+            more.extend(self.first_deeper(unit, seed));
+        }
+        if more.is_empty() {
+            more = self.patiently(unit, seed);
         }
         more
+    }
+
+    /// The unit that works off the derived paths of a seed, if there is none yet. A maximum of the distance is
+    /// one of the whole exploration.
+    fn first_deeper(&self, unit: Unit, seed: &mut Seed) -> Option<Unit> {
+        let is_wanted = self.shared.config.distance.is_none() && seed.has_more();
+        if !is_wanted || std::mem::replace(&mut seed.memory.is_deeper_scheduled, true) {
+            return None;
+        }
+        let distance = match unit.stage {
+            Stage::Neighbours(distance) => distance,
+            Stage::OwnPath | Stage::Deeper(_) => 0,
+        };
+        let slice = distance.saturating_sub(FIRST_DISTANCES);
+        Some(after(unit, Stage::Deeper(slice)))
+    }
+
+    /// When all else is done with a seed, its hard queries have their turn, behind everything else.
+    fn patiently(&self, unit: Unit, seed: &mut Seed) -> Vec<Unit> {
+        let is_done = seed.memory.has_all_distances && !seed.memory.is_deeper_scheduled;
+        let explores = self.shared.config.distance != Some(0);
+        if !is_done || !explores || !seed.has_hard() {
+            return Vec::new();
+        }
+        seed.become_patient();
+        vec![Unit {
+            is_postponed: true,
+            stage: Stage::Neighbours(1),
+            round: 0,
+            ..unit
+        }]
     }
 
     /// The time for a unit when so many share what is left. The farther it is from the test, the
@@ -291,12 +330,14 @@ impl<'a> Explorer<'a> {
             _ => self.deadline,
         };
         let left = end.saturating_duration_since(Instant::now());
-        let fair = left * self.bench.config.jobs as u32 / (peers as u32).max(1);
+        let fair = left * self.shared.config.jobs as u32 / (peers as u32).max(1);
         let spent = Duration::from_secs_f64(seed.state.seconds.max(1.0));
         let share = match unit.stage {
             Stage::OwnPath => fair,
-            Stage::Neighbours(distance) if distance <= FIRST_DISTANCES => fair,
-            _ => fair.min(spent),
+            // Without a maximum of the distance there is always more to come.
+            _ if self.shared.config.distance.is_some() => fair,
+            Stage::Neighbours(distance) if distance <= FIRST_DISTANCES => fair / 2,
+            _ => (fair / 2).min(spent),
         };
         share.clamp(LEAST_SHARE, left.max(LEAST_SHARE))
     }
@@ -306,7 +347,7 @@ impl<'a> Explorer<'a> {
         let (mut exploration, statistics) =
             std::mem::take(&mut *locked(&self.figures)).finish(&seeds);
         exploration.ended = self.end_reason(&seeds);
-        exploration.runs = self.bench.tally.runs.get();
+        exploration.runs = self.shared.tally.runs.get();
         let mut defects = locked(&self.defects);
         for seed in &seeds {
             if let Standing::SamePath(first) = seed.standing {
@@ -322,10 +363,10 @@ impl<'a> Explorer<'a> {
     }
 
     fn end_reason(&self, seeds: &[Seed]) -> EndReason {
-        let config = self.bench.config;
-        if self.bench.is_over(self.deadline) {
+        let config = self.shared.config;
+        if self.shared.is_over(self.deadline) {
             let maximum = config.runs.unwrap_or(u64::MAX);
-            return match self.bench.tally.runs.get() >= maximum {
+            return match self.shared.tally.runs.get() >= maximum {
                 _ if config.is_stopped() => EndReason::Interrupted,
                 true => EndReason::Runs,
                 false => EndReason::Time,
@@ -346,14 +387,14 @@ impl<'a> Explorer<'a> {
 
     /// Removes what is kept of tests that are none of these, once all of these are known.
     pub fn forget_others(&self, seeds: &[Seed]) -> Result<(), EngineError> {
-        let campaign = self.bench.campaign;
+        let campaign = self.shared.campaign;
         campaign.clean_inputs()?;
         if seeds.iter().any(|seed| seed.standing == Standing::Waiting) {
             return Ok(());
         }
         let active = seeds.iter().filter(|seed| seed.is_active());
         let digests: Vec<u64> = active.map(|seed| seed.state.digest).collect();
-        let cleaned = self.bench.work.keep_only(&digests);
+        let cleaned = self.shared.work.keep_only(&digests);
         Ok(cleaned.map_err(|error| campaign.failed(error))?)
     }
 }
@@ -374,11 +415,16 @@ impl Worklist {
 }
 
 /// The own path of every test: of each program one, then of each another, so that all programs
-/// have their turn where time is short.
+/// have their turn where time is short; the cheapest tests first.
 fn first_units(seeds: &[Mutex<Seed>]) -> Vec<Unit> {
     let mut turns: HashMap<PathBuf, usize> = HashMap::new();
-    let numbered = seeds.iter().enumerate();
+    let mut numbered: Vec<(usize, &Mutex<Seed>)> = seeds.iter().enumerate().collect();
+    numbered.sort_by(|(_, one), (_, other)| {
+        let seconds = |seed: &Mutex<Seed>| locked(seed).test.seconds;
+        seconds(one).total_cmp(&seconds(other))
+    });
     numbered
+        .into_iter()
         .map(|(number, seed)| {
             let program = locked(seed).test.capsule.program.clone();
             let turn = turns.entry(program).or_default();
@@ -394,22 +440,43 @@ fn first_units(seeds: &[Mutex<Seed>]) -> Vec<Unit> {
         .collect()
 }
 
+/// The first round of a stage that follows from a unit. That a test's own path was postponed says nothing
+/// about its neighbours.
+fn after(unit: Unit, stage: Stage) -> Unit {
+    Unit {
+        is_postponed: unit.is_postponed && unit.stage != Stage::OwnPath,
+        stage,
+        round: 0,
+        ..unit
+    }
+}
+
 /// What a unit is performed with.
 struct Work<'u, 'a> {
     explorer: &'u Explorer<'a>,
-    lab: &'u Lab<'u>,
+    worker: &'u Worker<'u>,
     deadline: Instant,
 }
 
 impl Work<'_, '_> {
+    /// The time of one query about a fork.
+    fn fork_time(&self, seed: &Seed) -> Duration {
+        let time = self.explorer.shared.config.query_time;
+        if seed.state.progress.is_patient {
+            time
+        } else {
+            time / EASY_PART
+        }
+    }
+
     fn is_over(&self) -> bool {
-        self.explorer.bench.is_over(self.deadline)
+        self.explorer.shared.is_over(self.deadline)
     }
 
     /// Trials of a program in the time of the unit.
     fn trials<'s>(&'s self, subject: &'s Subject, limits: Limits) -> Trials<'s> {
         Trials {
-            lab: self.lab,
+            worker: self.worker,
             subject,
             limits,
             deadline: self.deadline,
@@ -418,12 +485,12 @@ impl Work<'_, '_> {
 
     /// Adds failures to the findings of the campaign.
     fn add(&self, found: &[Found]) -> Result<(), EngineError> {
-        let campaign = self.explorer.bench.campaign;
+        let campaign = self.explorer.shared.campaign;
         let mut defects = locked(&self.explorer.defects);
         for one in found {
             let added = defects.add(one, &campaign.inputs());
             if added.map_err(|error| campaign.failed(error))? {
-                self.lab.count_finding();
+                self.worker.count_finding();
             }
         }
         Ok(())

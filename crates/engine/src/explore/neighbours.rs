@@ -1,14 +1,17 @@
 //! The stage of one distance: inputs that leave a test's path at divergence points, and what lies
 //! behind them.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
 use nearmiss_abi::event::EventKind;
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_judge::spot;
-use nearmiss_search::{Course, Executor, Node, Step, depth_bound};
+use nearmiss_search::{
+    BreadthFirst, Course, Executor, Explore, Next, Node, Step, Strategy, Visited, depth_bound,
+    next_arrival,
+};
 use nearmiss_trace::{Channel, Event};
 
 use super::Work;
@@ -18,8 +21,8 @@ use super::tree::{is_fork, nodes};
 use crate::analyse::{Forks, Task, can_flip};
 use crate::error::EngineError;
 use crate::executor::Traced;
-use crate::lab::limits;
 use crate::subject::Subject;
+use crate::worker::limits;
 
 /// Forks that are asked about beyond those that can be needed.
 const AHEAD: usize = 4;
@@ -80,8 +83,8 @@ impl Work<'_, '_> {
     /// be predicted from it.
     pub(super) fn own_route(&self, seed: &mut Seed, subject: &Subject) -> Option<OwnRoute> {
         let time = Duration::from_secs_f64(seed.state.recorded_seconds.max(seed.test.seconds));
-        let limits = limits(self.explorer.bench.config, time);
-        let mut executor = self.lab.executor(subject, Origin::Again, limits);
+        let limits = limits(self.explorer.shared.config, time);
+        let mut executor = self.worker.executor(subject, Origin::Again, limits);
         let traced = match executor.run(&seed.test.capsule) {
             Ok(traced) => traced,
             Err(why) => {
@@ -198,14 +201,18 @@ impl Work<'_, '_> {
         let task = Task {
             checks_from: None,
             forks: Forks::These(these),
+            fork_time: self.fork_time(seed),
         };
         let traced = &mut route.traced;
-        let analysis = self.lab.analyse(traced, subject, &task, self.deadline);
+        let analysis = self.worker.analyse(traced, subject, &task, self.deadline);
         self.count(seed, &analysis);
         for settled in analysis.forks {
             let fork = settled.feasibility();
             route.course.settle(settled.event, fork);
             seed.state.progress.forks.insert(settled.event, fork);
+            if settled.is_hard && !seed.state.progress.is_patient {
+                seed.state.progress.hard.insert(settled.event);
+            }
             seed.memory.flips.insert(settled.event, settled.flips);
         }
         open.len()
@@ -236,7 +243,8 @@ impl Work<'_, '_> {
             };
             let flips = seed.memory.flips.get(&point);
             let flips = flips.map_or(&[][..], Vec::as_slice);
-            pending.extend(parent.flips_of(point, flips, 1, &route.channels));
+            let flips = parent.flips_of(point, flips, 1, &route.channels);
+            flips.into_iter().for_each(|flip| pending.add(flip));
         } else if pending.is_empty() {
             pending = self.explore_on(point, seed, context, bound);
         }
@@ -254,16 +262,17 @@ impl Work<'_, '_> {
         seed: &mut Seed,
         context: &Context,
         bound: u32,
-    ) -> VecDeque<PendingFlip> {
-        let mut pending = VecDeque::new();
+    ) -> BreadthFirst<PendingFlip> {
+        let mut pending = BreadthFirst::default();
         for number in 0..seed.state.progress.derived.len() {
             let path = &seed.state.progress.derived[number];
             let reached = path.depth + path.feasible;
             if path.point != point || path.is_done() || reached >= bound {
                 continue;
             }
-            let flips = self.flips_behind(seed, context, number, bound - reached);
-            pending.extend(flips.into_iter().flatten());
+            let flips = self.flips_behind(seed, context.subject, number, bound - reached);
+            let flips = flips.into_iter().flatten();
+            flips.for_each(|flip| pending.add(flip));
         }
         pending
     }
@@ -275,19 +284,53 @@ impl Work<'_, '_> {
         seed: &mut Seed,
         context: &Context,
         point: usize,
-        mut pending: VecDeque<PendingFlip>,
+        mut pending: BreadthFirst<PendingFlip>,
     ) -> Result<bool, EngineError> {
-        while let Some(flip) = pending.pop_front() {
-            if self.is_over() {
-                pending.push_front(flip);
-                seed.memory.pending.insert(point, pending);
-                return Ok(false);
-            }
-            if let Some((_, more)) = self.run_flip(seed, context, flip)? {
-                pending.extend(more);
+        let mut flips = Flips {
+            work: self,
+            seed: &mut *seed,
+            context,
+        };
+        loop {
+            match next_arrival(&mut flips, &mut pending)? {
+                Next::Arrival(_) => {}
+                Next::Empty => return Ok(true),
+                Next::Cut => {
+                    seed.memory.pending.insert(point, pending);
+                    return Ok(false);
+                }
             }
         }
-        Ok(true)
+    }
+}
+
+/// Explores flips of a test's path and of those that were derived from it.
+struct Flips<'f, 'u, 'a> {
+    work: &'f Work<'u, 'a>,
+    seed: &'f mut Seed,
+    context: &'f Context<'f>,
+}
+
+impl Explore<PendingFlip> for Flips<'_, '_, '_> {
+    /// The number of a derived path.
+    type Arrival = usize;
+    type Error = EngineError;
+
+    fn is_over(&self) -> bool {
+        self.work.is_over()
+    }
+
+    fn explore(
+        &mut self,
+        flip: &PendingFlip,
+        worklist: &mut dyn Strategy<PendingFlip>,
+    ) -> Result<Visited<usize>, EngineError> {
+        let Some(new) = self.work.run_flip(self.seed, self.context, flip)? else {
+            return Ok(Visited::Nothing);
+        };
+        self.seed.memory.pool.observe(&mut new.outcomes.into_iter());
+        new.flips.into_iter().for_each(|flip| worklist.add(flip));
+        Ok(Visited::Arrived(new.number))
     }
 }
 

@@ -15,16 +15,16 @@ use nearmiss_search::{Executor, Node};
 use nearmiss_trace::{RawTrace, RecordedPath};
 
 use super::seed::{Progress, Seed, Standing, State};
-use super::tree::{nodes, sameness};
+use super::tree::{nodes, outcomes_of, sameness};
 use super::{Work, locked};
 use crate::analyse::{Analysis, Task};
 use crate::confirmer::{Case, Confirmer, Known, describe};
 use crate::defects::{self, Found};
-use crate::error::EngineError;
+use crate::error::{EngineError, TrialError};
 use crate::executor::{RunError, Traced, digest, reads_input};
-use crate::lab::limits;
 use crate::subject::Subject;
 use crate::summary::summarise;
+use crate::worker::limits;
 
 /// Nodes of a path that are remembered, to say where it is left when it is run again.
 const MOST_NODES: usize = 1 << 14;
@@ -49,7 +49,7 @@ impl Work<'_, '_> {
         let subjects = &self.explorer.subjects;
         let subject = match subjects.get(&capsule.program, &capsule.environment) {
             Ok(subject) => subject,
-            Err(why) => return skip(seed, why),
+            Err(why) => return skip(seed, why.to_string()),
         };
         let mut traced = match self.record(&seed.test, &subject)? {
             Ok(traced) => traced,
@@ -62,21 +62,12 @@ impl Work<'_, '_> {
             };
             return skip(seed, format!("run again, it {limit}{advice}"));
         }
-        let nodes = nodes(&traced.path, &subject.file);
-        let end = *nodes.last().expect("there is a root");
-        let first = *locked(&self.explorer.first_there)
-            .entry(sameness(&traced.path, end))
-            .or_insert(number);
-        if first != number {
-            seed.standing = Standing::SamePath(first);
+        let Some(end) = self.enter_tree(number, seed, &subject, &traced) else {
             return Ok(());
-        }
-        let first = nodes.iter().take(MOST_NODES);
-        seed.memory.nodes = first.copied().collect();
-        self.explorer.known.add_all(nodes);
+        };
         seed.standing = Standing::Active;
         self.settle(seed, traced.digest)?;
-        let units = self.explorer.bench.work.units();
+        let units = self.explorer.shared.work.units();
         let kept = State::load(&units, traced.digest);
         // Without a judge little was found out.
         let is_worth_it =
@@ -104,25 +95,53 @@ impl Work<'_, '_> {
         self.save(seed)
     }
 
+    /// Makes the test's path part of the execution tree; gives its end. `None` if another test takes the
+    /// same path: one of them is enough.
+    fn enter_tree(
+        &self,
+        number: usize,
+        seed: &mut Seed,
+        subject: &Subject,
+        traced: &Traced,
+    ) -> Option<Node> {
+        let nodes = nodes(&traced.path, &subject.file);
+        let end = *nodes.last().expect("there is a root");
+        let first = *locked(&self.explorer.first_there)
+            .entry(sameness(&traced.path, end))
+            .or_insert(number);
+        if first != number {
+            seed.standing = Standing::SamePath(first);
+            return None;
+        }
+        let first = nodes.iter().take(MOST_NODES);
+        seed.memory.nodes = first.copied().collect();
+        self.explorer.known.add_all(nodes);
+        let mut outcomes = locked(&self.explorer.outcomes);
+        let before = outcomes.len();
+        outcomes.extend(outcomes_of(&traced.path));
+        seed.memory.has_new_outcomes = outcomes.len() > before;
+        Some(end)
+    }
+
     /// What the test recorded: when it ran first, or now.
     fn record(
         &self,
         test: &TestCase,
         subject: &Subject,
     ) -> Result<Result<Traced, RunError>, EngineError> {
-        let bench = self.explorer.bench;
-        let limits = limits(bench.config, Duration::from_secs_f64(test.seconds));
+        let shared = self.explorer.shared;
+        let limits = limits(shared.config, Duration::from_secs_f64(test.seconds));
         let Some(file) = &test.trace else {
-            let mut executor = self.lab.executor(subject, Origin::Again, limits);
+            let mut executor = self.worker.executor(subject, Origin::Again, limits);
             return Ok(executor.run(&test.capsule));
         };
         let raw = RawTrace::open(file).map_err(|error| EngineError::Trace(file.clone(), error))?;
         let stdin = test.capsule.stdin_content();
-        let stdin = stdin.map_err(|error| bench.campaign.failed(error))?;
+        let stdin = stdin.map_err(|error| shared.campaign.failed(error))?;
         let (terms, path) =
             RecordedPath::read_alone(&raw, &subject.program.sites, stdin.as_deref());
         Ok(Ok(Traced {
-            digest: digest(bench.config, &raw, stdin.as_deref()),
+            digest: digest(shared.config, &raw, stdin.as_deref()),
             reads_input: reads_input(&raw),
             terms,
             path,
@@ -135,10 +154,10 @@ impl Work<'_, '_> {
     /// Keeps the test's own files beside what is known of its paths: the run that it was recorded in is
     /// removed by the next command.
     fn settle(&self, seed: &mut Seed, digest: u64) -> Result<(), EngineError> {
-        let bench = self.explorer.bench;
-        let own = bench.work.paths(digest).join(kept::OWN);
-        let settled = kept::settle(&seed.test.capsule, &own, bench.campaign.root());
-        seed.test.capsule = settled.map_err(|error| bench.campaign.failed(error))?;
+        let shared = self.explorer.shared;
+        let own = shared.work.paths(digest).join(kept::OWN);
+        let settled = kept::settle(&seed.test.capsule, &own, shared.campaign.root());
+        seed.test.capsule = settled.map_err(|error| shared.campaign.failed(error))?;
         Ok(())
     }
 
@@ -161,6 +180,7 @@ impl Work<'_, '_> {
                 Ok(false) if !is_same_program => return Ok(false),
                 Ok(false) => shown.doubted("run again, this input did not fail"),
                 Err(why) => {
+                    let why = why.to_string();
                     let shown = shown.doubted(&why);
                     seed.trouble = Some(why);
                     shown
@@ -175,15 +195,15 @@ impl Work<'_, '_> {
     }
 
     /// Whether the twin fails on a kept input as it did before; or why that is not known.
-    fn still_fails(&self, found: &Found, subject: &Subject) -> Result<bool, String> {
+    fn still_fails(&self, found: &Found, subject: &Subject) -> Result<bool, TrialError> {
         if found.finding.status == Status::Unconfirmed {
             // It was never seen to fail; the prediction stands as long as the program does.
             return Ok(true);
         }
-        let limits = limits(self.explorer.bench.config, Duration::from_secs(1));
+        let limits = limits(self.explorer.shared.config, Duration::from_secs(1));
         let kind = found.finding.kind;
-        let lab = self.lab;
-        let complaints = lab.try_twin_of(kind, subject, &found.capsule, &limits)?;
+        let worker = self.worker;
+        let complaints = worker.try_twin_of(kind, subject, &found.capsule, &limits)?;
         Ok(identity::shown(&found.finding, &complaints).is_some())
     }
 
@@ -193,11 +213,11 @@ impl Work<'_, '_> {
         subject: &Subject,
         traced: &mut Traced,
     ) -> Result<(), EngineError> {
-        let bench = self.explorer.bench;
+        let shared = self.explorer.shared;
         let is_cut = |row: &NoteRow| row.kind == NoteKind::Disk as u8;
         if traced.path.notes.iter().any(is_cut) {
             // What was recorded says nothing about the program.
-            return Err(bench
+            return Err(shared
                 .campaign
                 .failed(io::ErrorKind::StorageFull.into())
                 .into());
@@ -205,7 +225,7 @@ impl Work<'_, '_> {
         // The rest is for replays: what was found and not confirmed is worth little.
         let left = self.deadline.saturating_duration_since(Instant::now());
         let end = self.deadline - left / 4;
-        let analysis = self.lab.analyse(traced, subject, &Task::CHECKS, end);
+        let analysis = self.worker.analyse(traced, subject, &Task::CHECKS, end);
         let can_fail = !analysis.places.is_empty() || !analysis.probes.is_empty();
         if can_fail {
             self.need_sandbox(&analysis)?;
@@ -244,14 +264,14 @@ impl Work<'_, '_> {
         traced: &Traced,
         analysis: Option<&Analysis>,
     ) -> Result<Judged, EngineError> {
-        let limits = limits(self.explorer.bench.config, traced.time);
+        let limits = limits(self.explorer.shared.config, traced.time);
         let mut trouble = None;
         if seed.baseline.is_none() {
             let complaints = self
-                .lab
+                .worker
                 .judge(subject, &seed.test.capsule, &limits, self.deadline);
             seed.baseline = Some(complaints.unwrap_or_else(|why| {
-                trouble = Some(why);
+                trouble = Some(why.to_string());
                 Vec::new()
             }));
         }
@@ -287,15 +307,15 @@ impl Work<'_, '_> {
     fn need_sandbox(&self, analysis: &Analysis) -> Result<(), EngineError> {
         let total = analysis.places.len() + analysis.probes.len();
         let refused = |why| EngineError::NoSandbox { total, why };
-        let sandbox = &self.explorer.bench.config.sandbox;
+        let sandbox = &self.explorer.shared.config.sandbox;
         sandbox.check().map_err(refused).map(drop)
     }
 
     /// Keeps what is known of a test, with the inputs of what was found.
     pub(super) fn save(&self, seed: &mut Seed) -> Result<(), EngineError> {
-        let bench = self.explorer.bench;
-        let (units, root) = (bench.work.units(), bench.campaign.root());
-        let inputs = bench.work.paths(seed.state.digest);
+        let shared = self.explorer.shared;
+        let (units, root) = (shared.work.units(), shared.campaign.root());
+        let inputs = shared.work.paths(seed.state.digest);
         let mut keep = || -> std::io::Result<()> {
             for (number, found) in seed.state.found.iter_mut().enumerate() {
                 let directory = inputs.join(format!("found-{number}"));
@@ -305,7 +325,7 @@ impl Work<'_, '_> {
             }
             seed.state.save(&units)
         };
-        Ok(keep().map_err(|error| bench.campaign.failed(error))?)
+        Ok(keep().map_err(|error| shared.campaign.failed(error))?)
     }
 }
 

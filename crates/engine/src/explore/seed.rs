@@ -1,7 +1,7 @@
 //! A test and the paths that were derived from it: part of what is known is kept on the disk, so
 //! that the same command goes on where the last one stopped.
 
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::{fs, io};
@@ -10,7 +10,7 @@ use nearmiss_campaign::store::write_atomically;
 use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::Complaint;
 use nearmiss_results::Summary;
-use nearmiss_search::{Feasibility, Node};
+use nearmiss_search::{BreadthFirst, Feasibility, Node};
 use nearmiss_trace::Channel;
 use serde::{Deserialize, Serialize};
 
@@ -97,6 +97,15 @@ pub(super) struct Progress {
     pub bounds: BTreeMap<usize, u32>,
     /// The paths that were derived from it.
     pub derived: Vec<DerivedPath>,
+    /// Events of forks on its own path that wait for more time for their queries.
+    #[serde(default)]
+    pub hard: BTreeSet<usize>,
+    /// How many alternatives wait for more time for their queries, also on derived paths.
+    #[serde(default)]
+    pub postponed: u64,
+    /// Whether queries have their whole time: what was hard is asked again, after all that was not.
+    #[serde(default)]
+    pub is_patient: bool,
     /// The nodes of the execution tree that runs were sent to.
     pub sent: Vec<u64>,
     /// Whether an alternative was lost: not decided, not run, not where it was predicted, or behind
@@ -114,11 +123,16 @@ pub(super) struct Memory {
     /// Inputs that go another way, by event.
     pub flips: HashMap<usize, Vec<Flip>>,
     /// Runs that are still to be made, by the event of the divergence point.
-    pub pending: HashMap<usize, VecDeque<PendingFlip>>,
+    pub pending: HashMap<usize, BreadthFirst<PendingFlip>>,
     /// What is next where derived paths are the starting points.
     pub pool: Pool,
     /// Whether a unit that works off the pool waits for its turn.
     pub is_deeper_scheduled: bool,
+    /// Whether an outcome on its own path was on that of no test before: those that bring something new come
+    /// first.
+    pub has_new_outcomes: bool,
+    /// Whether no larger distance waits for its turn.
+    pub has_all_distances: bool,
 }
 
 impl Seed {
@@ -193,10 +207,42 @@ impl Seed {
         self.is_active() && (!self.memory.pool.is_empty() || derived.any(|path| !path.is_done()))
     }
 
+    /// Whether queries wait for more time.
+    pub fn has_hard(&self) -> bool {
+        let Progress {
+            is_patient,
+            hard,
+            derived,
+            ..
+        } = &self.state.progress;
+        !is_patient && (!hard.is_empty() || derived.iter().any(|path| path.hard.is_some()))
+    }
+
+    /// From now on queries have their whole time, and those that were hard are asked again.
+    pub(super) fn become_patient(&mut self) {
+        let (progress, memory) = (&mut self.state.progress, &mut self.memory);
+        for event in std::mem::take(&mut progress.hard) {
+            progress.forks.remove(&event);
+            progress.bounds.remove(&event);
+            memory.flips.remove(&event);
+        }
+        for path in &mut progress.derived {
+            let hard = path.hard.take();
+            path.asked = path.asked.min(hard.unwrap_or(path.asked));
+        }
+        memory.pool.begin_again();
+        memory.has_all_distances = false;
+        progress.is_patient = true;
+        progress.postponed = 0;
+        progress.finished = progress.finished.map(|_| 0);
+        progress.farthest = u32::MAX;
+    }
+
     /// The derived paths whose flips wait to be run, each with the fork that they leave it at: a later
     /// call, which does not know the flips, asks about these forks again.
     pub(super) fn waiting(&self) -> Vec<(usize, usize)> {
-        let pending = self.memory.pending.values().flatten();
+        let pending = self.memory.pending.values();
+        let pending = pending.flat_map(BreadthFirst::items);
         let pending = pending.filter_map(|flip| flip.leaves);
         pending.chain(self.memory.pool.waiting()).collect()
     }
@@ -208,7 +254,7 @@ impl Seed {
             Standing::Waiting | Standing::Skipped(_) => false,
             Standing::SamePath(_) => true,
             Standing::Active => {
-                let is_all = self.is_exhausted(u32::MAX) && !self.has_more();
+                let is_all = self.is_exhausted(u32::MAX) && !self.has_more() && !self.has_hard();
                 is_all && self.summary().complete && !self.state.progress.is_incomplete
             }
         }

@@ -4,6 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::path::Path;
 
 use nearmiss_abi::channel::ChannelKind;
+use nearmiss_search::strategy::Outcome;
 use nearmiss_search::{Node, Trail};
 use nearmiss_trace::{Channel, Event, RecordedPath};
 use siphasher::sip::SipHasher13;
@@ -11,6 +12,12 @@ use siphasher::sip::SipHasher13;
 /// Whether an event is a fork: a decision on input data.
 pub fn is_fork(event: &Event) -> bool {
     event.is_decision()
+}
+
+/// The outcomes at the forks of a path.
+pub fn outcomes_of(path: &RecordedPath) -> impl Iterator<Item = Outcome> {
+    let forks = path.events.iter().filter(|event| is_fork(event));
+    forks.map(|event| (event.site.0, event.choice))
 }
 
 /// The nodes of the execution tree along a path: the root, then one for each fork. That an input

@@ -1,14 +1,12 @@
 //! The nearest length that will do, where [`nearness`](nearmiss_judge::nearness) says what is near.
 
-use std::time::{Duration, Instant};
-
 use nearmiss_abi::op::Op;
 use nearmiss_expr::{InputByte, TermId, Terms};
-use nearmiss_solve::{Answer, Limits, Model, Session};
+use nearmiss_solve::{Answer, Deadline, Limits, Model, Session};
 
 use super::{Length, Resize, resize_cost};
 
-/// The search for the nearest length may take as long as so many questions.
+/// The search for the nearest length may take as long as so many queries.
 const SHARE: u32 = 4;
 
 /// A search for the answer to a goal that is nearest to the recorded input.
@@ -16,24 +14,24 @@ pub struct Search<'s, 'a> {
     session: &'s mut Session<'a>,
     goal: TermId,
     lengths: Vec<&'s Length>,
-    time: Duration,
-    deadline: Instant,
+    limits: Limits,
+    deadline: Deadline,
 }
 
 impl<'s, 'a> Search<'s, 'a> {
-    /// One that may take `time` for each of its questions. The goal may depend on these lengths.
+    /// One with these limits for each of its queries. The goal may depend on these lengths.
     pub fn new(
         session: &'s mut Session<'a>,
         goal: TermId,
         lengths: Vec<&'s Length>,
-        time: Duration,
+        limits: Limits,
     ) -> Search<'s, 'a> {
         Search {
             session,
             goal,
             lengths,
-            time,
-            deadline: Instant::now() + time * SHARE,
+            limits,
+            deadline: limits.times(SHARE).deadline(),
         }
     }
 
@@ -116,7 +114,7 @@ impl<'s, 'a> Search<'s, 'a> {
         let mut too_near = 0;
         loop {
             let distance = length.in_model(&model).abs_diff(recorded);
-            if distance <= too_near + 1 || Instant::now() >= self.deadline {
+            if distance <= too_near + 1 || self.deadline.is_over() {
                 return model;
             }
             let tried = too_near + (distance - too_near) / 2;
@@ -158,8 +156,10 @@ impl<'s, 'a> Search<'s, 'a> {
     }
 
     fn limits(&self) -> Limits {
-        let left = self.deadline.saturating_duration_since(Instant::now());
-        Limits::time(self.time.min(left))
+        Limits {
+            time: self.limits.time.min(self.deadline.left()),
+            ..self.limits
+        }
     }
 
     fn ask_with(

@@ -87,7 +87,7 @@ impl<'a> Case<'a> {
             goal,
             &related,
             first,
-            limits.time,
+            limits,
         );
         let length = length_in(&model, 1, self.channels[1].piece?.length);
         Some((model, length))

@@ -118,7 +118,7 @@ impl Stubs {
     /// The C file with all of them. A stub may be called as any type: it never comes back.
     fn text(&self) -> String {
         let mut text = format!(
-            "/* What nobody defines: a run that calls one of these functions ends here. */\n\
+            "/* What no file defines: a run that calls one of these functions ends here. */\n\
              #include <nearmiss.h>\n\
              extern void _exit(int) __attribute__((noreturn));\n\
              static void missing(const char *name, size_t size)\n\

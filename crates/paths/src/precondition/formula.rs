@@ -179,7 +179,7 @@ impl Judge for Solver<'_> {
             return Some(true);
         };
         let all = [self.setup, before].concat();
-        let limits = Limits::time(left);
+        let limits = Limits::until(left, self.end);
         let reply = (self.solver).query(terms, &all, goal, self.input, &limits);
         Some(reply.answer != Answer::Unsat)
     }

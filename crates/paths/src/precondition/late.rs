@@ -127,7 +127,7 @@ impl Late {
                     found.push((conditions.len(), Goal::Way(way.goal)));
                 }
             }
-            if let (EventKind::Fixed, Some(condition)) = (event.kind, event.condition)
+            if let (EventKind::Concretized, Some(condition)) = (event.kind, event.condition)
                 && known.concretized.meet(trail.node(), condition)
             {
                 found.push((conditions.len(), Goal::AnotherValue(trail.node())));

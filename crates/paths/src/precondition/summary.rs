@@ -270,7 +270,7 @@ impl Summary {
             });
         }
         // A value that was concretized has others, and it is not known how many.
-        if event.kind == EventKind::Fixed {
+        if event.kind == EventKind::Concretized {
             ways.push(Child {
                 choice: REST,
                 condition: workspace.terms.not(condition),

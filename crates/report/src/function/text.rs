@@ -158,7 +158,7 @@ fn coverage_words(coverage: &Coverage) -> String {
     .join(", ")
 }
 
-/// `Time: 1.2 s (0.4 s running, 0.7 s solving), 850 runs/s; 120 questions, 34 for a solver.`
+/// `Time: 1.2 s (0.4 s running, 0.7 s solving), 850 runs/s; 120 queries, 34 for a solver.`
 fn time_words(figures: &PathFigures) -> String {
     let mut text = format!(
         "Time: {} ({} running, {} solving)",
@@ -171,8 +171,8 @@ fn time_words(figures: &PathFigures) -> String {
         let rate = runs as f64 / figures.run_seconds;
         let _ = write!(text, ", {rate:.0} runs/s");
     }
-    let questions = counted(figures.questions, "question");
-    let _ = write!(text, "; {questions}, {} for a solver.", figures.solved);
+    let queries = counted(figures.questions, "query");
+    let _ = write!(text, "; {queries}, {} for a solver.", figures.solved);
     text
 }
 

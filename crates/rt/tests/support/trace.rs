@@ -83,7 +83,7 @@ impl Trace {
                     assert_eq!(self.terms[event.label as usize].width, 1);
                     assert_eq!(self.values[event.label as usize], event.truth() as u128);
                 }
-                EventKind::Switch | EventKind::Fixed => assert_ne!(event.label, 0),
+                EventKind::Switch | EventKind::Concretized => assert_ne!(event.label, 0),
                 EventKind::CheckFailed | EventKind::Mark => assert_eq!(event.label, 0),
             }
         }

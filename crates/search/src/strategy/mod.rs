@@ -3,6 +3,7 @@
 //! | strategy | next is |
 //! | --- | --- |
 //! | [`DepthFirst`] | the one that was added last: the deepest of the newest path |
+//! | [`BreadthFirst`] | the one that was added first: the nearest |
 //! | [`NewCoverage`] | the deepest whose outcome no run has had yet, else the deepest |
 //! | [`Mix`] | what a rule chooses; several rules take turns: [`NewOutcome`], [`Rarest`], [`Nearest`], [`Newest`], [`Random`] |
 //! | [`Schedule`] | of many seeds: distance by distance (ZESTI), then ever deeper |
@@ -10,6 +11,7 @@
 //! A strategy sees what an alternative is called, neither formulas nor inputs. One more is one more
 //! file here; one more rule a few lines in `rules`.
 
+mod breadth_first;
 mod depth_first;
 mod mix;
 mod new_coverage;
@@ -17,6 +19,7 @@ mod outcomes;
 mod rules;
 mod schedule;
 
+pub use breadth_first::BreadthFirst;
 pub use depth_first::DepthFirst;
 pub use mix::{Mix, Rule};
 pub use new_coverage::NewCoverage;

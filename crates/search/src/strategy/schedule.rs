@@ -6,7 +6,8 @@
 //! ```
 //!
 //! All seeds have their turn at one level before any has one at the next. What was not finished in
-//! its share of the time has more rounds at its level; what is postponed comes behind everything.
+//! its share of the time has its next round a distance later, so that it does not keep others from
+//! theirs; what is postponed comes behind everything.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,7 +59,12 @@ type Peers = (bool, u32, u32);
 
 impl Unit {
     fn peers(&self) -> Peers {
-        (self.is_postponed, self.stage.level(), self.round)
+        let later = match self.stage {
+            Stage::OwnPath => 0,
+            _ => self.round.saturating_mul(2),
+        };
+        let level = self.stage.level().saturating_add(later);
+        (self.is_postponed, level, self.round)
     }
 }
 
@@ -141,11 +147,13 @@ mod tests {
     }
 
     #[test]
-    fn what_is_unfinished_comes_again_and_what_is_postponed_last() {
+    fn what_is_unfinished_comes_a_distance_later_and_what_is_postponed_last() {
         let mut schedule = Schedule::default();
         schedule.add(unit(Stage::Neighbours(1), 1, 0));
+        schedule.add(unit(Stage::Neighbours(1), 2, 3));
         schedule.add(unit(Stage::Neighbours(1), 0, 1));
         schedule.add(unit(Stage::Neighbours(2), 0, 1));
+        schedule.add(unit(Stage::Deeper(0), 0, 4));
         schedule.add(Unit {
             is_postponed: true,
             ..unit(Stage::OwnPath, 0, 2)
@@ -154,7 +162,7 @@ mod tests {
         let order: Vec<usize> = std::iter::from_fn(|| schedule.next())
             .map(|unit| unit.seed)
             .collect();
-        assert_eq!(order, [1, 0, 1, 2]);
+        assert_eq!(order, [1, 1, 0, 4, 3, 2]);
         assert_eq!(schedule.peers_of(&unit(Stage::Neighbours(1), 0, 7)), 0);
     }
 }

@@ -1,8 +1,7 @@
 //! Our bit-blaster on CaDiCaL: one growing instance. By prefix, constraints of the path are unit
 //! clauses and only goals are assumptions; by assumptions, constraints are assumptions, too.
 
-use std::time::Instant;
-
+use nearmiss_bitwuzla::Deadline;
 use nearmiss_expr::{InputByte, TermId, Terms};
 
 use super::Asserted;
@@ -80,7 +79,7 @@ impl BitBlaster {
         &mut self,
         terms: &Terms,
         always: &[TermId],
-        deadline: Instant,
+        deadline: Deadline,
     ) -> Result<(), Interrupted> {
         if self.blaster.gates.clause_count() > MAX_CLAUSES {
             *self = BitBlaster::new();

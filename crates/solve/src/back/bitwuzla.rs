@@ -1,8 +1,8 @@
 //! Bitwuzla: slower to start than our bit-blaster, but it rewrites and solves a little more.
 
 use std::collections::HashMap;
-use std::time::Instant;
 
+use nearmiss_bitwuzla::Deadline;
 use nearmiss_bitwuzla::bitvector::{Bitwuzla, Kind, Term};
 use nearmiss_expr::{InputByte, Lowering, Node, Op, Ranges, TermId, Terms};
 
@@ -47,14 +47,14 @@ impl BitwuzlaSolver {
     }
 
     /// A one-bit term as a truth; `None` when it is too late, or too much.
-    fn truth(&mut self, terms: &mut Terms, constraint: TermId, deadline: Instant) -> Option<Term> {
+    fn truth(&mut self, terms: &mut Terms, constraint: TermId, deadline: Deadline) -> Option<Term> {
         let lowered = self.lowering.lower(terms, &mut self.ranges, constraint);
         let bit = self.translate(terms, lowered, deadline)?;
         let one = self.bitwuzla.constant(1, 1);
         Some(self.bitwuzla.term(Kind::Equal, &[bit, one]))
     }
 
-    fn translate(&mut self, terms: &Terms, id: TermId, deadline: Instant) -> Option<Term> {
+    fn translate(&mut self, terms: &Terms, id: TermId, deadline: Deadline) -> Option<Term> {
         self.known.resize(self.known.len().max(terms.len()), None);
         let mut stack = vec![id];
         let mut steps = 0u32;
@@ -75,7 +75,7 @@ impl BitwuzlaSolver {
                 self.known[top.index()] = Some(self.node(terms, top));
             }
             steps += 1;
-            if steps.is_multiple_of(1024) && Instant::now() >= deadline {
+            if steps.is_multiple_of(1024) && deadline.is_over() {
                 return None;
             }
         }
@@ -129,7 +129,7 @@ impl BitwuzlaSolver {
     /// `None` when it is too late, or too much.
     fn answer(&mut self, terms: &mut Terms, query: &Query<'_>) -> Option<Answer> {
         let deadline = query.effort.deadline;
-        let time = deadline.saturating_duration_since(Instant::now());
+        let time = deadline.left();
         self.terms_left = TERMS_PER_MILLISECOND * time.as_millis() as u64;
         for &constraint in query.constraints {
             if self.asserted.has(constraint) {

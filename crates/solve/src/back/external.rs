@@ -1,10 +1,11 @@
 //! Any program that reads SMT-LIB 2, as a child process: for comparison, one process a query.
 
-use std::io::{Read, Write};
+use std::fmt;
+use std::io::{self, Read, Write};
 use std::process::{Command, Stdio};
 use std::sync::mpsc;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nearmiss_expr::{InputByte, Ranges, Terms, print};
 
@@ -23,7 +24,7 @@ impl External {
 
     fn answer(&self, terms: &mut Terms, query: &Query<'_>) -> Result<Answer, Reason> {
         let script = script(terms, query);
-        let text = self.run(script, query.effort.deadline)?;
+        let text = self.run(script, query.effort.deadline.left())?;
         let (verdict, values) = text.trim_start().split_once('\n').unwrap_or((&text, ""));
         match verdict.trim() {
             "sat" => Ok(Answer::Sat(model(values).ok_or(Reason::Failed)?)),
@@ -34,7 +35,7 @@ impl External {
     }
 
     /// What the program says to a script, if it says it in time.
-    fn run(&self, script: String, deadline: Instant) -> Result<String, Reason> {
+    fn run(&self, script: String, time: Duration) -> Result<String, Reason> {
         let (program, arguments) = self.command.split_first().ok_or(Reason::Failed)?;
         let mut child = Command::new(program)
             .args(arguments)
@@ -53,8 +54,7 @@ impl External {
             let done = output.read_to_string(&mut text);
             sender.send(done.map(|_| text))
         });
-        let left = deadline.saturating_duration_since(Instant::now());
-        let said = receiver.recv_timeout(left);
+        let said = receiver.recv_timeout(time);
         // It has ended, or is to end now; either way nothing of it stays behind.
         let _ = child.kill();
         let _ = child.wait();
@@ -63,15 +63,50 @@ impl External {
     }
 }
 
+/// A command that cannot be used as a solver.
+#[derive(Debug)]
+pub struct NoSolver {
+    command: String,
+    why: Refused,
+}
+
+#[derive(Debug)]
+enum Refused {
+    NoCommand,
+    NotStarted(io::Error),
+    NoAnswer,
+    WrongAnswer,
+}
+
+impl fmt::Display for NoSolver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let command = &self.command;
+        match &self.why {
+            Refused::NoCommand => f.write_str("--solver: no command given"),
+            Refused::NotStarted(error) => write!(f, "--solver {command}: {error}"),
+            Refused::NoAnswer => write!(f, "--solver {command}: it gives no answer"),
+            Refused::WrongAnswer => write!(
+                f,
+                "--solver {command}: it does not answer a query in SMT-LIB 2 on its standard input"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for NoSolver {}
+
 /// Makes sure that a command is a solver, by a query whose answer is known; else says why not. One
 /// that never answers would leave every check undecided.
-pub fn check(command: &[String]) -> Result<(), String> {
+pub fn check(command: &[String]) -> Result<(), NoSolver> {
     const QUERY: &str = "(set-option :produce-models true)\n(set-logic QF_BV)\n\
         (declare-const i0_0 (_ BitVec 8))\n(assert (= i0_0 #x2a))\n(check-sat)\n\
         (get-value (i0_0))\n(exit)\n";
-    let line = command.join(" ");
+    let refused = |why: Refused| NoSolver {
+        command: command.join(" "),
+        why,
+    };
     let Some((program, arguments)) = command.split_first() else {
-        return Err("--solver: no command given".into());
+        return Err(refused(Refused::NoCommand));
     };
     // Only whether it can be started: what it says is asked below.
     let started = Command::new(program)
@@ -80,19 +115,17 @@ pub fn check(command: &[String]) -> Result<(), String> {
         .stdout(Stdio::null())
         .stderr(Stdio::null())
         .spawn();
-    let mut child = started.map_err(|error| format!("--solver {line}: {error}"))?;
+    let mut child = started.map_err(|error| refused(Refused::NotStarted(error)))?;
     let _ = child.kill();
     let _ = child.wait();
     let external = External::new(command.to_vec());
-    let said = external.run(QUERY.to_string(), Instant::now() + PATIENCE);
-    let said = said.map_err(|_| format!("--solver {line}: it gives no answer"))?;
+    let said = external.run(QUERY.to_string(), PATIENCE);
+    let said = said.map_err(|_| refused(Refused::NoAnswer))?;
     let (verdict, values) = said.trim_start().split_once('\n').unwrap_or((&said, ""));
     let value = model(values).and_then(|model| model.iter().next().map(|(_, value)| value));
     match (verdict.trim(), value) {
         ("sat", Some(0x2a)) => Ok(()),
-        _ => Err(format!(
-            "--solver {line}: it does not answer a query in SMT-LIB 2 on its standard input"
-        )),
+        _ => Err(refused(Refused::WrongAnswer)),
     }
 }
 

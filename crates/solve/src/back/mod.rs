@@ -6,7 +6,7 @@ mod external;
 
 pub use bit_blaster::BitBlaster;
 pub use bitwuzla::BitwuzlaSolver;
-pub use external::{External, check as check_external};
+pub use external::{External, NoSolver, check as check_external};
 
 use nearmiss_expr::TermId;
 

@@ -9,8 +9,8 @@ mod table;
 mod words;
 
 use std::collections::HashMap;
-use std::time::Instant;
 
+use nearmiss_bitwuzla::Deadline;
 use nearmiss_expr::{InputByte, Inputs, Node, Op, Ranges, TermId, Terms};
 
 pub(crate) use gates::{Bit, Gates};
@@ -63,7 +63,7 @@ impl Blaster {
         terms: &Terms,
         recorded: &dyn Inputs,
         id: TermId,
-        deadline: Instant,
+        deadline: Deadline,
     ) -> Result<Bit, Interrupted> {
         debug_assert_eq!(terms.width(id), 1);
         self.starts.resize(self.starts.len().max(terms.len()), 0);
@@ -110,10 +110,10 @@ impl Blaster {
         }
     }
 
-    fn may_go_on(&self, deadline: Instant) -> Result<(), Interrupted> {
+    fn may_go_on(&self, deadline: Deadline) -> Result<(), Interrupted> {
         if self.gates.clause_count() > MAX_CLAUSES {
             Err(Interrupted::TooLarge)
-        } else if Instant::now() >= deadline {
+        } else if deadline.is_over() {
             Err(Interrupted::Timeout)
         } else {
             Ok(())

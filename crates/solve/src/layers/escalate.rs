@@ -1,7 +1,5 @@
 //! A quick solver first, a strong one with the rest of the time.
 
-use std::time::{Duration, Instant};
-
 use nearmiss_expr::Terms;
 
 use crate::query::{Answer, Effort, Query, Reply, Solver};
@@ -40,10 +38,8 @@ impl Escalate {
     }
 
     fn quick_effort(&self, effort: Effort) -> Effort {
-        let now = Instant::now();
-        let left: Duration = effort.deadline.saturating_duration_since(now);
         Effort {
-            deadline: now + left / self.share.part.max(1),
+            deadline: effort.deadline.part(self.share.part),
             conflicts: Some(self.share.conflicts),
         }
     }

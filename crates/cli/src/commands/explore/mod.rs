@@ -16,8 +16,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use nearmiss_campaign::Campaign;
-use nearmiss_paths::Progress;
 use nearmiss_results::{FunctionReport, Verdict};
+use nearmiss_search::Tally;
 
 use super::kept;
 use crate::arguments::{ExploreArguments, Format};
@@ -32,10 +32,10 @@ pub fn explore(arguments: &ExploreArguments) -> Result<u8, String> {
     let campaign = Campaign::open(&directory).map_err(|error| error.to_string())?;
     let config = settings::config(arguments, campaign.root())?;
     signals::install();
-    let progress = Arc::new(Progress::default());
-    let watched = function::Exploration::new(progress.clone());
+    let tally = Arc::new(Tally::default());
+    let watched = function::Exploration::new(tally.clone());
     let display = Display::start(watched, Mode::choose(arguments.quiet));
-    let report = nearmiss_paths::explore(&config, &progress);
+    let report = nearmiss_paths::explore(&config, &tally);
     display.finish();
     let mut report = report.map_err(|error| error.to_string())?;
     for finding in &mut report.findings {

@@ -1,23 +1,25 @@
 //! What checks and forks ask alike: how long, about which lengths, and the nearest answer.
 
-use std::time::Instant;
-
 use nearmiss_abi::site::SiteId;
 use nearmiss_expr::{TermId, Terms};
 use nearmiss_solve::{Answer, Limits, Model, Session};
 
 use super::Walk;
 
-/// After so many of them questions get half of their time, then a third, and so on.
+/// After so many of them queries get half of their time, then a third, and so on.
 const TIMEOUTS_PER_SHARE: u32 = 8;
 
 impl Walk<'_> {
-    /// The time for a question. Where many ran out of theirs the next ones get less, so that the
+    /// The time for a query. Where many ran out of theirs the next ones get less, so that the
     /// rest of the path is looked at too.
     pub(super) fn limits(&self) -> Limits {
-        let left = self.deadline.saturating_duration_since(Instant::now());
         let share = 1 + self.all_timeouts / TIMEOUTS_PER_SHARE;
-        Limits::time((self.config.question_time / share).min(left))
+        Limits::until(self.config.query_time / share, self.deadline)
+    }
+
+    /// The time for a query about a fork.
+    pub(super) fn fork_limits(&self) -> Limits {
+        Limits::until(self.fork_time, self.deadline)
     }
 
     pub(super) fn timed_out(&mut self, site: SiteId) {
@@ -39,13 +41,18 @@ impl Walk<'_> {
     }
 
     /// The answer nearest to the recorded input, given that there is one.
-    pub(super) fn nearest(&mut self, goal: TermId, related: &[usize], first: Model) -> Model {
-        let limits = self.limits();
+    pub(super) fn nearest(
+        &mut self,
+        goal: TermId,
+        related: &[usize],
+        first: Model,
+        limits: Limits,
+    ) -> Model {
         if !related.is_empty() {
-            let (session, terms, time) = (&mut self.session, &mut *self.terms, limits.time);
+            let (session, terms) = (&mut self.session, &mut *self.terms);
             return self
                 .lengths
-                .nearest(session, terms, goal, related, first, time);
+                .nearest(session, terms, goal, related, first, limits);
         }
         let reply = self.session.query_nearest(self.terms, goal, &limits);
         match reply.answer {

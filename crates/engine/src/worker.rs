@@ -1,4 +1,4 @@
-//! Runs in the sandbox: to record, and to see what the twin says. All of them are counted here.
+//! One thread's runs in the sandbox: to record, and to see what the twin says. All of them are counted here.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -10,45 +10,46 @@ use std::{fs, io};
 use nearmiss_abi::check::Kind as Failure;
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_campaign::store::{Campaign, Kind, Work};
-use nearmiss_campaign::tally::Tally;
 use nearmiss_judge::complaint::{complaints, is_memory};
 use nearmiss_judge::{Complaint, run_twin};
 use nearmiss_sandbox::{Limits, Outcome};
+use nearmiss_search::Tally;
 use nearmiss_solve::{Backend, Stack};
 use nearmiss_twin::TwinProgram;
 
 use crate::Config;
 use crate::analyse::{Analysis, Context, Task, analyse};
+use crate::error::TrialError;
 use crate::executor::{CapsuleExecutor, Traced};
 use crate::explore::Counts;
 use crate::subject::Subject;
 
-/// What every run of a campaign needs.
+/// What all threads of a campaign share.
 #[derive(Debug)]
-pub struct Bench<'a> {
+pub struct Shared<'a> {
     /// What is wanted.
     pub config: &'a Config,
     /// Where things are kept.
     pub campaign: &'a Campaign,
     /// Where what is known of tests is kept.
     pub work: Work,
-    /// Who is told.
+    /// How far it has come, for a display.
     pub tally: &'a Tally,
-    /// Who answers questions about paths.
+    /// Answers queries about paths.
     pub stack: Stack,
     /// The number of the next directory for an input.
     directories: AtomicU64,
 }
 
-impl<'a> Bench<'a> {
-    /// A bench for a campaign.
+impl<'a> Shared<'a> {
+    /// That of a campaign.
     pub fn new(
         config: &'a Config,
         campaign: &'a Campaign,
         kind: Kind,
         tally: &'a Tally,
-    ) -> Bench<'a> {
-        Bench {
+    ) -> Shared<'a> {
+        Shared {
             config,
             campaign,
             work: campaign.work(kind),
@@ -76,22 +77,22 @@ impl<'a> Bench<'a> {
     }
 }
 
-/// A bench with a place of its own for traces: one for each thread.
+/// One thread, with a place of its own for traces.
 #[derive(Debug)]
-pub struct Lab<'a> {
-    /// What all labs share.
-    pub bench: &'a Bench<'a>,
+pub struct Worker<'a> {
+    /// What it shares with the others.
+    pub shared: &'a Shared<'a>,
     /// A directory for traces.
     pub scratch: PathBuf,
     counts: Cell<Counts>,
 }
 
-impl<'a> Lab<'a> {
-    /// The lab of one thread.
-    pub fn new(bench: &'a Bench<'a>, thread: usize) -> Lab<'a> {
-        Lab {
-            bench,
-            scratch: bench.work.scratch().join(thread.to_string()),
+impl<'a> Worker<'a> {
+    /// The worker of one thread.
+    pub fn new(shared: &'a Shared<'a>, thread: usize) -> Worker<'a> {
+        Worker {
+            shared,
+            scratch: shared.work.scratch().join(thread.to_string()),
             counts: Cell::default(),
         }
     }
@@ -104,7 +105,7 @@ impl<'a> Lab<'a> {
         limits: Limits,
     ) -> CapsuleExecutor<'s> {
         CapsuleExecutor {
-            lab: self,
+            worker: self,
             sites: &subject.program.sites,
             origin,
             limits,
@@ -118,19 +119,19 @@ impl<'a> Lab<'a> {
 
     /// A run took a new path.
     pub fn count_path(&self) {
-        self.bench.tally.paths.add(1);
+        self.shared.tally.paths.add(1);
         self.count(|counts| counts.paths += 1);
     }
 
     /// A defect was found.
     pub fn count_finding(&self) {
-        self.bench.tally.findings.add(1);
+        self.shared.tally.findings.add(1);
         self.count(|counts| counts.findings += 1);
     }
 
     /// A run is made.
     pub fn count_run(&self) {
-        self.bench.tally.runs.add(1);
+        self.shared.tally.runs.add(1);
         self.count(|counts| counts.runs += 1);
     }
 
@@ -148,12 +149,12 @@ impl<'a> Lab<'a> {
         task: &Task,
         deadline: Instant,
     ) -> Analysis {
-        let Bench {
+        let Shared {
             config,
             stack,
             tally,
             ..
-        } = self.bench;
+        } = self.shared;
         let context = Context {
             sites: &subject.program.sites,
             config,
@@ -173,19 +174,19 @@ impl<'a> Lab<'a> {
         subject: &Subject,
         capsule: &Capsule,
         limits: &Limits,
-    ) -> Result<Vec<Complaint>, String> {
-        let Bench {
+    ) -> Result<Vec<Complaint>, TrialError> {
+        let Shared {
             config,
             campaign,
             tally,
             ..
-        } = self.bench;
+        } = self.shared;
         let twin = subject.twin(config, campaign.root(), tally)?;
         self.count_run();
         let outcome = self.run_twin(twin, capsule, limits)?;
         let complaints = complaints(&outcome.stderr, outcome.ended);
         match outcome.exceeded.filter(|_| complaints.is_empty()) {
-            Some(limit) => Err(format!("its sanitizer twin {limit}")),
+            Some(limit) => Err(TrialError::Exceeded(limit)),
             None => Ok(complaints),
         }
     }
@@ -197,13 +198,13 @@ impl<'a> Lab<'a> {
         subject: &Subject,
         capsule: &Capsule,
         limits: &Limits,
-    ) -> Result<Vec<Complaint>, String> {
-        let Bench {
+    ) -> Result<Vec<Complaint>, TrialError> {
+        let Shared {
             config,
             campaign,
             tally,
             ..
-        } = self.bench;
+        } = self.shared;
         let twin = subject.memory_twin(config, campaign.root(), tally)?;
         let outcome = self.run_twin(twin, capsule, limits)?;
         let mut complaints = complaints(&outcome.stderr, outcome.ended);
@@ -216,9 +217,9 @@ impl<'a> Lab<'a> {
         twin: &TwinProgram,
         capsule: &Capsule,
         limits: &Limits,
-    ) -> Result<Outcome, String> {
+    ) -> Result<Outcome, TrialError> {
         let spec = capsule.spec(&twin.program, &[], limits);
-        run_twin(&self.bench.config.sandbox, twin, spec).map_err(|error| error.to_string())
+        Ok(run_twin(&self.shared.config.sandbox, twin, spec)?)
     }
 
     /// Runs the twin that sees failures of this kind.
@@ -228,7 +229,7 @@ impl<'a> Lab<'a> {
         subject: &Subject,
         capsule: &Capsule,
         limits: &Limits,
-    ) -> Result<Vec<Complaint>, String> {
+    ) -> Result<Vec<Complaint>, TrialError> {
         match kind {
             Failure::UninitialisedRead => self.try_memory_twin(subject, capsule, limits),
             _ => self.try_twin(subject, capsule, limits),
@@ -243,11 +244,11 @@ impl<'a> Lab<'a> {
         capsule: &Capsule,
         limits: &Limits,
         deadline: Instant,
-    ) -> Result<Vec<Complaint>, String> {
+    ) -> Result<Vec<Complaint>, TrialError> {
         let mut said = self.try_twin(subject, capsule, limits)?;
         let is_misuse = |kind: &Failure| is_memory(*kind) || *kind == Failure::Crash;
         let is_misused = said.iter().flat_map(|one| &one.kinds).any(is_misuse);
-        if !is_misused && !self.bench.is_over(deadline) {
+        if !is_misused && !self.shared.is_over(deadline) {
             // Why there is no memory twin is said once, in the summary.
             let unwritten = self.try_memory_twin(subject, capsule, limits);
             said.extend(unwritten.unwrap_or_default());
@@ -269,7 +270,7 @@ impl<'a> Lab<'a> {
     }
 }
 
-impl Drop for Lab<'_> {
+impl Drop for Worker<'_> {
     fn drop(&mut self) {
         // Traces are of no use to anybody; the next campaign would clear them too.
         let _ = fs::remove_dir_all(&self.scratch);

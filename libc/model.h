@@ -83,6 +83,9 @@ size_t __nm_settle(size_t value);
 void *__nm_settle_pointer(const void *pointer);
 /* Whether an address depends on lengths of inputs, and on nothing else. */
 bool __nm_moves(const void *pointer);
+/* What is false in this run; an input for which it holds takes the other way at the next decision, and at several
+ * more: it is tried at once. No part of the path. */
+void __nm_hint(bool condition);
 /* The value of this run, without its label; nothing is fixed. */
 size_t __nm_recorded(size_t value);
 const void *__nm_recorded_pointer(const void *pointer);
@@ -214,6 +217,8 @@ unsigned long long __nm_finish_number(const struct nm_number *number, bool negat
 
 /* How many bytes strncmp looks at: up to the first difference, end or limit, including it. */
 size_t __nm_bytes_compared(const char *a, const char *b, size_t limit);
+/* How many bytes from the beginning are equal in this run, or but for their case. */
+size_t __nm_bytes_equal(const char *a, const char *b, size_t limit, bool folded);
 
 size_t NM_MODEL(strlen)(const char *s);
 int NM_MODEL(vasprintf)(char **buffer, const char *text, va_list list);

@@ -54,6 +54,16 @@ size_t __nm_bytes_compared(const char *a, const char *b, size_t limit)
     return limit;
 }
 
+size_t __nm_bytes_equal(const char *a, const char *b, size_t limit, bool folded)
+{
+    const unsigned char *left = (const unsigned char *)a, *right = (const unsigned char *)b;
+    size_t i = 0;
+    while (i < limit
+        && (left[i] == right[i] || (folded && nm_to_lower(left[i]) == nm_to_lower(right[i]))))
+        i++;
+    return i;
+}
+
 /* Compares the locale's three tables with ASCII, for every index they have. */
 static bool tables_are_ascii(const unsigned short *classes, const int *lower, const int *upper)
 {

@@ -32,11 +32,19 @@ static int as_is(int c)
     return c;
 }
 
+/* Two strings, of which the first `count` bytes are looked at in this run. */
+struct pair {
+    const char *left, *right; /* where, without a label */
+    size_t count, limit;
+};
+
 /* The path knows from here on how the comparison of strings came out. */
-static int compare(const char *left, const char *right, size_t count)
+static int compare(const char *left, const char *right, const struct pair *pair)
 {
     const unsigned char *a = (const unsigned char *)left, *b = (const unsigned char *)right;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < pair->count; i++) {
+        if (i + 1 == pair->count)
+            nm_hint_same(pair->left, pair->right, i, pair->limit, false);
         if (a[i] != b[i])
             return a[i] - b[i];
         if (a[i] == 0)
@@ -61,7 +69,7 @@ int NM_MODEL(strncmp)(const char *left, const char *right, size_t n)
     bool stays = nm_value_is_concrete(c) && nm_value_is_concrete(d);
     if (stays && __nm_is_concrete(a, looked_at) && __nm_is_concrete(b, looked_at))
         return __nm_real_strncmp(a, b, limit);
-    return compare(c, d, looked_at);
+    return compare(c, d, &(struct pair){ a, b, looked_at, limit });
 }
 
 int NM_MODEL(strcmp)(const char *left, const char *right)
@@ -83,9 +91,13 @@ int NM_MODEL(memcmp)(const void *left, const void *right, size_t n)
     bool stays = nm_value_is_concrete(c) && nm_value_is_concrete(d);
     if (stays && __nm_is_concrete(a, count) && __nm_is_concrete(b, count))
         return __nm_real_memcmp(a, b, count);
-    for (size_t i = 0; i < count; i++)
+    size_t equal = __nm_bytes_equal(a, b, count, false);
+    for (size_t i = 0; i < count; i++) {
+        if (i == equal)
+            nm_hint_equal(a, b, i, nm_common_room(a, b, count), false);
         if (c[i] != d[i])
             return (unsigned char)c[i] - (unsigned char)d[i];
+    }
     return 0;
 }
 

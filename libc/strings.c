@@ -13,10 +13,14 @@ static int compare_folded(const char *left, const char *right, size_t n)
 {
     if (__nm_explores())
         return __nm_model_step_compare(left, right, n, nm_to_lower);
-    const unsigned char *a = (const unsigned char *)nm_moving(left, nm_start(left));
-    const unsigned char *b = (const unsigned char *)nm_moving(right, nm_start(right));
+    const char *from = nm_start(left), *with = nm_start(right);
+    const unsigned char *a = (const unsigned char *)nm_moving(left, from);
+    const unsigned char *b = (const unsigned char *)nm_moving(right, with);
     size_t limit = nm_value_is_concrete(n) ? n : __nm_settle(n);
+    size_t equal = __nm_bytes_equal(from, with, nm_common_room(from, with, limit), true);
     for (size_t i = 0; i < limit; i++) {
+        if (i == equal)
+            nm_hint_same(from, with, i, limit, true);
         int x = nm_to_lower(a[i]), y = nm_to_lower(b[i]);
         if (x != y)
             return x - y;

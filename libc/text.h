@@ -57,6 +57,39 @@ static inline const char *nm_moving(const char *pointer, const char *place)
     return nm_value_is_concrete(pointer) || !__nm_moves(pointer) ? place : pointer;
 }
 
+/* Bytes that one step makes equal, at most. */
+enum { NM_STEP = 256 };
+
+/* How many bytes of both can be looked at, if one object ends there. */
+static inline size_t nm_common_room(const char *a, const char *b, size_t limit)
+{
+    size_t left = __nm_room(a), right = __nm_room(b);
+    size_t room = left < right ? left : right;
+    size_t most = limit < NM_STEP ? limit : NM_STEP;
+    return room < most ? room : most;
+}
+
+/* The bytes at `at` are compared next, and differ in this run. That all up to `end` are equal is one step. */
+static inline void nm_hint_equal(const char *a, const char *b, size_t at, size_t end, bool folded)
+{
+    if (end <= at + 1)
+        return;
+    int difference = 0;
+    for (size_t i = at; i < end; i++) {
+        unsigned char x = a[i], y = b[i];
+        difference |= folded ? nm_to_lower(x) ^ nm_to_lower(y) : x ^ y;
+    }
+    __nm_hint(difference == 0);
+}
+
+/* Likewise for strings: up to the end of the shorter one. */
+static inline void nm_hint_same(const char *a, const char *b, size_t at, size_t limit, bool folded)
+{
+    size_t room = nm_common_room(a, b, limit);
+    size_t left = __nm_real_strnlen(a, room), right = __nm_real_strnlen(b, room);
+    nm_hint_equal(a, b, at, left < right ? left : right, folded);
+}
+
 /* The byte at a place; where all paths are explored, after a check. */
 static inline char nm_byte(const char *place)
 {

@@ -60,6 +60,10 @@ events! {
     Probe = 7, "probe";
     /// The harness enters a phase: `aux` is its number (`PHASE_*`), `label` is 0.
     Mark = 8, "mark";
+    /// The one-bit term `label` is false. An input that makes it true takes the other way at the next
+    /// decision, and at several more behind it: all of a word is equal, not only its next byte. No constraint
+    /// of the path.
+    Hint = 9, "hint";
 }
 
 /// The harness makes the inputs: what is assumed here holds for all of them.

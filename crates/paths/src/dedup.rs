@@ -51,6 +51,7 @@ mod tests {
             exits: false,
             binding: None,
             implied: None,
+            hint: None,
         }
     }
 

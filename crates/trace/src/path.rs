@@ -100,6 +100,9 @@ pub struct Event {
     pub exits: bool,
     /// Which bytes it binds, for [`Bindings::get`].
     pub binding: Option<u32>,
+    /// Of a decision: a one-bit term that is false; an input that makes it true takes the other way here, and
+    /// at several decisions behind it.
+    pub hint: Option<TermId>,
     /// No event of the program's: that an input is long enough, which the next other event implies
     /// or needs.
     pub implied: Option<LengthBound>,
@@ -326,7 +329,9 @@ impl Reader<'_> {
             .map(|event| event.label)
             .filter(|label| consistent.get(*label as usize) == Some(&true));
         let imported = import(raw, self.terms, self.numbers, wanted);
-        let mut read_events = Vec::with_capacity(events.len());
+        let mut read_events: Vec<Event> = Vec::with_capacity(events.len());
+        // Of the next decision.
+        let mut hint = None;
         // What was done before an event that is not used was done before the next one.
         let mut was_sensitive = false;
         // What comes before the first mark of a harness is its setup.
@@ -346,7 +351,15 @@ impl Reader<'_> {
             if phase == PHASE_SETUP && is_about_this_run(event.kind) {
                 continue;
             }
-            let read = self.event(&event, phase, &imported, &mut binder);
+            if event.kind == EventKind::Hint as u8 {
+                hint = imported.get(event.label);
+                was_sensitive = event.is_sensitive();
+                continue;
+            }
+            let mut read = self.event(&event, phase, &imported, &mut binder);
+            if let Some(decision) = read.as_mut().filter(|read| read.is_decision()) {
+                decision.hint = hint.take();
+            }
             self.inconsistent += read.is_none() as u64;
             was_sensitive = read.is_none() && event.is_sensitive();
             read_events.extend(read);
@@ -378,6 +391,7 @@ impl Reader<'_> {
             exits: false,
             binding: None,
             implied: None,
+            hint: None,
         };
         match kind {
             EventKind::Branch | EventKind::Switch => event.frame = raw.aux,

@@ -6,6 +6,7 @@ use nearmiss_search::Feasibility;
 use nearmiss_solve::{Answer, Model};
 use nearmiss_trace::{Alternative, Event, alternatives};
 
+use super::shorter::SHORTER;
 use super::{Forks, Task, Walk};
 
 /// What became of a fork that was asked about.
@@ -48,6 +49,17 @@ pub struct Flip {
     pub changes: Model,
 }
 
+/// A [`Flip::choice`] that is none of the event's own: by its hint.
+const BY_HINT: u64 = 1 << 62;
+
+impl Flip {
+    /// Whether no more is predicted than that execution comes to the fork: the input is too short for what
+    /// decided it, or decides several at once.
+    pub fn is_unpredicted(&self) -> bool {
+        self.choice & (SHORTER | BY_HINT) != 0
+    }
+}
+
 /// Whether the other ways of an event are looked for as those of a fork. Those of an assertion that
 /// holds are the business of its check; behind one that failed the program goes on for other input.
 pub fn can_flip(event: &Event) -> bool {
@@ -87,6 +99,7 @@ impl Walk<'_> {
         let alternatives = alternatives(self.terms, self.sites, event);
         settled.is_hard = std::mem::take(&mut self.shorter_is_unknown);
         let has_too_many = alternatives.len() > MOST_WAYS;
+        settled.flips.extend(self.by_hint(event));
         for Alternative { choice, goal, .. } in alternatives.into_iter().take(MOST_WAYS) {
             match self.ask_way(goal) {
                 Answer::Sat(changes) => settled.flips.push(Flip { choice, changes }),
@@ -97,6 +110,18 @@ impl Walk<'_> {
         settled.known = !settled.is_hard && !has_too_many;
         self.feasible += u32::from(settled.is_feasible());
         self.forks.push(settled);
+    }
+
+    /// An input that takes the other way here and at several forks behind it at once. Where there is none, or
+    /// none is known, the fork's own alternatives say so.
+    fn by_hint(&mut self, event: &Event) -> Option<Flip> {
+        match self.ask_way(event.hint?) {
+            Answer::Sat(changes) => Some(Flip {
+                choice: BY_HINT | u64::from(!event.truth),
+                changes,
+            }),
+            Answer::Unsat | Answer::Unknown(_) => None,
+        }
     }
 
     pub(super) fn ask_way(&mut self, goal: TermId) -> Answer {

@@ -15,15 +15,7 @@ use nearmiss_trace::{Event, LengthBound};
 use super::{Flip, Task, Walk};
 
 /// A [`Flip::choice`] that is none of the event's own.
-const SHORTER: u64 = 1 << 63;
-
-impl Flip {
-    /// Whether the input is too short for what decided the fork: where execution goes then is
-    /// not predicted.
-    pub fn is_shorter(&self) -> bool {
-        self.choice & SHORTER != 0
-    }
-}
+pub const SHORTER: u64 = 1 << 63;
 
 /// The first event from this one on that is one of the program's.
 fn next_own(number: usize, events: &[Event]) -> Option<usize> {

@@ -155,7 +155,7 @@ impl ParentPath<'_> {
             changes: flip.changes.clone(),
             outcome: (site, flip.choice),
             node: trail.way(site, flip.choice),
-            reaches: flip.is_shorter().then_some(self.nodes[fork]),
+            reaches: flip.is_unpredicted().then_some(self.nodes[fork]),
             point: self.point.unwrap_or(event),
             depth,
             leaves: self.number.map(|number| (number, fork)),

@@ -3,6 +3,7 @@
 //! They are called by instrumented code and take argument labels as models do. Checks are made
 //! in the name of the program's own call, whose site is in the thread's words.
 
+use nearmiss_abi::event::EventKind;
 use nearmiss_abi::note::NoteKind;
 
 use super::real;
@@ -153,6 +154,17 @@ pub extern "C" fn __nm_recorded(value: u64) -> u64 {
 pub extern "C" fn __nm_recorded_pointer(pointer: u64) -> u64 {
     Call::take(__nm_recorded_pointer as *const () as u64);
     pointer
+}
+
+/// An input for which the condition holds takes the other way at the next decision.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_hint(condition: bool) {
+    let call = Call::take(__nm_hint as *const () as u64);
+    if !condition {
+        turn::with((), |runtime| {
+            runtime.decided(EventKind::Hint, call.label(0), false, call.site());
+        });
+    }
 }
 
 /// `size` bytes at `start` became a floating-point number: they keep their values.

@@ -31,6 +31,9 @@ pub const CAPTURE: &str = "NEARMISS_CAPTURE";
 /// Where the contents of files lie, within the directory.
 pub const FILES: &str = "files";
 
+/// The name of a record and this: the program that left it, by one more name of its file.
+pub const PROGRAM_SUFFIX: &str = ".program";
+
 /// Version of the records: the payload of [`RecordKind::Start`] begins with it.
 pub const CAPTURE_VERSION: u32 = 1;
 

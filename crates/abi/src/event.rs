@@ -63,7 +63,7 @@ events! {
     /// The one-bit term `label` is false. An input that makes it true takes the other way at the next
     /// decision, and at several more behind it: all of a word is equal, not only its next byte. No constraint
     /// of the path.
-    Hint = 9, "hint";
+    Hint = 10, "hint";
 }
 
 /// The harness makes the inputs: what is assumed here holds for all of them.

@@ -17,7 +17,7 @@
 //!      test.json            what it is recognised by
 //!      capsule.json, stdin, files/NAME
 //!    tests/environments/  their environments, each once
-//!    programs/            copies of programs that lay in temporary directories
+//!    programs/            programs that the suite removed or replaced, or that lay in temporary directories
 //!    captures/            what the suite's programs leave, as long as it runs
 //!    suite.out            what the suite printed (if that was not to be seen)
 //!

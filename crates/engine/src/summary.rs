@@ -1,12 +1,13 @@
 //! What was looked at and what was lost, put together.
 
+use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::event::EventKind;
 use nearmiss_abi::library::{self, State};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::spot;
-use nearmiss_results::{Checks, LostCall, Note, Queries, Recorded, Summary};
+use nearmiss_results::{Checks, InputFigures, LostCall, Note, Queries, Recorded, Summary};
 use nearmiss_sites::Sites;
 use nearmiss_solve::Statistics;
 use nearmiss_trace::{End, Event, RecordedPath};
@@ -43,6 +44,7 @@ pub fn summarise(
         too_short: analysis.unchosen,
         inconsistent: path.inconsistent,
         events: path.events.len() as u64,
+        input: input(path),
         stopped: analysis.stopped,
         unconfirmable: subject.unconfirmable(),
         uninitialised: subject.uninitialised(),
@@ -56,6 +58,44 @@ pub fn is_whole(path: &RecordedPath, sites: &Sites) -> bool {
     let is_recorded = !path.stopped && path.end == End::Whole && path.inconsistent == 0;
     let is_concretized = |event: &Event| event.kind == EventKind::Concretized;
     is_recorded && !path.events.iter().any(is_concretized) && notes(path, sites).is_empty()
+}
+
+/// The input that an execution was given.
+fn input(path: &RecordedPath) -> Vec<InputFigures> {
+    let mut all = Vec::new();
+    for channel in &path.channels {
+        let source = match channel.kind {
+            ChannelKind::Length => continue,
+            ChannelKind::Argument => "argument",
+            ChannelKind::Environment => "variable",
+            ChannelKind::File => "file",
+            ChannelKind::Named => "named memory",
+            ChannelKind::Pipe => "pipe",
+            ChannelKind::Socket => "socket",
+            // It is known of every execution, read or not.
+            ChannelKind::Stdin if channel.content.is_empty() => continue,
+            ChannelKind::Stdin => "standard input",
+        };
+        add_input(
+            &mut all,
+            InputFigures {
+                source: source.into(),
+                count: 1,
+                bytes: channel.content.len() as u64,
+            },
+        );
+    }
+    all
+}
+
+fn add_input(all: &mut Vec<InputFigures>, figures: InputFigures) {
+    match all.iter_mut().find(|one| one.source == figures.source) {
+        Some(known) => {
+            known.count += figures.count;
+            known.bytes += figures.bytes;
+        }
+        None => all.push(figures),
+    }
 }
 
 /// What of a path was not recorded.
@@ -109,6 +149,9 @@ pub fn merge(summaries: impl IntoIterator<Item = Summary>, statistics: &Statisti
         all.events += one.events;
         all.stopped |= one.stopped;
         all.no_input &= one.no_input;
+        for figures in one.input {
+            add_input(&mut all.input, figures);
+        }
         if all.unconfirmable.is_none() {
             all.unconfirmable = one.unconfirmable.clone();
         }

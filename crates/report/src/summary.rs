@@ -38,6 +38,7 @@ pub fn block(report: &Report) -> String {
     let explored = summary.exploration.as_ref();
     text.extend(explored.map(|it| exploration::block(it, around)));
     text += &statistics::block(summary);
+    let _ = write_input(&mut text, summary);
     let _ = write_checks(&mut text, summary);
     let _ = write_losses(&mut text, summary);
     text
@@ -157,6 +158,24 @@ fn status_words(confirmed: usize, unconfirmed: usize) -> String {
     }
 }
 
+/// The input that the recorded executions were given.
+fn write_input(text: &mut String, summary: &Summary) -> fmt::Result {
+    if summary.input.is_empty() {
+        return Ok(());
+    }
+    let parts = summary.input.iter().map(|one| {
+        let bytes = counted(one.bytes, "byte");
+        match (one.source.as_str(), one.count) {
+            // There is one of these in an execution.
+            (source @ "standard input", 1) => format!("{source} ({bytes})"),
+            (source @ "standard input", count) => format!("{count} times {source} ({bytes})"),
+            (source, count) => format!("{} ({bytes})", counted(count, source)),
+        }
+    });
+    let parts: Vec<String> = parts.collect();
+    writeln!(text, "Input: {}.", parts.join(", "))
+}
+
 fn write_checks(text: &mut String, summary: &Summary) -> fmt::Result {
     let Checks {
         met,
@@ -202,7 +221,7 @@ fn write_checks(text: &mut String, summary: &Summary) -> fmt::Result {
     if queries.count > 0 {
         writeln!(
             text,
-            "Questions: {}, median {:.1} ms, 95 % within {:.1} ms, {:.1} s in all.",
+            "Queries: {}, median {:.1} ms, 95 % within {:.1} ms, {:.1} s in all.",
             queries.count,
             queries.median_ms,
             queries.p95_ms,

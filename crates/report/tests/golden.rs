@@ -155,7 +155,7 @@ NM-2 assertion (unconfirmed) at gone.c:7
 
 2 failures found, 1 confirmed and 1 unconfirmed.
 Checks on input data: 12 met, 6 hold without the solver (constant 1, ranges 5), 2 hold by the solver, 1 not decided, 2 can fail, 1 not asked.
-Questions: 9, median 0.2 ms, 95 % within 3.5 ms, 0.1 s in all.
+Queries: 9, median 0.2 ms, 95 % within 3.5 ms, 0.1 s in all.
 Not complete, because:
   1 check was not decided: out of time, or input was fixed
   1 new input left the predicted path

@@ -23,7 +23,9 @@ pub use function::{
 };
 pub use library::{Library, LibraryFunction};
 pub use memory::{Block, Memory, Role, Value, Variable};
-pub use summary::{Checks, LostCall, Note, Queries, Recorded, Summary, Uninitialised};
+pub use summary::{
+    Checks, InputFigures, LostCall, Note, Queries, Recorded, Summary, Uninitialised,
+};
 
 use std::io::{self, Write};
 

@@ -37,6 +37,9 @@ pub struct Summary {
     pub events: u64,
     /// Whether the analysis was stopped early, by its time limit or by the user.
     pub stopped: bool,
+    /// The input that the recorded executions were given, by where it came from.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub input: Vec<InputFigures>,
     /// Whether the program read no input at all: there was nothing to vary.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_input: bool,
@@ -77,6 +80,17 @@ impl Summary {
         self.complete = false;
         self.unconfirmable.get_or_insert_with(|| why.to_string());
     }
+}
+
+/// Input that came from one kind of place.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct InputFigures {
+    /// `argument`, `standard input`, `file`, …
+    pub source: String,
+    /// How many there were.
+    pub count: u64,
+    /// Their bytes, in sum.
+    pub bytes: u64,
 }
 
 /// Whether reads of memory that was never written were looked for: on the inputs that were run, which is

@@ -42,6 +42,7 @@ mod world;
 use std::ffi::OsString;
 use std::fmt;
 use std::io;
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 pub use launcher::enter;
@@ -75,6 +76,8 @@ pub enum SandboxError {
     Unavailable(Unavailable),
     /// The program could not be started.
     Start(String),
+    /// This is needed and lies where the sandbox has files of its own.
+    Hidden(PathBuf),
     /// Something else went wrong.
     Io(io::Error),
 }
@@ -89,6 +92,11 @@ impl fmt::Display for SandboxError {
             }) => write!(
                 f,
                 "no sandbox: this system does not allow {feature} ({error}): {advice}; or run invented inputs with your own rights: --no-sandbox"
+            ),
+            SandboxError::Hidden(path) => write!(
+                f,
+                "no sandbox for {}: it has a /dev of its own; move the program and its files elsewhere",
+                path.display()
             ),
             SandboxError::Start(why) => write!(f, "the program could not be started: {why}"),
             SandboxError::Io(error) => write!(f, "the sandbox failed: {error}"),
@@ -148,6 +156,9 @@ impl Sandbox {
     }
 
     fn launch(&self, spec: &Spec) -> Result<Told, SandboxError> {
+        if let Some(path) = hidden(spec) {
+            return Err(SandboxError::Hidden(path.clone()));
+        }
         loop {
             let idle = self.idle().pop();
             let mut server = match idle {
@@ -172,4 +183,10 @@ impl Sandbox {
         // A list of servers is whole whenever its lock is free.
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// What the program needs and would not find: the sandbox has a `/dev` of its own.
+fn hidden(spec: &Spec) -> Option<&PathBuf> {
+    let mut needed = spec.writable.iter().chain([&spec.program, &spec.directory]);
+    needed.find(|path| path.starts_with("/dev"))
 }

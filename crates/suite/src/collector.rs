@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use nearmiss_abi::capture::{FILES, RecordKind};
+use nearmiss_abi::capture::{FILES, PROGRAM_SUFFIX, RecordKind};
 use nearmiss_capture::{Captured, Meeting, Nature, Stdin};
 use nearmiss_search::Tally;
 
@@ -154,10 +154,11 @@ impl<'a> Collector<'a> {
         self.skipped.add(reason, 1, example);
         // What a running process writes from now on goes nowhere.
         let _ = fs::remove_file(record);
+        let _ = fs::remove_file(program_beside(record));
     }
 
     fn sort(&mut self, path: &Path, captured: &Captured) -> Result<(), Reason> {
-        let program = self.programs.see(&captured.program)?;
+        let program = (self.programs).see(&captured.program, &program_beside(path))?;
         for name in contents_of(captured) {
             // Without it, the test is told to lack it later.
             let _ = self.contents.see(name);
@@ -208,6 +209,13 @@ impl<'a> Collector<'a> {
             self.is_full = true;
         }
     }
+}
+
+/// Where a process has left its program, if it could.
+fn program_beside(record: &Path) -> PathBuf {
+    let mut name = record.as_os_str().to_os_string();
+    name.push(PROGRAM_SUFFIX);
+    name.into()
 }
 
 /// Reads what a process left.

@@ -171,18 +171,22 @@ impl Programs {
         }
     }
 
-    /// Looks at a program that has just run.
-    pub fn see(&mut self, path: &Path) -> Result<Seen, Reason> {
-        let state = State::of(path).map_err(|_| Reason::ProgramGone)?;
+    /// Looks at a program that has just run. `beside` is another name of its file, where it could be had: at
+    /// `path` there may be another program by now, or none.
+    pub fn see(&mut self, path: &Path, beside: &Path) -> Result<Seen, Reason> {
+        let there = if beside.exists() { beside } else { path };
+        let state = State::of(there).map_err(|_| Reason::ProgramGone)?;
         let key = (path.to_path_buf(), state);
         let facts = match self.known.get(&key) {
             Some(facts) => Arc::clone(facts),
             None => {
-                let facts = Arc::new(self.read(path, state.size)?);
+                let facts = Arc::new(self.read(path, there, state.size)?);
+                let _ = keep(beside, &self.copy_of(path, &facts.identity));
                 self.known.insert(key, Arc::clone(&facts));
                 facts
             }
         };
+        let _ = fs::remove_file(beside);
         Ok(Seen {
             path: path.to_path_buf(),
             state,
@@ -190,37 +194,39 @@ impl Programs {
         })
     }
 
-    fn read(&self, path: &Path, size: u64) -> Result<ProgramFacts, Reason> {
-        let content = fs::read(path).map_err(|_| Reason::ProgramGone)?;
+    fn read(&self, path: &Path, there: &Path, size: u64) -> Result<ProgramFacts, Reason> {
+        let content = fs::read(there).map_err(|_| Reason::ProgramGone)?;
         let mut facts = ProgramFacts::of_content(&content);
         facts.is_temporary = TEMPORARY.iter().any(|base| path.starts_with(base))
             && !path.starts_with(&self.suite_directory);
         if facts.is_temporary && size <= LARGEST_COPY {
             // If that fails the program itself is taken, as long as it is there.
-            let _ = self.copy(path, &facts.identity);
+            let _ = copy(there, &self.copy_of(path, &facts.identity));
         }
         Ok(facts)
     }
 
-    fn copy(&self, path: &Path, identity: &str) -> io::Result<()> {
-        fs::create_dir_all(&self.copies)?;
-        let copy = self.copies.join(identity);
-        if !copy.exists() {
-            let new = copy.with_extension("new");
-            fs::copy(path, &new)?;
-            fs::rename(new, copy)?;
-        }
-        Ok(())
+    /// Where the copy of a program is, by its own name: reports show it.
+    fn copy_of(&self, path: &Path, identity: &str) -> PathBuf {
+        let name = path.file_name().unwrap_or(path.as_os_str());
+        self.copies.join(identity).join(name)
     }
 
     /// The file to run again: the program itself if it is still what it was, else its copy.
     pub fn file(&self, seen: &Seen) -> Result<PathBuf, Reason> {
-        match State::of(&seen.path) {
-            Ok(state) if state == seen.state => return Ok(seen.path.clone()),
-            _ => {}
+        let copy = self.copy_of(&seen.path, &seen.facts.identity);
+        let kept = State::of(&copy);
+        let is_same_file =
+            |kept: &State| (kept.device, kept.inode) == (seen.state.device, seen.state.inode);
+        if State::of(&seen.path).is_ok_and(|state| state == seen.state) {
+            if kept.as_ref().is_ok_and(is_same_file) {
+                // It is needed no longer. If it stays, it takes no room.
+                let _ = fs::remove_dir_all(copy.parent().unwrap_or(&copy));
+            }
+            return Ok(seen.path.clone());
         }
-        let copy = self.copies.join(&seen.facts.identity);
-        if copy.exists() {
+        // What was written into the program's own file since then is another program.
+        if kept.is_ok_and(|kept| !is_same_file(&kept) || kept == seen.state) {
             return Ok(copy);
         }
         Err(match seen.path.exists() {
@@ -229,6 +235,25 @@ impl Programs {
             false => Reason::ProgramGone,
         })
     }
+}
+
+fn copy(program: &Path, copy: &Path) -> io::Result<()> {
+    if copy.exists() {
+        return Ok(());
+    }
+    fs::create_dir_all(copy.parent().unwrap_or(copy))?;
+    let new = copy.with_extension("new");
+    fs::copy(program, &new)?;
+    fs::rename(new, copy)
+}
+
+/// Keeps a file under its other name, if it has one and there is no copy of it.
+fn keep(beside: &Path, copy: &Path) -> io::Result<()> {
+    if copy.exists() || !beside.exists() {
+        return Ok(());
+    }
+    fs::create_dir_all(copy.parent().unwrap_or(copy))?;
+    fs::rename(beside, copy)
 }
 
 #[cfg(test)]
@@ -245,6 +270,43 @@ mod tests {
         assert!(ProgramFacts::of_content(b"\0libexpat.so.1\0").has_libraries);
     }
 
+    /// No other name of a program.
+    fn nowhere() -> &'static Path {
+        Path::new("/no/where")
+    }
+
+    #[test]
+    fn programs_that_are_gone_at_once_are_kept_by_their_other_name() {
+        let place = tempfile::tempdir().unwrap();
+        let mut programs = Programs::new(place.path().join("copies"), place.path());
+        let [program, beside] = ["prog", "1.capsule.program"].map(|name| place.path().join(name));
+        let see = |content: &str, programs: &mut Programs| {
+            let _ = fs::remove_file(&program);
+            fs::write(&program, content).unwrap();
+            fs::hard_link(&program, &beside).unwrap();
+            fs::remove_file(&program).unwrap();
+            fs::write(&program, "the next one").unwrap();
+            programs.see(&program, &beside).unwrap()
+        };
+        let first = see("first", &mut programs);
+        let second = see("second", &mut programs);
+        for (seen, content) in [(&first, "first"), (&second, "second")] {
+            let file = programs.file(seen).unwrap();
+            assert_eq!(fs::read_to_string(file).unwrap(), content);
+        }
+        assert!(!beside.exists());
+        // Where the program stays, so does nothing else.
+        let last = programs.see(&program, nowhere()).unwrap();
+        let copy = programs.copy_of(&program, &last.facts.identity);
+        fs::create_dir_all(copy.parent().unwrap()).unwrap();
+        fs::hard_link(&program, &copy).unwrap();
+        assert_eq!(programs.file(&last), Ok(program.clone()));
+        assert_eq!(
+            fs::read_dir(place.path().join("copies")).unwrap().count(),
+            2
+        );
+    }
+
     #[test]
     fn programs_that_do_not_stay_are_copied() {
         let place = tempfile::Builder::new()
@@ -254,16 +316,16 @@ mod tests {
         let program = place.path().join("prog");
         fs::write(&program, "one").unwrap();
         let mut programs = Programs::new(place.path().join("copies"), Path::new("/suite"));
-        let seen = programs.see(&program).unwrap();
+        let seen = programs.see(&program, nowhere()).unwrap();
         assert_eq!(programs.file(&seen), Ok(program.clone()));
         fs::remove_file(&program).unwrap();
         fs::write(&program, "other").unwrap();
         let copy = programs.file(&seen).unwrap();
         assert_eq!(fs::read_to_string(copy).unwrap(), "one");
-        let again = programs.see(&program).unwrap();
+        let again = programs.see(&program, nowhere()).unwrap();
         assert_ne!(again.facts.identity, seen.facts.identity);
         assert_eq!(
-            programs.see(Path::new("/no/such")).unwrap_err(),
+            programs.see(Path::new("/no/such"), nowhere()).unwrap_err(),
             Reason::ProgramGone
         );
     }

@@ -99,7 +99,6 @@ impl Walk<'_> {
         let alternatives = alternatives(self.terms, self.sites, event);
         settled.is_hard = std::mem::take(&mut self.shorter_is_unknown);
         let has_too_many = alternatives.len() > MOST_WAYS;
-        settled.flips.extend(self.by_hint(event));
         for Alternative { choice, goal, .. } in alternatives.into_iter().take(MOST_WAYS) {
             match self.ask_way(goal) {
                 Answer::Sat(changes) => settled.flips.push(Flip { choice, changes }),
@@ -108,6 +107,8 @@ impl Walk<'_> {
             }
         }
         settled.known = !settled.is_hard && !has_too_many;
+        // Behind the fork's own alternatives, which are nearer to the recorded input.
+        settled.flips.extend(self.by_hint(event));
         self.feasible += u32::from(settled.is_feasible());
         self.forks.push(settled);
     }

@@ -49,6 +49,7 @@ pub unsafe fn begin(request: &Request<'_>, argv: *const *const u8, envp: *const 
         begun = capture.directory.push(request.directory)
             && capture.log.create(capture.directory.text());
         if begun {
+            capture.log.keep_program();
             // SAFETY: as promised by the caller.
             unsafe { capture.first_records(argv, envp) };
         }

@@ -18,6 +18,7 @@ const UMASK: usize = 95;
 const MKDIR: usize = 83;
 const UNLINK: usize = 87;
 const RENAME: usize = 82;
+const LINKAT: usize = 265;
 const GETPPID: usize = 110;
 const GETDENTS64: usize = 217;
 const CLOCK_GETTIME: usize = 228;
@@ -262,6 +263,23 @@ pub unsafe fn make_directory(path: *const u8) {
 pub unsafe fn remove(path: *const u8) {
     // SAFETY: the kernel reads up to the zero.
     let _ = unsafe { call(UNLINK, [path as usize, 0, 0, 0, 0, 0]) };
+}
+
+/// Gives the file that this process runs one more name, if it lies on the same file system.
+///
+/// # Safety
+/// `path` ends with a zero.
+pub unsafe fn link_program(path: *const u8) {
+    const AT_FDCWD: usize = -100isize as usize;
+    const FOLLOW: usize = 0x400;
+    let program = c"/proc/self/exe".as_ptr() as usize;
+    // SAFETY: the kernel reads up to the zeros.
+    let _ = unsafe {
+        call(
+            LINKAT,
+            [AT_FDCWD, program, AT_FDCWD, path as usize, FOLLOW, 0],
+        )
+    };
 }
 
 /// Gives a file another name, whatever has it.

@@ -4,7 +4,7 @@
 //! same number. So each write first makes sure that the descriptor is still the log. A program
 //! with few descriptors may count them: there the log is open only while it is written.
 
-use nearmiss_abi::capture::{Loss, RecordKind};
+use nearmiss_abi::capture::{Loss, PROGRAM_SUFFIX, RecordKind};
 
 use super::kernel::{self, Details, Part, open};
 use crate::system::{self, EEXIST};
@@ -75,6 +75,16 @@ impl Log {
             }
         }
         false
+    }
+
+    /// Keeps the program beside the log: a suite may remove it, or build another in its place, as soon as it
+    /// has ended.
+    pub fn keep_program(&self) {
+        let mut name: Text<4096> = Text::EMPTY;
+        if name.push(self.path.text()) && name.push(PROGRAM_SUFFIX.as_bytes()) {
+            // SAFETY: a text ends with a zero.
+            unsafe { kernel::link_program(name.as_ptr()) };
+        }
     }
 
     /// Takes a new descriptor of the log, as a high number.

@@ -79,7 +79,11 @@ impl Trace {
         for event in &self.events {
             let kind = EventKind::from_code(event.kind).unwrap();
             match kind {
-                EventKind::Branch | EventKind::Check | EventKind::Assume | EventKind::Probe => {
+                EventKind::Branch
+                | EventKind::Check
+                | EventKind::Assume
+                | EventKind::Probe
+                | EventKind::Hint => {
                     assert_eq!(self.terms[event.label as usize].width, 1);
                     assert_eq!(self.values[event.label as usize], event.truth() as u128);
                 }

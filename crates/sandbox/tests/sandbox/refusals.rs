@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::{Test, World, run, shell, spec, text};
+use crate::support::{Test, World, run, sandbox, shell, spec, text};
 
 /// All of them.
 pub const TESTS: &[Test] = &[
@@ -15,6 +15,10 @@ pub const TESTS: &[Test] = &[
     (
         "where_only_user_namespaces_are_missing",
         where_only_user_namespaces_are_missing,
+    ),
+    (
+        "what_the_sandbox_hides_is_refused",
+        what_the_sandbox_hides_is_refused,
     ),
 ];
 
@@ -75,4 +79,12 @@ fn where_only_user_namespaces_are_missing(world: &World) {
         text(&run(&shell(&world.directory, "echo here")).stdout),
         "here\n"
     );
+}
+
+/// Nothing is run halfway where the program would not find itself.
+fn what_the_sandbox_hides_is_refused(_: &World) {
+    let directory = Path::new("/dev/shm");
+    let refused = sandbox().run(&spec(Path::new("/bin/true"), directory, &[]));
+    let said = refused.expect_err("its directory is hidden").to_string();
+    assert!(said.starts_with("no sandbox for /dev/shm:"), "{said}");
 }

@@ -36,11 +36,27 @@ pub fn link(command: &Command) -> Link {
             .flat_map(|argument| argument.words.clone())
             .filter(|word| !word.starts_with("-fno-"))
             .collect(),
+        counters: command
+            .with(Role::Dropped)
+            .flat_map(|argument| argument.words.clone())
+            .filter(|word| asks_for_counters(word))
+            .collect(),
         names_libc: bare
             && command
                 .with(Role::Library)
                 .any(|argument| argument.value == "c"),
     }
+}
+
+/// Whether an option makes the program count what it executes.
+fn asks_for_counters(word: &str) -> bool {
+    let profiles = [
+        "-fprofile-arcs",
+        "-fprofile-generate",
+        "-fprofile-instr-generate",
+    ];
+    matches!(word, "--coverage" | "-coverage")
+        || profiles.iter().any(|option| word.starts_with(option))
 }
 
 fn link_argument(arguments: &mut Vec<LinkArgument>, argument: &Argument, compiled: &mut usize) {

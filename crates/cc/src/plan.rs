@@ -84,6 +84,8 @@ pub struct Link {
     pub is_static: bool,
     /// The user's words that are put aside.
     pub aside: Vec<String>,
+    /// The user's words for counters, which instrumented code does without.
+    pub counters: Vec<String>,
     /// Whether the user's words stand for all libraries, so that libc must be named again
     /// after the runtime.
     pub names_libc: bool,

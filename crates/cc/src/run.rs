@@ -204,6 +204,10 @@ impl<'a> Build<'a> {
             };
             self.say(&format!("put aside: {}{why}", link.aside.join(" ")));
         }
+        if !link.counters.is_empty() {
+            let words = link.counters.join(" ");
+            self.say(&format!("no counters are in instrumented code: {words}"));
+        }
         let names = record::uninstrumented(link, self.directory, &|number| self.source(number));
         if !names.is_empty() {
             self.say(&format!("without instrumentation: {}", names.join(", ")));

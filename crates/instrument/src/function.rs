@@ -100,21 +100,9 @@ pub fn instrument(context: &mut Context, function: Value, grain: Grain) {
     }
     rewriter.fill_label_phis(&phis);
     transfer::control::rewrite_failures(rewriter.context, &failures);
-    if grain == Grain::Huge {
-        move_to_end(function, &failures);
-    }
     if grain == Grain::Fine {
         for variable in stack.made_here() {
             zones::behind_stack(context, variable);
-        }
-    }
-}
-
-/// Puts failure blocks where code generation, which places no blocks of huge functions, is to leave them.
-fn move_to_end(function: Value, failures: &Failures) {
-    for block in function.blocks().into_iter().skip(1) {
-        if failures.get(block).is_some() {
-            block.move_to_end();
         }
     }
 }
@@ -209,7 +197,7 @@ impl Rewriter<'_> {
         let needed = self.needed_behind(region);
         let tail = region.end.block();
         let head = self.split_before(region.end);
-        let slow = self.context.builder.append_block(self.function, c"nm.slow");
+        let slow = self.append_cold_block(c"nm.slow", tail);
         self.context.builder.at_end(head);
         // Every call in a function with debug information needs a location to be inlined.
         self.context.builder.locate_as(region.end);
@@ -244,13 +232,24 @@ impl Rewriter<'_> {
         let Some(hook) = rest else {
             return builder.jump(tail);
         };
-        let branch = builder.append_block(self.function, c"nm.branch");
+        let branch = self.append_cold_block(c"nm.branch", tail);
         builder.at_end(branch);
         builder.take(hook);
         builder.jump(tail);
         builder.at_end(slow);
         let label = builder.is_not_zero(hook.operand(0));
         builder.branch_unlikely(label, branch, tail);
+    }
+
+    /// A block that leads to `tail`. In a huge function, whose blocks are not placed by code generation, it
+    /// stands before that: values used here and at the far end would be compared, one by one,
+    /// with all that registers hold in between.
+    fn append_cold_block(&self, name: &std::ffi::CStr, tail: Block) -> Block {
+        let block = self.context.builder.append_block(self.function, name);
+        if self.grain == Grain::Huge {
+            block.move_before(tail);
+        }
+        block
     }
 
     /// Splits the block before `end`. What was in memory before a store is read when its time has

@@ -1,22 +1,23 @@
 //! Functions so large that what is done to them must not take more than linear time.
 //!
-//! Passes that share values between blocks make many of them live through the whole function, and
-//! register allocation then takes time in the square of its length: a value shared is a register for
-//! all blocks between. So a huge function's variables become registers, its control flow is tidied up,
-//! and no more; its regions are those of [`Grain::Huge`]. Generated functions of 4,000 lines took
-//! 13 times clang's time at -O2 before (see bench/results.md).
+//! A value that is needed in many blocks is a register for all blocks between, and allocating
+//! registers for many such values takes time in the square of the function's length. So the variables of a
+//! huge function stay in memory, where clang put them, and their labels in the shadow of it: values
+//! and labels live no longer than a statement. No pass runs on it, code generation spares it, and its
+//! regions are those of [`Grain::Huge`] (see bench/results.md).
 
-use crate::llvm::{Module, Value};
+use crate::llvm::{Module, Opcode, Value};
 use crate::regions::Grain;
 use crate::unit::defined_functions;
 
-/// A function with more instructions than this before instrumentation is huge. Lua's interpreter loop
-/// and bzip2's decompressor, both of which decide how fast their programs are, have 20,000.
+/// A function with more instructions than this, accesses to its own variables aside, is huge. Lua's
+/// interpreter loop and bzip2's decompressor, both of which decide how fast their programs are, have
+/// some 20,000.
 const HUGE: usize = 25_000;
 
 const MARK: &str = "nearmiss-huge";
 
-/// Marks the huge functions. One that must be inlined is judged in its callers.
+/// Marks the huge functions, before any pass. One that must be inlined vanishes.
 pub fn mark(module: &Module) {
     const FUNCTION: u32 = u32::MAX;
     for function in defined_functions(module) {
@@ -27,13 +28,20 @@ pub fn mark(module: &Module) {
 }
 
 fn is_large(function: Value) -> bool {
-    let mut left = HUGE;
-    function.blocks().into_iter().any(|block| {
-        let size = block.instructions().len();
-        let is_over = size > left;
-        left = left.saturating_sub(size);
-        is_over
-    })
+    let blocks = function.blocks().into_iter();
+    let instructions = blocks.flat_map(|block| block.instructions());
+    let counted = instructions.filter(|instruction| !is_of_variable(*instruction));
+    counted.take(HUGE + 1).count() > HUGE
+}
+
+/// Whether an instruction is a variable or an access to one: those vanish in functions that are not huge.
+fn is_of_variable(instruction: Value) -> bool {
+    match instruction.opcode() {
+        Opcode::LLVMAlloca => true,
+        Opcode::LLVMLoad => instruction.operand(0).is_alloca(),
+        Opcode::LLVMStore => instruction.operand(1).is_alloca(),
+        _ => false,
+    }
 }
 
 /// Whether a function is marked.
@@ -62,11 +70,13 @@ pub fn run_on_others(module: &Module, passes: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// Takes the marks away; whether there were any.
+/// Takes the marks away, and keeps code generation from trying hard where they were; whether there
+/// were any.
 pub fn unmark(module: &Module) -> bool {
     let functions = huge_functions(module);
     for function in &functions {
         module.set_text_attribute(*function, MARK, None);
+        module.forbid_passes(*function);
     }
     !functions.is_empty()
 }

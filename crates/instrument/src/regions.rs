@@ -149,10 +149,14 @@ impl Planner<'_> {
     }
 
     /// Whether the open region has become so long that another starts here. The start of a statement
-    /// is the best place, where few labels are needed later: most read memory first.
+    /// is the best place, where few labels are needed later: most read memory first. Not before a
+    /// variable: the first region is where the lives of all of them start.
     fn is_long_enough(&self, instruction: Value) -> bool {
-        let is_start = instruction.opcode() == Opcode::LLVMLoad;
-        let times = if is_start { 1 } else { 2 };
+        let times = match instruction.opcode() {
+            Opcode::LLVMAlloca => return false,
+            Opcode::LLVMLoad => 1,
+            _ => 2,
+        };
         self.open.len() >= times * self.grain.instructions()
     }
 

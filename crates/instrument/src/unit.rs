@@ -52,17 +52,14 @@ pub struct Request {
 }
 
 /// Before instrumentation, where the user asks for no optimisation: only variables into registers. A
-/// value that is computed twice need not be kept, nor its label, and frames stay small.
-const BEFORE_SMALL_FRAMES: &str =
-    "always-inline,function(sroa<preserve-cfg>,lower-constant-intrinsics)";
+/// value that is computed twice need not be kept, nor its label, and frames stay small. This and the
+/// next are for all but huge functions.
+const BEFORE_SMALL_FRAMES: &str = "always-inline,function(sroa<preserve-cfg>)";
 
-/// The same where the user asks for some.
-const BEFORE: &str = "function(sroa<preserve-cfg>)";
-
-/// Then, but for huge functions: small functions into their callers (an instrumented
+/// The same where the user asks for some: small functions into their callers (an instrumented
 /// call costs more than a plain one), and what is plain to see. Nothing that turns branches into
 /// selections or moves checks (see docs/architecture.md).
-const BEFORE_OPTIMISED: &str = "function(early-cse),cgscc(inline),\
+const BEFORE_OPTIMISED: &str = "function(sroa<preserve-cfg>,early-cse),cgscc(inline),\
                       function(sroa<preserve-cfg>,early-cse<memssa>,lower-constant-intrinsics,early-cse)";
 
 /// Then what a huge function cannot do without.
@@ -139,16 +136,14 @@ pub fn instrument(request: &Request) -> Result<(), String> {
 
 /// Prepares a unit, and marks what is huge in it.
 fn run_before(module: &Module, grain: Grain) -> Result<(), String> {
-    if grain == Grain::Short {
-        module.run_passes(BEFORE_SMALL_FRAMES)?;
-        huge::mark(module);
-        return Ok(());
-    }
-    module.run_passes(BEFORE)?;
     if grain != Grain::Fine {
         huge::mark(module);
     }
-    huge::run_on_others(module, BEFORE_OPTIMISED)?;
+    let passes = match grain {
+        Grain::Short => BEFORE_SMALL_FRAMES,
+        _ => BEFORE_OPTIMISED,
+    };
+    huge::run_on_others(module, passes)?;
     module.run_passes(BEFORE_AT_LEAST)
 }
 

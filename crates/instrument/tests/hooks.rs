@@ -3,6 +3,7 @@
 //! Each row of [`CASES`] says which hooks a function calls and how often; a hook that is not named
 //! there is not looked at.
 
+use std::collections::HashMap;
 use std::path::Path;
 use std::process::Command;
 
@@ -404,6 +405,56 @@ fn guards_of_huge_functions_stand_with_their_hooks() {
         };
         assert!(branches(10) >= 10, "{options:?}");
         assert_eq!(branches(2500), 0, "{options:?}");
+    }
+}
+
+/// Register allocation takes time in the square of a function's length where values live long, so none
+/// does in a huge one: variables stay in memory, and cold blocks stand where they are reached from.
+#[test]
+fn values_of_huge_functions_live_shortly() {
+    let branch = "if (a[x & 63] > y) x += 3; else y = b[7] / (x | 1);";
+    let branches = branch.repeat(2500);
+    let source = format!(
+        "unsigned f(unsigned *a, int *b, unsigned x, unsigned y) {{ {branches} return x ^ y; }}"
+    );
+    for options in [OPTIMISED, UNOPTIMISED] {
+        let text = instrumented(&source, options);
+        let body = function(&text, "f");
+        assert!(!body.contains(" = phi "), "{options:?}");
+        let longest = longest_life(body);
+        assert!(longest < 100, "{options:?}: {longest} lines");
+    }
+}
+
+/// Over how many lines of a function a value lives that is no variable.
+fn longest_life(body: &str) -> usize {
+    let mut made: HashMap<&str, usize> = HashMap::new();
+    let mut longest = 0;
+    for (number, line) in body.lines().enumerate() {
+        let words = line.split([' ', ',', '(', ')']);
+        for value in words.filter(|word| word.starts_with('%')) {
+            longest = longest.max(made.get(value).map_or(0, |at| number - at));
+        }
+        if let Some((name, value)) = line.trim_start().split_once(" = ")
+            && !value.starts_with("alloca")
+        {
+            made.insert(name, number);
+        }
+    }
+    longest
+}
+
+/// Lives start in the first region, however many variables there are.
+#[test]
+fn a_function_may_have_many_arrays() {
+    let arrays: String = (0..200).map(|n| format!("int a{n}[4]; g(a{n});")).collect();
+    let source = format!("void g(int *); void f(void) {{ {arrays} }}");
+    for options in [OPTIMISED, UNOPTIMISED] {
+        let text = with_cold_functions(&instrumented(&source, options), "f");
+        assert!(
+            text.matches("@__nm_stack_object(").count() >= 200,
+            "{options:?}"
+        );
     }
 }
 

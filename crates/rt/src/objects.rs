@@ -5,7 +5,13 @@
 //! overlaps is gone from the table, so entries that nobody took back heal by themselves. An
 //! object that was freed stays, as freed, until its memory is used again.
 //!
-//! On `unsafe`: `nodes` is a private mapping of [`MOST`] nodes; links are indices below `used`.
+//! Nearly all that happens to the table is that variables of functions begin and end, at
+//! addresses where others did a moment before. So the node that was last found to start at an address is
+//! remembered by the low bits of the address, and an object that takes the place of one other takes its node,
+//! which is no change of the tree.
+//!
+//! On `unsafe`: `nodes` is a private mapping of [`MOST`] nodes, with [`RECENT`] links behind them;
+//! links are indices below `used`.
 
 use core::ptr;
 
@@ -98,7 +104,11 @@ const NONE: Link = 0;
 
 /// Most objects, with the unused node 0.
 const MOST: u32 = 16 << 20;
-const TABLE_SIZE: usize = MOST as usize * size_of::<Node>();
+const NODES_SIZE: usize = MOST as usize * size_of::<Node>();
+
+/// How many nodes are remembered by their starts: one for each 4 bytes of 16 KiB of stack.
+const RECENT: usize = 4096;
+const TABLE_SIZE: usize = NODES_SIZE + RECENT * size_of::<Link>();
 
 /// The table.
 pub struct Objects {
@@ -154,6 +164,23 @@ impl Objects {
         unsafe { &mut *self.nodes.add(link as usize) }
     }
 
+    /// Where the node of an object that starts at `start` is remembered. Of a node that is remembered the
+    /// start may have changed; one that is in no tree has the start 0.
+    #[inline(always)]
+    fn recent(&mut self, start: u64) -> &mut Link {
+        let index = (start >> 2) as usize % RECENT;
+        // SAFETY: see the module's comment.
+        unsafe { &mut *self.nodes.byte_add(NODES_SIZE).cast::<Link>().add(index) }
+    }
+
+    /// The object that starts at `start`, if it is remembered.
+    #[inline(always)]
+    fn remembered(&mut self, start: u64) -> Option<&mut Object> {
+        let link = *self.recent(start);
+        let object = (link != NONE).then(|| &mut self.node_mut(link).object);
+        object.filter(|object| object.start == start)
+    }
+
     /// The object with the greatest start that is at most `address`.
     #[inline]
     fn floor(&self, address: u64) -> Link {
@@ -204,18 +231,41 @@ impl Objects {
         if self.nodes.is_null() || object.start == 0 {
             return;
         }
-        let known = self.floor(object.start);
-        if known != NONE {
-            // The usual case of a stack variable: it was here before.
-            let node = self.node_mut(known);
-            let old = &node.object;
-            if (old.start, old.size, old.extent) == (object.start, object.size, object.extent) {
-                node.object = object;
-                return;
-            }
+        // The usual case of a stack variable: it was here before.
+        if let Some(old) = self.remembered(object.start)
+            && (old.size, old.extent) == (object.size, object.extent)
+        {
+            *old = object;
+            return;
         }
-        self.remove_overlapping(object.start, object.end());
-        self.add(object);
+        let taken = self.take_place(&object);
+        let link = if taken == NONE {
+            self.add(object)
+        } else {
+            taken
+        };
+        *self.recent(object.start) = link;
+    }
+
+    /// Removes what `object` overlaps, and puts it in the place of the first of those; the node, if
+    /// there was one.
+    fn take_place(&mut self, object: &Object) -> Link {
+        let mut last = self.floor(object.end() - 1);
+        while last != NONE && self.node(last).object.end() > object.start {
+            let start = self.node(last).object.start;
+            let before = match start > object.start {
+                true => self.floor(start - 1),
+                // No two objects overlap, so that what is before ends before this one.
+                false => NONE,
+            };
+            if before == NONE || self.node(before).object.end() <= object.start {
+                self.node_mut(last).object = *object;
+                return last;
+            }
+            self.remove(start);
+            last = before;
+        }
+        NONE
     }
 
     /// The life of the object that starts at `start` ends; says what it was.
@@ -237,6 +287,17 @@ impl Objects {
     /// The lives of all objects that start in the range end: from the last one down, since
     /// nearly always it is the only one. Whether one of them was of symbolic size.
     pub fn end_within(&mut self, start: u64, end: u64) -> bool {
+        if self.nodes.is_null() {
+            return false;
+        }
+        if let Some(object) = self.remembered(start)
+            && (start + 1..=object.end()).contains(&end)
+        {
+            let is_sized = object.size_label != CONCRETE;
+            object.live = false;
+            object.size_label = CONCRETE;
+            return is_sized;
+        }
         let mut any_sized = false;
         let mut before = end;
         while before > start {
@@ -285,11 +346,11 @@ impl Objects {
         Some(self.used - 1)
     }
 
-    /// Adds an object whose start is new; nothing if the table is full, which leaves its
+    /// Adds an object whose start is new, as which node; none if the table is full, which leaves its
     /// memory unknown.
-    fn add(&mut self, object: Object) {
+    fn add(&mut self, object: Object) -> Link {
         let Some(link) = self.take_node() else {
-            return;
+            return NONE;
         };
         let priority = Objects::priority(link);
         // Down to the first node of lower priority: the new one takes its place.
@@ -306,6 +367,7 @@ impl Objects {
             right,
         };
         self.replace_child(parent, object.start, link);
+        link
     }
 
     /// The child of `link` on the side of `key`.
@@ -377,7 +439,10 @@ impl Objects {
         let Node { left, right, .. } = *self.node(at);
         let merged = self.merge(left, right);
         self.replace_child(parent, key, merged);
-        self.node_mut(at).left = self.free;
+        let free = self.free;
+        let node = self.node_mut(at);
+        node.object.start = 0;
+        node.left = free;
         self.free = at;
     }
 }

@@ -498,16 +498,6 @@ impl Block {
         Value(unsafe { LLVMGetBasicBlockParent(self.0) })
     }
 
-    /// Puts this block behind all others of its function.
-    pub fn move_to_end(self) {
-        unsafe {
-            let last = LLVMGetLastBasicBlock(self.function().0);
-            if last != self.0 {
-                LLVMMoveBasicBlockAfter(self.0, last);
-            }
-        }
-    }
-
     /// Puts this block right before `other`.
     pub fn move_before(self, other: Block) {
         unsafe { LLVMMoveBasicBlockBefore(self.0, other.0) };

@@ -73,6 +73,7 @@ impl Work<'_, '_> {
         }
         let first = nodes.iter().take(MOST_NODES);
         seed.memory.nodes = first.copied().collect();
+        seed.memory.answers = std::mem::take(&mut traced.path.answers);
         self.explorer.known.add_all(nodes);
         seed.standing = Standing::Active;
         self.settle(seed, traced.digest)?;

@@ -167,4 +167,4 @@ macro_rules! hook_table {
 for_each_hook!(hook_table);
 
 /// An undefined symbol of each instrumented object that only a runtime of the same ABI has.
-pub const ABI_SYMBOL: &str = "__nm_abi_4";
+pub const ABI_SYMBOL: &str = "__nm_abi_5";

@@ -113,6 +113,7 @@ fn judge_all(
     let settings = settings(&twin, bench.environment, bench.directory);
     let server = Server::start(&bench.sandbox, settings);
     let mut server = server.map_err(ExploreError::from)?;
+    server.stop_by(bench.budget.stop);
     for (test, rows) in cases {
         if bench.budget.is_exhausted() {
             return Err(Unfinished::OutOfTime(Some(lock(judged).seen)));

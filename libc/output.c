@@ -40,61 +40,89 @@ static int render(char **rendered, const char *text, va_list list)
     va_copy(copy, list);
     int length = NM_MODEL(vasprintf)(rendered, text, copy);
     va_end(copy);
-    return (int)__nm_recorded((size_t)length);
+    return length;
 }
 
-static void leave_stream(FILE *stream, const char *text, va_list list)
+static bool is_known(int length)
+{
+    return (int)__nm_recorded((size_t)length) >= 0;
+}
+
+/* The length of what is printed with its label, where it is asked for or the labels are kept. */
+static int leave_stream(bool counts, FILE *stream, const char *text, va_list list)
 {
     char *rendered;
-    if (!__nm_keeps(__nm_descriptor(stream)))
-        return;
-    int length = render(&rendered, text, list);
-    if (length >= 0) {
-        __nm_leaves(stream, rendered, (size_t)length);
+    bool keeps = __nm_keeps(__nm_descriptor(stream));
+    int length = keeps || counts ? render(&rendered, text, list) : -1;
+    if (is_known(length)) {
+        if (keeps)
+            __nm_leaves(stream, rendered, (size_t)length);
         NM_MODEL(free)(rendered);
     }
+    return length;
 }
 
-static void leave_descriptor(int fd, const char *text, va_list list)
+static int leave_descriptor(bool counts, int fd, const char *text, va_list list)
 {
     char *rendered;
     fd = (int)__nm_recorded((size_t)fd);
-    if (!__nm_keeps(fd))
-        return;
-    int length = render(&rendered, text, list);
-    if (length >= 0) {
-        __nm_leaves_to(fd, rendered, (size_t)length);
+    bool keeps = __nm_keeps(fd);
+    int length = keeps || counts ? render(&rendered, text, list) : -1;
+    if (is_known(length)) {
+        if (keeps)
+            __nm_leaves_to(fd, rendered, (size_t)length);
         NM_MODEL(free)(rendered);
     }
+    return length;
 }
 
-/* A printing function that takes a list, and its relative that takes arguments one by one. */
-#define PRINTS(name, list_name, leave, parameters, variadic_parameters, ...)                   \
-    int NM_MODEL(list_name) parameters                                                         \
-    {                                                                                          \
-        if (nm_records()) {                                                                    \
-            check_strings(text, list);                                                         \
-            leave;                                                                             \
-        }                                                                                      \
-        return __nm_real_##list_name(__VA_ARGS__, list);                                       \
-    }                                                                                          \
-    NM_VARIADIC(text, name, list_name, variadic_parameters, __VA_ARGS__)
+/* The answer of a printing function, with the label of the length that was expected. */
+static int as_expected(int printed, int length)
+{
+    return printed >= 0 && printed == (int)__nm_recorded((size_t)length) ? length : printed;
+}
 
-PRINTS(printf, vprintf, leave_stream(stdout, text, list),
+#define NM_UNCOUNTED(name) __nm_model_uncounted_##name
+
+/* A printing function that takes a list, and its relative that takes arguments one by one. */
+#define PRINTS_AS(named, counts, name, list_name, leave, to, parameters, variadic_parameters, ...) \
+    int named(list_name) parameters                                                            \
+    {                                                                                          \
+        if (!nm_records())                                                                     \
+            return __nm_real_##list_name(__VA_ARGS__, list);                                   \
+        check_strings(text, list);                                                             \
+        int length = leave(counts, to, text, list);                                            \
+        return as_expected(__nm_real_##list_name(__VA_ARGS__, list), length);                  \
+    }                                                                                          \
+    int named(name) variadic_parameters                                                        \
+    {                                                                                          \
+        va_list list;                                                                          \
+        va_start(list, text);                                                                  \
+        int result = named(list_name)(__VA_ARGS__, list);                                      \
+        va_end(list);                                                                          \
+        return result;                                                                         \
+    }
+
+/* Each twice: what it returns, how many bytes were printed, takes work to know and is hardly ever used. */
+#define PRINTS(...)                                                                            \
+    PRINTS_AS(NM_MODEL, true, __VA_ARGS__)                                                     \
+    PRINTS_AS(NM_UNCOUNTED, false, __VA_ARGS__)
+
+PRINTS(printf, vprintf, leave_stream, stdout,
        (const char *text, va_list list), (const char *text, ...), text)
-PRINTS(fprintf, vfprintf, leave_stream(stream, text, list),
+PRINTS(fprintf, vfprintf, leave_stream, stream,
        (FILE *stream, const char *text, va_list list),
        (FILE *stream, const char *text, ...), stream, text)
-PRINTS(dprintf, vdprintf, leave_descriptor(fd, text, list),
+PRINTS(dprintf, vdprintf, leave_descriptor, fd,
        (int fd, const char *text, va_list list), (int fd, const char *text, ...),
        fd, text)
-PRINTS(__printf_chk, __vprintf_chk, leave_stream(stdout, text, list),
+PRINTS(__printf_chk, __vprintf_chk, leave_stream, stdout,
        (int flag, const char *text, va_list list),
        (int flag, const char *text, ...), flag, text)
-PRINTS(__fprintf_chk, __vfprintf_chk, leave_stream(stream, text, list),
+PRINTS(__fprintf_chk, __vfprintf_chk, leave_stream, stream,
        (FILE *stream, int flag, const char *text, va_list list),
        (FILE *stream, int flag, const char *text, ...), stream, flag, text)
-PRINTS(__dprintf_chk, __vdprintf_chk, leave_descriptor(fd, text, list),
+PRINTS(__dprintf_chk, __vdprintf_chk, leave_descriptor, fd,
        (int fd, int flag, const char *text, va_list list),
        (int fd, int flag, const char *text, ...), fd, flag, text)
 
@@ -105,7 +133,10 @@ PRINTS(__dprintf_chk, __vdprintf_chk, leave_descriptor(fd, text, list),
 static void leave_string(const char *s, FILE *stream)
 {
     s = WITHOUT_LABEL(s);
-    __nm_leaves(stream, s, __nm_real_strlen(s));
+    size_t length = __nm_real_strlen(s);
+    if (__nm_has_open_end(s + length) && __nm_keeps(__nm_descriptor(stream)))
+        length = __nm_open_length(s, length);
+    __nm_leaves(stream, s, length);
 }
 
 int NM_MODEL(puts)(const char *s)

@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #define MAGIC 0x314452414f424d4eu /* "NMBOARD1" */
-#define ABI_VERSION 5
+#define ABI_VERSION 6
 #define QUIT UINT32_MAX
 
 struct board {
@@ -140,19 +140,32 @@ static void set_and_wake(uint32_t *word, uint32_t value)
     syscall(SYS_futex, word, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
 }
 
-/* Whether a child ends in so many milliseconds. */
+/* How long to wait before looking whether the end of a child is still wanted. */
+#define PAUSE 50
+
+/* Whether a child ends in so many milliseconds, while that is wanted: as long as no other request is made. */
 static bool ends_within(pid_t child, uint32_t milliseconds)
 {
+    uint32_t number = __atomic_load_n(&board->request, __ATOMIC_RELAXED);
     int fd = (int)syscall(SYS_pidfd_open, child, 0);
     if (fd < 0)
         return true;
     struct pollfd awaited = {.fd = fd, .events = POLLIN};
-    int time = milliseconds == 0 ? 1 : milliseconds > INT_MAX ? INT_MAX : (int)milliseconds;
+    int left = milliseconds == 0 ? 1 : milliseconds > INT_MAX ? INT_MAX : (int)milliseconds;
     int ready;
-    while ((ready = poll(&awaited, 1, time)) < 0)
-        ;
+    for (;;) {
+        int pause = left < PAUSE ? left : PAUSE;
+        ready = poll(&awaited, 1, pause);
+        if (ready > 0)
+            break;
+        if (ready == 0) {
+            left -= pause;
+            if (left == 0 || __atomic_load_n(&board->request, __ATOMIC_RELAXED) != number)
+                break;
+        }
+    }
     close(fd);
-    return ready != 0;
+    return ready > 0;
 }
 
 static void reap_orphans(void)

@@ -60,6 +60,9 @@ events! {
     Probe = 7, "probe";
     /// The harness enters a phase: `aux` is its number (`PHASE_*`), `label` is 0.
     Mark = 8, "mark";
+    /// A function without instrumentation or model returned, or bytes came that are no input: `aux` is a digest
+    /// of that, `label` is 0. No part of the path: it says what differed where a run takes another.
+    Answer = 9, "answer";
     /// The one-bit term `label` is false. An input that makes it true takes the other way at the next
     /// decision, and at several more behind it: all of a word is equal, not only its next byte. No constraint
     /// of the path.

@@ -83,6 +83,9 @@ macro_rules! for_each_hook {
             /// are; 1: it is given no pointer, and only where it is called is of interest; 2: it has a
             /// model, which expects to be called otherwise.
             swallowed(pointer: u64, callee: u64, site: u64);
+            /// The function `callee`, which may be neither instrumented nor modelled (0: is not), returned
+            /// `value`; of a pointer only whether it is null.
+            answered(value: u64, callee: u64, site: u64);
             /// The `size` bytes at `address` are now concrete.
             clear(address: u64, size: u64);
             /// The `size` bytes at `address` were read by something of note kind `kind`; 0:
@@ -164,4 +167,4 @@ macro_rules! hook_table {
 for_each_hook!(hook_table);
 
 /// An undefined symbol of each instrumented object that only a runtime of the same ABI has.
-pub const ABI_SYMBOL: &str = "__nm_abi_4";
+pub const ABI_SYMBOL: &str = "__nm_abi_5";

@@ -178,10 +178,9 @@ pub const HEADERS: &[Header] = &[
     Header {
         name: "langinfo.h, libintl.h, locale.h",
         modelled: "",
-        concrete: "",
-        harmless: "bind_textdomain_codeset bindtextdomain dcgettext dcngettext dgettext dngettext \
-                   gettext ngettext localeconv newlocale freelocale nl_langinfo setlocale \
-                   textdomain uselocale",
+        concrete: "bind_textdomain_codeset bindtextdomain dcgettext dcngettext dgettext dngettext \
+                   gettext ngettext newlocale nl_langinfo setlocale textdomain",
+        harmless: "localeconv freelocale uselocale",
     },
     Header {
         name: "libgen.h",
@@ -230,13 +229,12 @@ pub const HEADERS: &[Header] = &[
                    getdelim fseek fseeko rewind fsetpos sscanf fscanf scanf vsscanf vfscanf \
                    vscanf sprintf snprintf vsprintf vsnprintf asprintf vasprintf printf fprintf \
                    dprintf vprintf vfprintf vdprintf puts fputs fwrite fputc putc putchar ftell ftello \
-                   gets",
+                   gets setbuf setbuffer setvbuf",
         concrete: "fmemopen fscanf_l getw open_memstream overflow popen remove rename \
                    renameat tempnam tmpnam uflow",
         harmless: "clearerr fbufsize feof ferror fflush fgetpos fileno flbf flockfile fpending \
                    fpurge freadable freading fsetlocking fwritable fwriting \
-                   ftrylockfile funlockfile pclose perror setbuf setbuffer setlinebuf \
-                   setvbuf tmpfile",
+                   ftrylockfile funlockfile pclose perror setlinebuf tmpfile",
     },
     Header {
         name: "stdlib.h",

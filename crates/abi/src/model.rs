@@ -36,6 +36,20 @@ pub enum Place {
 /// The prefix of model symbols.
 pub const PREFIX: &str = "__nm_model_";
 
+/// The prefix of those models of functions that print whose result, how much was printed, is not used: to know
+/// it with its label takes work.
+pub const UNCOUNTED_PREFIX: &str = "__nm_model_uncounted_";
+
+/// Whether the function has a model of its own for calls whose result is not used.
+pub fn is_counted(name: &str) -> bool {
+    let plain = name
+        .strip_prefix("__")
+        .and_then(|name| name.strip_suffix("_chk"));
+    let plain = plain.unwrap_or(name);
+    let kinds = ["printf", "fprintf", "dprintf"];
+    kinds.contains(&plain.strip_prefix('v').unwrap_or(plain))
+}
+
 const fn rust(name: &'static str, signature: &'static str) -> Model {
     Model {
         name,
@@ -184,6 +198,9 @@ pub const MODELS: &[Model] = &[
     rust("rewind", "vp"),
     rust("fsetpos", "ipp"),
     rust("fsetpos64", "ipp"),
+    rust("setbuf", "vpp"),
+    rust("setbuffer", "vppl"),
+    rust("setvbuf", "ippil"),
     // stdlib.h: memory that changes hands.
     rust("malloc", "pl"),
     rust("calloc", "pll"),

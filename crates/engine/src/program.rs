@@ -43,11 +43,26 @@ pub fn inspect_with(program: &Path, libraries: &[PathBuf]) -> Result<Program, En
         TwinError::Frame(path, error) => EngineError::Program(path, error.to_string()),
         other => EngineError::Program(program.to_path_buf(), other.to_string()),
     })?;
+    let parts = [
+        uninstrumented(&info.link),
+        info.plain_members,
+        in_assembly(&info.sites),
+    ];
     Ok(Program {
         sites: info.sites,
         libraries: info.libraries,
-        uninstrumented: [uninstrumented(&info.link), info.plain_members].concat(),
+        uninstrumented: parts.concat(),
     })
+}
+
+/// The functions in assembly of units that are otherwise in C.
+fn in_assembly(sites: &Sites) -> Vec<String> {
+    let units = sites.units().filter(|unit| unit.has_assembly);
+    let mut names: Vec<String> = units
+        .map(|unit| format!("the assembly of {}", unit.source))
+        .collect();
+    names.sort();
+    names
 }
 
 /// What a link records by name has no instrumentation: options and archives aside, that is

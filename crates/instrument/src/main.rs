@@ -4,6 +4,7 @@
 //! old Z3 that must not meet our solver. `nearmiss cc` calls it; the only crate that knows LLVM.
 
 mod aggregate;
+mod assembly;
 mod checks;
 mod context;
 mod elision;

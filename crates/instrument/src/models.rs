@@ -4,7 +4,7 @@
 //! declaration at all) a call passes what its arguments happen to be. Such a call is made the
 //! call that the model expects, with integers extended or cut as the registers show them.
 
-use nearmiss_abi::model::{MODELS, Model, PREFIX};
+use nearmiss_abi::model::{MODELS, Model, PREFIX, UNCOUNTED_PREFIX, is_counted};
 
 use crate::context::Context;
 use crate::llvm::{Opcode, Type, Value};
@@ -44,7 +44,13 @@ pub fn may_be_declared_as(model: &Model, ty: Type) -> bool {
 }
 
 fn send(context: &Context, model: &Model, call: Value) {
-    let symbol = format!("{PREFIX}{}", model.name);
+    let is_uncounted = is_counted(model.name) && call.users().is_empty();
+    let prefix = if is_uncounted {
+        UNCOUNTED_PREFIX
+    } else {
+        PREFIX
+    };
+    let symbol = format!("{prefix}{}", model.name);
     if matches(model, call.called_type()) {
         let replacement = context.module.declare_as(&symbol, call.called_type());
         call.set_called(replacement);

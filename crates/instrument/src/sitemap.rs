@@ -61,6 +61,11 @@ impl SiteMap {
         map
     }
 
+    /// Whether the unit has functions in assembly.
+    pub fn set_assembly(&mut self, has_assembly: bool) {
+        self.unit.has_assembly = has_assembly;
+    }
+
     fn remember_lines(&mut self, function: Value) {
         let number = self.function_number(&function.name());
         for instruction in function

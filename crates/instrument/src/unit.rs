@@ -7,6 +7,7 @@ use nearmiss_abi::site::{SITES_SECTION, TWIN_SECTION, UNIT_BITS};
 use nearmiss_sites::frame;
 use rustc_hash::{FxHashSet, FxHasher};
 
+use crate::assembly;
 use crate::context::Context;
 use crate::elision;
 use crate::function;
@@ -80,12 +81,13 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         &request.directory,
     );
     twin::write(hash, request)?;
-    let sites = SiteMap::new(
+    let mut sites = SiteMap::new(
         hash,
         &request.source,
         &request.directory,
         &defined_functions(&module),
     );
+    sites.set_assembly(has_assembly(&module));
     run_before(&module, request.grain)?;
     if request.optimised {
         elision::leave_out_unused(&module);
@@ -174,8 +176,17 @@ pub fn defined_functions(module: &Module) -> Vec<Value> {
         .collect()
 }
 
+/// The index of attributes of a function itself.
+const FUNCTION: u32 = u32::MAX;
+
+/// Whether functions of the unit are written in assembly.
+fn has_assembly(module: &Module) -> bool {
+    let mut functions = defined_functions(module).into_iter();
+    functions.any(|function| function.has_attribute(FUNCTION, "naked"))
+        || assembly::has_code(&module.assembly())
+}
+
 fn functions_to_instrument(module: &Module) -> Vec<Value> {
-    const FUNCTION: u32 = u32::MAX;
     let resolvers = module.resolvers();
     let mut functions = defined_functions(module);
     // `available_externally` bodies are copies that never become code.

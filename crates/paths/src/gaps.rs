@@ -33,6 +33,7 @@ impl<'l> Gaps<'_, '_, 'l> {
             reasons.extend(self.counts());
             reasons.extend(self.missing());
             reasons.extend(self.narrowed());
+            reasons.extend(self.assembly());
             reasons.extend(self.losses());
         }
         if let Some(trouble) = &judged.trouble {
@@ -109,6 +110,13 @@ impl<'l> Gaps<'_, '_, 'l> {
             let place = self.place(site);
             format!("{place}: only some values of an address or size were tried")
         })
+    }
+
+    /// Functions that nothing follows.
+    fn assembly(&self) -> Option<String> {
+        let mut units = self.explorer().workspace.sites.units();
+        let has_some = units.any(|unit| unit.has_assembly);
+        has_some.then(|| "functions that are written in assembly are not followed".into())
     }
 
     /// What was lost on the way. What the harness itself loses are inputs that cannot be symbolic.

@@ -113,6 +113,7 @@ fn judge_all(
     let settings = settings(&twin, setup.environment, setup.directory);
     let server = Server::start(&setup.sandbox, settings);
     let mut server = server.map_err(ExploreError::from)?;
+    server.stop_by(setup.budget.stop);
     for (test, rows) in cases {
         if setup.budget.is_exhausted() {
             return Err(Unfinished::OutOfTime(Some(lock(judged).seen)));

@@ -287,7 +287,7 @@ fn nothing_admissible(config: &Config) -> ExploreError {
 
 /// Starts the program that records.
 fn executor(config: &Config, programs: &Programs) -> Result<ForkServer, ExploreError> {
-    let server = Server::start(
+    let mut server = Server::start(
         &config.sandbox,
         Settings {
             program: programs.recording.clone(),
@@ -297,6 +297,7 @@ fn executor(config: &Config, programs: &Programs) -> Result<ForkServer, ExploreE
             working_directory: config.directory.clone(),
         },
     )?;
+    server.stop_by(config.stop);
     Ok(ForkServer::new(server, config.run_time))
 }
 

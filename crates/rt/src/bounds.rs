@@ -101,6 +101,7 @@ impl Runtime {
     /// A concrete access to an object of symbolic size, or to a block of a harness: what lies behind
     /// the end of that is still ours.
     fn check_sized(&mut self, span: &Span) {
+        self.note_stream_buffer(span);
         let Some(object) = self.find_object(span.address.value) else {
             return;
         };
@@ -118,6 +119,7 @@ impl Runtime {
 
     /// The check of a symbolic address or size; says what was learned.
     pub fn check_symbolic(&mut self, span: &Span) -> Checked {
+        self.note_stream_buffer(span);
         self.know_globals();
         let object = self.object_meant(span);
         let object = object.or_else(|| self.object_of(span));

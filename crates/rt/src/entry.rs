@@ -102,11 +102,11 @@ nearmiss_abi::for_each_hook!(trampolines);
 global_asm!(
     // What an object of this ABI refers to (`abi::hook::ABI_SYMBOL`).
     ".section .rodata.__nm_abi, \"a\", @progbits",
-    ".globl __nm_abi_4",
-    ".type __nm_abi_4, @object",
-    ".size __nm_abi_4, 8",
+    ".globl __nm_abi_5",
+    ".type __nm_abi_5, @object",
+    ".size __nm_abi_5, 8",
     ".p2align 3",
-    "__nm_abi_4: .quad 1",
+    "__nm_abi_5: .quad 1",
     // The words of this program or shared library, good before any constructor has run.
     ".section .data.__nm_summary, \"aw\", @progbits",
     ".hidden __nm_summary",

@@ -162,13 +162,13 @@ impl Runtime {
 
     fn remember_written(&mut self, status: &Status) {
         let place = self.inputs.written_count % self.inputs.written.len();
-        self.inputs.written[place] = (status.device, status.inode);
+        self.inputs.written[place] = status.identity();
         self.inputs.written_count += 1;
     }
 
     /// Whether the program itself wrote the file: then it is no input.
     fn was_written(&self, status: &Status) -> bool {
-        let identity = (status.device, status.inode);
+        let identity = status.identity();
         self.inputs.written_count != 0 && self.inputs.written.contains(&identity)
     }
 

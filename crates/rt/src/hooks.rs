@@ -226,6 +226,14 @@ pub extern "C" fn swallowed(pointer: u64, callee: u64, site: u64) {
     });
 }
 
+pub extern "C" fn answered(value: u64, callee: u64, site: u64) {
+    hook((), |runtime| {
+        if callee == 0 || !runtime.is_instrumented(callee) {
+            runtime.note_answer(value, SiteId(site));
+        }
+    });
+}
+
 pub extern "C" fn clear(address: u64, size: u64) {
     hook((), |runtime| runtime.shadow.clear(address, size));
 }

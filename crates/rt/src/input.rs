@@ -357,6 +357,8 @@ impl Runtime {
         let Some(source) = source else {
             if size > 0 {
                 self.came_from_outside(site);
+                // SAFETY: as promised by the caller: somebody has just written them.
+                unsafe { self.note_answer_bytes((address, size), site) };
             }
             return self.shadow.clear(address, size);
         };

@@ -7,6 +7,7 @@
 //! file is read.
 
 mod mappings;
+mod sizes;
 
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
@@ -14,6 +15,7 @@ use nearmiss_abi::term::{CONCRETE, Label, ShadowWord};
 
 use crate::events::place_of;
 use crate::input::Source;
+use crate::list::List;
 use crate::runtime::Runtime;
 use crate::streams::{self, File, Told};
 use crate::system::{self, Status};
@@ -27,6 +29,9 @@ const MOST_FILES: usize = 64;
 const MOST_MAPPINGS: usize = 32;
 /// Bytes of a file that are kept.
 const ROOM: u64 = 1 << 20;
+
+/// Labels of lengths, of 64 bits.
+type Lengths = List<Label, 8>;
 
 /// A file that the program writes.
 #[derive(Clone, Copy)]
@@ -43,6 +48,8 @@ struct Row {
     tail: u64,
     /// Whose image what is written here goes to: the other socket of a pair.
     peer: usize,
+    /// How long writes were, where that is symbolic: decided when the program reads the file, or asks for its size.
+    lengths: Lengths,
     /// Labels were lost.
     lost: bool,
 }
@@ -81,6 +88,7 @@ impl Kept {
             head: 0,
             tail: 0,
             peer: 0,
+            lengths: Lengths::new(CONCRETE),
             lost: false,
         };
         const MAPPING: Mapping = Mapping {
@@ -102,12 +110,11 @@ impl Kept {
     /// Notices where standard output and standard error lead.
     pub fn notice_standard(&mut self) {
         for (fd, identity) in (1..).zip(&mut self.standard) {
-            *identity = system::status(fd).map_or((0, 0), |it| (it.device, it.inode));
+            *identity = system::status(fd).map_or((0, 0), |it| it.identity());
         }
     }
 
-    fn find(&self, status: &Status) -> Option<usize> {
-        let identity = (status.device, status.inode);
+    fn find(&self, identity: (u64, u64)) -> Option<usize> {
         let used = self.rows.iter().take(self.count);
         let mut rows = used.enumerate();
         rows.find_map(|(index, row)| (row.identity == identity).then_some(index))
@@ -134,7 +141,7 @@ fn write_position(fd: i32, status: &Status) -> u64 {
 
 impl Runtime {
     fn keep(&mut self, status: &Status, is_queue: bool) -> usize {
-        let known = self.kept.find(status);
+        let known = self.kept.find(status.identity());
         let index = known.unwrap_or(self.kept.count % MOST_FILES);
         let old = self.kept.rows[index % MOST_FILES];
         if known.is_none() {
@@ -148,12 +155,13 @@ impl Runtime {
             self.shadow.clear(old.image, ROOM);
         }
         self.kept.rows[index % MOST_FILES] = Row {
-            identity: (status.device, status.inode),
+            identity: status.identity(),
             image: old.image,
             is_queue,
             head: 0,
             tail: 0,
             peer: index,
+            lengths: Lengths::new(CONCRETE),
             lost: false,
         };
         index
@@ -201,13 +209,6 @@ impl Runtime {
         self.put(index, at, (address, size));
     }
 
-    /// How many bytes the program writes to a descriptor is symbolic: how many come back is not known to be.
-    pub fn wrote_some(&mut self, fd: i32, site: SiteId) {
-        if let Some((index, _)) = self.target(fd, true, site) {
-            self.kept.rows[index % MOST_FILES].lost = true;
-        }
-    }
-
     /// Where the next `write` goes, if that is known.
     pub fn write_position(&self, fd: i32) -> Option<u64> {
         let status = system::status(fd).ok()?;
@@ -222,8 +223,8 @@ impl Runtime {
             // A stream into memory.
             return true;
         };
-        let known = self.kept.find(&status);
-        if self.kept.standard.contains(&(status.device, status.inode)) {
+        let known = self.kept.find(status.identity());
+        if self.kept.standard.contains(&status.identity()) {
             if let Some(index) = known {
                 let peer = self.kept.rows[index % MOST_FILES].peer;
                 self.kept.rows[peer % MOST_FILES].lost = true;
@@ -290,13 +291,13 @@ impl Runtime {
             return None;
         }
         let status = system::status(fd).ok()?;
-        if let Some(index) = self.kept.find(&status) {
+        if let Some(index) = self.kept.find(status.identity()) {
             return Some((self.kept.rows[index % MOST_FILES].peer, status));
         }
         if symbolic && status.is_regular() {
             return Some((self.keep(&status, false), status));
         }
-        let is_standard = self.kept.standard.contains(&(status.device, status.inode));
+        let is_standard = self.kept.standard.contains(&status.identity());
         match status.kind() {
             // A counter or another object of the kernel that can be read.
             NO_TYPE if symbolic => self.trace.note(NoteKind::ReadBack, site, 1),
@@ -356,7 +357,7 @@ impl Runtime {
             return None;
         }
         let status = system::status(fd).ok()?;
-        let Some(index) = self.kept.find(&status) else {
+        let Some(index) = self.kept.find(status.identity()) else {
             self.note_escaped(&status);
             return None;
         };
@@ -399,7 +400,7 @@ impl Runtime {
         // SAFETY: the stream is open.
         let fd = unsafe { streams::descriptor(pointer as *mut File) };
         let known = system::status(fd).ok();
-        let Some(index) = known.and_then(|status| self.kept.find(&status)) else {
+        let Some(index) = known.and_then(|status| self.kept.find(status.identity())) else {
             return false;
         };
         let row = self.kept.rows[index % MOST_FILES];
@@ -415,10 +416,8 @@ impl Runtime {
         site: SiteId,
     ) {
         self.shadow.clear(address, size);
+        self.told_size(index, site);
         let row = self.kept.rows[index % MOST_FILES];
-        if row.lost {
-            self.trace.note(NoteKind::ReadBack, site, 1);
-        }
         if row.is_queue {
             return self.came_through(index, (address, size), site);
         }
@@ -493,55 +492,4 @@ impl Runtime {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::runtime::testing::Scratch;
-    use nearmiss_abi::channel::ChannelKind;
-    use std::os::fd::AsRawFd;
-
-    /// Two bytes, of which the second is input.
-    fn text(runtime: &mut Scratch, text: &[u8; 2]) -> u64 {
-        let start = text.as_ptr() as u64;
-        let channel = runtime.add_channel(ChannelKind::Stdin, 0, b"", b"x");
-        // SAFETY: the text is there.
-        unsafe { runtime.label_input(channel.unwrap(), 0, (start + 1, 1), SiteId::NONE) };
-        start
-    }
-
-    #[test]
-    fn what_goes_through_a_pipe_keeps_its_labels() {
-        let mut runtime = Scratch::new();
-        let (from, to) = std::io::pipe().unwrap();
-        runtime.keep_pair([from.as_raw_fd(), to.as_raw_fd()]);
-        let bytes = *b"ax";
-        let start = text(&mut runtime, &bytes);
-        runtime.wrote(to.as_raw_fd(), (start, 2), None, SiteId::NONE);
-        let copy = *b"ax";
-        let place = copy.as_ptr() as u64;
-        let source = runtime.source(from.as_raw_fd());
-        assert!(source.is_some_and(|source| source.kept().is_some()));
-        // SAFETY: the copy is there.
-        unsafe { runtime.received(source, (place, 2), SiteId::NONE) };
-        assert_eq!(runtime.load(place, 1, b'a' as u64), CONCRETE);
-        assert_ne!(runtime.load(place + 1, 1, b'x' as u64), CONCRETE);
-        // Another value is another byte.
-        assert_eq!(runtime.load(place + 1, 1, b'y' as u64), CONCRETE);
-    }
-
-    #[test]
-    fn a_file_is_kept_by_offsets() {
-        let mut runtime = Scratch::new();
-        let path = std::env::temp_dir().join(std::format!("rt-kept-{}", std::process::id()));
-        let file = std::fs::File::create(&path).unwrap();
-        let bytes = *b"ax";
-        let start = text(&mut runtime, &bytes);
-        runtime.wrote(file.as_raw_fd(), (start, 2), Some(10), SiteId::NONE);
-        let copy = *b"x";
-        let place = copy.as_ptr() as u64;
-        let source = runtime.source_at(file.as_raw_fd(), 11);
-        // SAFETY: the copy is there.
-        unsafe { runtime.received(source, (place, 1), SiteId::NONE) };
-        assert_ne!(runtime.load(place, 1, b'x' as u64), CONCRETE);
-        std::fs::remove_file(path).unwrap();
-    }
-}
+mod tests;

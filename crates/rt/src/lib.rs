@@ -29,8 +29,10 @@
 //! | [`server`] | many runs of one process, each in a child of its own |
 #![cfg_attr(not(test), no_std)]
 
+mod answers;
 mod arrivals;
 mod bounds;
+mod buffers;
 mod calls;
 mod capture;
 mod chance;

@@ -143,10 +143,10 @@ pub struct End {
     pub timed_out: bool,
 }
 
-/// Waits for a child that leads a group, at most so many milliseconds; then it is killed. What is
-/// left of its group is killed in any case.
-pub fn wait_for_child(child: i32, milliseconds: u32) -> End {
-    let in_time = ends_within(child, milliseconds);
+/// Waits for a child that leads a group, at most so many milliseconds and not when nobody wants to know any more; then it
+/// is killed. What is left of its group is killed in any case.
+pub fn wait_for_child(child: i32, milliseconds: u32, is_wanted: impl Fn() -> bool) -> End {
+    let in_time = ends_within(child, milliseconds, is_wanted);
     if !in_time {
         kill(child);
     }
@@ -168,8 +168,11 @@ pub fn wait_for_child(child: i32, milliseconds: u32) -> End {
     }
 }
 
-/// Whether a child ends in so many milliseconds.
-fn ends_within(child: i32, milliseconds: u32) -> bool {
+/// How long to wait before looking whether the end of a child is still wanted: milliseconds.
+const PAUSE: usize = 50;
+
+/// Whether a child ends in so many milliseconds, while that is wanted.
+fn ends_within(child: i32, milliseconds: u32, is_wanted: impl Fn() -> bool) -> bool {
     #[repr(C)]
     struct Awaited {
         fd: i32,
@@ -186,12 +189,14 @@ fn ends_within(child: i32, milliseconds: u32) -> bool {
         events: POLLIN,
         returned: 0,
     };
-    let time = milliseconds.clamp(1, i32::MAX as u32) as usize;
+    let mut left = milliseconds.clamp(1, i32::MAX as u32) as usize;
     let place = (&raw mut awaited) as usize;
-    // A signal that interrupts it is nobody's: then the time starts anew.
+    // A signal that interrupts it is nobody's: then the pause starts anew.
     let ended = loop {
+        let pause = left.min(PAUSE);
         // SAFETY: the kernel writes one record.
-        match unsafe { call(POLL, [place, 1, time, 0, 0, 0]) } {
+        match unsafe { call(POLL, [place, 1, pause, 0, 0, 0]) } {
+            Ok(0) if left > pause && is_wanted() => left -= pause,
             Ok(ready) => break ready != 0,
             Err(_) => continue,
         }

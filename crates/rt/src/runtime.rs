@@ -6,6 +6,7 @@ use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::Label;
 
+use crate::buffers::StreamBuffers;
 use crate::events::KnownCheck;
 use crate::input::Inputs;
 use crate::kept::Kept;
@@ -73,6 +74,10 @@ pub struct Runtime {
     /// Whether a variable of the environment was symbolic. Its list is not looked at: a program that names
     /// `environ` is taken for one that reads all variables, and this one is part of every program.
     pub environment_is_symbolic: bool,
+    /// How many answers were recorded.
+    pub answers: u32,
+    /// Buffers that the program gave to streams.
+    pub stream_buffers: StreamBuffers,
     /// Whether a module's variables are not in `objects` yet.
     pub new_globals: bool,
     /// Programs and libraries.
@@ -108,6 +113,8 @@ impl Runtime {
             updated_elements: 0,
             last_updated: (0, 0),
             environment_is_symbolic: false,
+            answers: 0,
+            stream_buffers: StreamBuffers::none(),
             new_globals: false,
             registered: [Registered::FREE; MOST_MODULES],
             used_places: 0,

@@ -156,7 +156,8 @@ unsafe fn serve(board: *mut Board) {
         number = next_request(request, number);
         // SAFETY: as promised by the caller.
         unsafe {
-            let end = processes::wait_for_child(child, (*board).time_limit);
+            let is_wanted = || request.load(Ordering::Relaxed) == number;
+            let end = processes::wait_for_child(child, (*board).time_limit, is_wanted);
             (*board).status = end.status;
             (*board).timed_out = end.timed_out.into();
         }

@@ -189,6 +189,11 @@ pub struct Status {
 }
 
 impl Status {
+    /// What tells it from every other file.
+    pub fn identity(&self) -> (u64, u64) {
+        (self.device, self.inode)
+    }
+
     /// What kind of file it is: the type bits of its mode.
     pub fn kind(&self) -> u32 {
         self.mode >> 12

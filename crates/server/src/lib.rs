@@ -10,6 +10,7 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use nearmiss_abi::environment::{OPTIONS, RECORD};
@@ -103,6 +104,8 @@ pub struct Server {
     trace: Option<PathBuf>,
     /// What the program writes to standard error.
     complaints: PathBuf,
+    /// Set from outside to end the run that is under way.
+    stop: Option<&'static AtomicBool>,
 }
 
 /// A program that has not ended.
@@ -122,10 +125,16 @@ impl Server {
             live: None,
             trace: None,
             complaints: PathBuf::new(),
+            stop: None,
         };
         let live = server.start_program()?;
         server.live = Some(live);
         Ok(server)
+    }
+
+    /// The run that is under way ends when `stop` is set, as if its time were over.
+    pub fn stop_by(&mut self, stop: &'static AtomicBool) {
+        self.stop = Some(stop);
     }
 
     /// Runs it once.
@@ -137,10 +146,13 @@ impl Server {
             Some(live) => live,
             None => self.start_program()?,
         };
-        if live.ask(request) {
+        if live.ask(request, self.stop) {
             let run = live.board.answer();
             self.live = Some(live);
             return Ok(run);
+        }
+        if is_set(self.stop) && live.gives_up() {
+            return Ok(live.board.answer());
         }
         match live.program.end(PATIENCE) {
             Some(Ok(outcome)) if outcome.exceeded.is_some() => Ok(Run {
@@ -194,14 +206,26 @@ impl Server {
 }
 
 impl Live {
-    /// Makes a request; false if the program does not answer.
-    fn ask(&mut self, request: &Request<'_>) -> bool {
+    /// Makes a request; false if the program does not answer, or is not to.
+    fn ask(&mut self, request: &Request<'_>, stop: Option<&AtomicBool>) -> bool {
         self.requests += 1;
         self.board.ask(self.requests, request);
-        let is_alive = || self.program.is_running();
+        let is_alive = || self.program.is_running() && !is_set(stop);
         let time = request.time + GRACE;
         self.board.wait_answer(self.requests, time, is_alive)
     }
+
+    /// Tells the program to end in the middle of a run, which it answers first; false if it does not.
+    fn gives_up(&mut self) -> bool {
+        self.board.quit();
+        let is_alive = || self.program.is_running();
+        self.board.wait_answer(self.requests, PATIENCE, is_alive)
+    }
+}
+
+/// Whether it is time to stop.
+fn is_set(stop: Option<&AtomicBool>) -> bool {
+    stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
 }
 
 impl Drop for Live {

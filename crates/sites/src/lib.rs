@@ -27,6 +27,8 @@ pub struct Unit {
     pub functions: Vec<String>,
     /// The sites, by their number within the unit.
     pub sites: Vec<Site>,
+    /// Whether it has functions in assembly beside those in C, which nothing follows.
+    pub has_assembly: bool,
 }
 
 impl Unit {

@@ -67,6 +67,10 @@ pub fn dump(raw: &RawTrace, sites: &Sites, out: &mut dyn Write) -> io::Result<()
             "{number}: {name}{about} %{label} {truth} at {place}{before}"
         )?;
     }
+    for answer in &raw.answers {
+        let place = place(sites, answer.site);
+        writeln!(out, "answer {:#06x} at {place}", answer.digest)?;
+    }
     Ok(())
 }
 

@@ -30,4 +30,4 @@ pub use alternatives::{Alternative, LeadsTo, alternatives};
 pub use binding::Bindings;
 pub use channel::{Channel, Piece, Recorded, padding};
 pub use path::{Arena, End, Event, LengthBound, Reading, RecordedPath, State};
-pub use raw::{RawTrace, ReadError};
+pub use raw::{Answer, RawTrace, ReadError};

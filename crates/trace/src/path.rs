@@ -12,7 +12,7 @@ use crate::binding::{Binder, Bindings};
 use crate::channel::{Channel, channels, recorded};
 use crate::implied;
 use crate::import::{Imported, import};
-use crate::raw::RawTrace;
+use crate::raw::{Answer, RawTrace};
 use crate::switch;
 use crate::verify::{Verified, verify};
 
@@ -27,6 +27,8 @@ pub struct RecordedPath {
     pub numbers: Vec<u32>,
     /// What happened, in order, with what that implies for lengths of inputs.
     pub events: Vec<Event>,
+    /// What came from outside and is not given again: [`RawTrace::answers`].
+    pub answers: Vec<Answer>,
     /// Which bytes the events bind, where these are not all of their conditions.
     pub bindings: Bindings,
     /// The phase of a harness that the run came to.
@@ -191,6 +193,7 @@ impl RecordedPath {
             program: raw.program().to_vec(),
             phase: last_mark.map_or(PHASE_FUNCTION, |mark| mark.aux),
             notes: raw.notes.clone(),
+            answers: raw.answers.clone(),
             state: state(raw),
             stopped: raw.header.stopped != 0 || usable < recorded,
             end: end(raw, usable),

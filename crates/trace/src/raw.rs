@@ -12,8 +12,9 @@ use std::path::Path;
 
 use nearmiss_abi::ABI_VERSION;
 use nearmiss_abi::channel::{CHANNEL_ROWS, ChannelRow};
-use nearmiss_abi::event::{EVENT_SIZE, Event};
+use nearmiss_abi::event::{EVENT_SIZE, Event, EventKind};
 use nearmiss_abi::note::{NOTE_ROWS, NoteRow};
+use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{LABEL_BITS, TERM_SIZE, Term};
 use nearmiss_abi::trace::{
     CHANNELS_OFFSET, HEADER_SIZE, Header, MAGIC, NOTES_OFFSET, REGIONS_OFFSET, Snapshot,
@@ -32,10 +33,21 @@ pub struct RawTrace {
     pub terms: Vec<Term>,
     /// The events, in the order of execution.
     pub events: Vec<Event>,
+    /// What came from outside and is not given again, in the order of execution: no part of the events.
+    pub answers: Vec<Answer>,
     /// The copies of memory; positions are snapshot numbers.
     pub snapshots: Vec<Snapshot>,
     /// Names, contents, snapshots.
     pub blob: Vec<u8>,
+}
+
+/// A function that is not followed returned, or bytes came that are no input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Answer {
+    /// The call.
+    pub site: SiteId,
+    /// A digest of what it gave.
+    pub digest: u16,
 }
 
 /// Why a file is not a readable trace.
@@ -146,15 +158,19 @@ fn read_file(file: &File, offset: u64, size: u64) -> io::Result<Vec<u8>> {
 }
 
 fn read(read_at: &ReadAt, most_events: u64) -> Result<RawTrace, ReadError> {
-    let header = read_header(&read_at(0, HEADER_SIZE as u64)?)?;
+    let mut header = read_header(&read_at(0, HEADER_SIZE as u64)?)?;
     let region = |offset: u64, count: u64, size: usize| {
         read_at(offset, count.min(MAX_RECORDS) * size as u64)
     };
     let event_count = header.event_count.min(most_events);
     let events = region(header.events_offset, event_count, EVENT_SIZE)?;
-    let events: Vec<Event> = records(&events, EVENT_SIZE, event).collect();
+    let all = records(&events, EVENT_SIZE, event);
+    let (answers, events): (Vec<Event>, Vec<Event>) =
+        all.partition(|event| event.kind == EventKind::Answer as u8);
+    let is_start = event_count < header.event_count;
+    header.event_count -= answers.len() as u64;
     let mut term_count = header.term_count;
-    if event_count < header.event_count {
+    if is_start {
         // What a term is made of comes before it.
         let last = events.iter().map(|event| event.label).max();
         term_count = term_count.min(u64::from(last.unwrap_or_default()) + 1);
@@ -172,6 +188,7 @@ fn read(read_at: &ReadAt, most_events: u64) -> Result<RawTrace, ReadError> {
         })?,
         terms: records(&terms, TERM_SIZE, term).collect(),
         events,
+        answers: answers.iter().map(answer).collect(),
         snapshots: records(&snapshots, SNAPSHOT_SIZE, snapshot).collect(),
         blob: read_at(header.blob_offset, header.blob_size.min(MAX_BLOB))?,
         header,
@@ -307,6 +324,13 @@ fn event(mut fields: Fields) -> Event {
         aux: fields.u16(),
         label: fields.u32(),
         site: fields.u64(),
+    }
+}
+
+fn answer(event: &Event) -> Answer {
+    Answer {
+        site: SiteId(event.site),
+        digest: event.aux,
     }
 }
 

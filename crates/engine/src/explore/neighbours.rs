@@ -6,13 +6,15 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use nearmiss_abi::event::EventKind;
+use nearmiss_abi::site::SiteId;
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_judge::spot;
 use nearmiss_search::{
     BreadthFirst, Course, Executor, Explore, Next, Node, Step, Strategy, Visited, depth_bound,
     next_arrival,
 };
-use nearmiss_trace::{Channel, Event};
+use nearmiss_sites::Sites;
+use nearmiss_trace::{Answer, Channel, Event};
 
 use super::Work;
 use super::derived::{Context, Extent, ParentPath, PendingFlip};
@@ -125,21 +127,20 @@ impl Work<'_, '_> {
         // The root is no fork.
         let fork = same.count().saturating_sub(1);
         let forks = traced.path.events.iter().filter(|event| is_fork(event));
-        let place = forks.skip(fork).map(|event| event.site).next();
-        let place = match place {
+        let site = forks.skip(fork).map(|event| event.site).next();
+        let sites = &subject.program.sites;
+        let place = match site {
             Some(site) => {
-                let sites = &subject.program.sites;
                 let (file, line, _) = spot::place(sites, site);
-                let call = spot::call_before(sites, site).map(|(file, line, name)| {
-                    format!(" (the last call before it is {name} at {file}:{line})")
-                });
-                let call = call.unwrap_or_default();
-                format!("first at the branch at {file}:{line}{call}")
+                format!("first at the branch at {file}:{line}")
             }
             None => "which ended earlier".to_string(),
         };
+        let cause = first_difference(sites, &seed.memory.answers, &traced.path.answers);
+        let cause = cause.or_else(|| last_call(sites, site?));
+        let cause = cause.unwrap_or_default();
         format!(
-            "run again, it took another path, {place}: what it depends on is neither an input nor a clock, \
+            "run again, it took another path, {place}{cause}: what it depends on is neither an input nor a clock, \
              random number or process number that is given again"
         )
     }
@@ -343,4 +344,27 @@ fn step(event: &Event) -> Step {
         sensitive_before: event.sensitive,
         sensitive: is_check,
     }
+}
+
+/// The first call that gave something else in the later of two runs of a test, in words.
+fn first_difference(sites: &Sites, first: &[Answer], later: &[Answer]) -> Option<String> {
+    let mut pairs = first.iter().zip(later);
+    let (one, other) = pairs.find(|(one, other)| one != other)?;
+    // Where the calls themselves are others, something else made the difference.
+    if one.site != other.site {
+        return None;
+    }
+    let (file, line, name) = spot::place(sites, one.site);
+    let name = if name.is_empty() { "a call" } else { &name };
+    Some(format!(
+        " (the first call that gave something else is {name} at {file}:{line})"
+    ))
+}
+
+/// The last call before a branch, in words.
+fn last_call(sites: &Sites, branch: SiteId) -> Option<String> {
+    let (file, line, name) = spot::call_before(sites, branch)?;
+    Some(format!(
+        " (the last call before it is {name} at {file}:{line})"
+    ))
 }

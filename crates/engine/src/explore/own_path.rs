@@ -65,6 +65,7 @@ impl Work<'_, '_> {
         let Some(end) = self.enter_tree(number, seed, &subject, &traced) else {
             return Ok(());
         };
+        seed.memory.answers = std::mem::take(&mut traced.path.answers);
         seed.standing = Standing::Active;
         self.settle(seed, traced.digest)?;
         let units = self.explorer.shared.work.units();

@@ -11,7 +11,7 @@ use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::Complaint;
 use nearmiss_results::Summary;
 use nearmiss_search::{BreadthFirst, Feasibility, Node};
-use nearmiss_trace::Channel;
+use nearmiss_trace::{Answer, Channel};
 use serde::{Deserialize, Serialize};
 
 use super::deeper::Pool;
@@ -118,6 +118,8 @@ pub(super) struct Progress {
 pub(super) struct Memory {
     /// The first nodes of the path that it took when it was recorded.
     pub nodes: Vec<Node>,
+    /// What came from outside then and is not given again.
+    pub answers: Vec<Answer>,
     /// Its own input.
     pub channels: Option<Arc<Vec<Channel>>>,
     /// Inputs that go another way, by event.

@@ -308,6 +308,17 @@ impl Module {
         unsafe { LLVMGetModuleDataLayout(self.module) }
     }
 
+    /// The assembly of the module beside its functions.
+    pub fn assembly(&self) -> String {
+        let mut size = 0;
+        let text = unsafe { LLVMGetModuleInlineAsm(self.module, &mut size) };
+        if text.is_null() {
+            return String::new();
+        }
+        let bytes = unsafe { std::slice::from_raw_parts(text.cast::<u8>(), size) };
+        String::from_utf8_lossy(bytes).into_owned()
+    }
+
     /// Adds lines of assembly to the module.
     pub fn append_assembly(&self, text: &str) {
         unsafe { LLVMAppendModuleInlineAsm(self.module, text.as_ptr().cast(), text.len()) };

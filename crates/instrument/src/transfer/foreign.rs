@@ -7,7 +7,7 @@
 //! that records, the runtime looks at what such a call is given, as far as pointers lead.
 
 use nearmiss_abi::hook::ANYWHERE;
-use nearmiss_abi::model::{self, PREFIX, Place, only_captures};
+use nearmiss_abi::model::{self, PREFIX, Place, UNCOUNTED_PREFIX, only_captures};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::shadow::MODEL_SITE_OFFSET;
 use nearmiss_sites::SiteKind;
@@ -39,7 +39,9 @@ pub fn site_kind(instruction: Value) -> SiteKind {
         true => callee.name(),
         false => String::new(),
     };
-    SiteKind::Call(name.strip_prefix(PREFIX).unwrap_or(&name).into())
+    let plain = name.strip_prefix(UNCOUNTED_PREFIX);
+    let plain = plain.or_else(|| name.strip_prefix(PREFIX));
+    SiteKind::Call(plain.unwrap_or(&name).into())
 }
 
 /// Leaves the site of a call of a model, or of a call that may turn out to be one.
@@ -157,6 +159,37 @@ pub fn emit_arguments(rewriter: &mut Rewriter<'_>, call: Value) {
     let callee = foreign_address(rewriter, call);
     let none = rewriter.context.builder.u64(0);
     rewriter.context.hook("swallowed", &[none, callee, site]);
+}
+
+/// What the call gives back is recorded.
+pub fn collect_answer(rewriter: &Rewriter<'_>, call: Value, sources: &mut Sources) {
+    sources.recording |= answers(rewriter, call);
+}
+
+/// Tells of what an unknown function gave back. Addresses differ from run to run.
+pub fn emit_answer(rewriter: &mut Rewriter<'_>, call: Value) {
+    if !answers(rewriter, call) {
+        return;
+    }
+    let site = rewriter.site_of(call);
+    let callee = foreign_address(rewriter, call);
+    let builder = &rewriter.context.builder;
+    let value = builder.unsigned(call, 64);
+    let value = match call.ty().is_pointer() {
+        true => builder.unsigned(builder.is_not_zero(value), 64),
+        false => value,
+    };
+    rewriter.context.hook("answered", &[value, callee, site]);
+}
+
+/// Whether the program may decide by the result of a function that nothing follows.
+fn answers(rewriter: &Rewriter<'_>, call: Value) -> bool {
+    let width = call.ty().scalar_width();
+    call.called().is_function()
+        && may_be_foreign(rewriter, call)
+        && width.is_some_and(|width| width <= 64)
+        && !call.users().is_empty()
+        && !call.is_must_tail()
 }
 
 /// The address by which the runtime finds out whether the callee is instrumented; 0: it is not.

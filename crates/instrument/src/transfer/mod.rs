@@ -78,7 +78,8 @@ pub fn collect(rewriter: &Rewriter<'_>, region: &Region, sources: &mut Sources) 
             }
             Opcode::LLVMAlloca => stack::collect_alloca(rewriter, instruction, sources),
             Opcode::LLVMCall if is_barrier(instruction) => {
-                calls::collect_returned(instruction, sources)
+                calls::collect_returned(instruction, sources);
+                foreign::collect_answer(rewriter, instruction, sources);
             }
             Opcode::LLVMCall if is_inline_assembly(instruction) => {
                 collect_operands(rewriter, instruction, sources);
@@ -153,7 +154,10 @@ fn transfer(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
         LLVMStore => memory::store(rewriter, instruction),
         LLVMAtomicRMW | LLVMAtomicCmpXchg => memory::atomic(rewriter, instruction),
         LLVMAlloca => stack::alloca(rewriter, instruction),
-        LLVMCall if is_barrier(instruction) => calls::emit_returned(rewriter, instruction),
+        LLVMCall if is_barrier(instruction) => {
+            foreign::emit_answer(rewriter, instruction);
+            calls::emit_returned(rewriter, instruction)
+        }
         LLVMCall if is_inline_assembly(instruction) => {
             foreign::emit_assembly(rewriter, instruction);
             lose_operands(rewriter, instruction, NoteKind::Assembly)

@@ -36,7 +36,7 @@ impl Runtime {
     }
 
     fn mapped_as(&mut self, status: &Status, (start, size): (u64, u64), shared: bool, offset: i64) {
-        let known = self.kept.find(status);
+        let known = self.kept.find(status.identity());
         let index = known.unwrap_or_else(|| self.keep(status, false));
         let site = place_of(SiteId::NONE);
         self.came_back(index, offset as u64, (start, size), site);

@@ -15,6 +15,8 @@ pub mod real;
 mod socket;
 mod stat;
 mod stdio;
+mod stdio_buffer;
+mod stdio_getline;
 mod stdio_input;
 mod stdio_position;
 mod stdlib;

@@ -27,7 +27,7 @@ fn leaves(
     };
     runtime.check_span(&span);
     if span.size.label != CONCRETE {
-        runtime.wrote_some(fd, call.site());
+        runtime.wrote_some(fd, span.size, call.site());
     }
     call.fix(runtime, "lpllpl");
     runtime.wrote(fd, (start as u64, size as u64), offset, call.site());
@@ -129,9 +129,10 @@ pub unsafe extern "C" fn __nm_leaves(file: *mut File, start: u64, size: u64) {
     let call = Call::take(__nm_leaves as *const () as u64);
     turn::with((), |runtime| {
         runtime.wrote_stream(file, (start, size), call.site());
-        if call.label(2) != CONCRETE {
+        let size = runtime.word(call.label(2), size);
+        if size.is_symbolic() {
             // SAFETY: as promised by the caller.
-            runtime.wrote_some(unsafe { descriptor(file) }, call.site());
+            runtime.wrote_some(unsafe { descriptor(file) }, size, call.site());
         }
     });
 }
@@ -142,8 +143,9 @@ pub extern "C" fn __nm_leaves_to(fd: i32, start: u64, size: u64) {
     let call = Call::take(__nm_leaves_to as *const () as u64);
     turn::with((), |runtime| {
         runtime.wrote(fd, (start, size), None, call.site());
-        if call.label(2) != CONCRETE {
-            runtime.wrote_some(fd, call.site());
+        let size = runtime.word(call.label(2), size);
+        if size.is_symbolic() {
+            runtime.wrote_some(fd, size, call.site());
         }
     });
 }

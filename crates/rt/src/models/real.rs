@@ -202,6 +202,9 @@ unsafe extern "C" {
     pub fn rewind(file: *mut File);
     pub fn fsetpos(file: *mut File, position: *const c_void) -> i32;
     pub fn fsetpos64(file: *mut File, position: *const c_void) -> i32;
+    pub fn setbuf(file: *mut File, buffer: *mut u8);
+    pub fn setbuffer(file: *mut File, buffer: *mut u8, size: usize);
+    pub fn setvbuf(file: *mut File, buffer: *mut u8, mode: i32, size: usize) -> i32;
 
     // setjmp.h
     pub fn longjmp(place: *mut u8, value: i32);

@@ -1,6 +1,7 @@
 //! `<sys/stat.h>`: how large a file is, before it is read.
 
 use super::model;
+use crate::calls::Call;
 use crate::files::AT_FDCWD;
 use crate::runtime::Runtime;
 
@@ -12,6 +13,36 @@ struct Record {
     bytes: u64,
     mode: u64,
     size: u64,
+    /// Reads the device and the number of the file.
+    identity: unsafe fn(u64) -> (u64, u64),
+}
+
+/// # Safety
+/// There is a `struct stat`.
+unsafe fn stat_identity(start: u64) -> (u64, u64) {
+    let words = start as *const u64;
+    // SAFETY: as promised by the caller.
+    unsafe { (words.read_unaligned(), words.add(1).read_unaligned()) }
+}
+
+/// # Safety
+/// There is a `struct statx`.
+unsafe fn statx_identity(start: u64) -> (u64, u64) {
+    const NUMBER: u64 = 32;
+    const MAJOR: u64 = 136;
+    const MINOR: u64 = 140;
+    // SAFETY: as promised by the caller.
+    let (number, major, minor) = unsafe {
+        (
+            ((start + NUMBER) as *const u64).read_unaligned(),
+            u64::from(((start + MAJOR) as *const u32).read_unaligned()),
+            u64::from(((start + MINOR) as *const u32).read_unaligned()),
+        )
+    };
+    // As glibc puts them together.
+    let low = (major & 0xfff) << 8 | minor & 0xff;
+    let high = (major & !0xfff) << 32 | (minor & !0xff) << 12;
+    (high | low, number)
 }
 
 /// `struct stat` of x86-64.
@@ -21,6 +52,7 @@ fn stat_record(start: *mut u8) -> Record {
         bytes: 144,
         mode: 24,
         size: 48,
+        identity: stat_identity,
     }
 }
 
@@ -31,6 +63,7 @@ fn statx_record(start: *mut u8) -> Record {
         bytes: 256,
         mode: 28,
         size: 40,
+        identity: statx_identity,
     }
 }
 
@@ -55,7 +88,7 @@ unsafe fn which(directory: i32, path: *const u8) -> Which {
 }
 
 /// The record of a file was written: its size may be that of an input.
-fn written(runtime: &mut Runtime, which: Which, record: Record, result: i32) {
+fn written(runtime: &mut Runtime, call: &Call, which: Which, record: Record, result: i32) {
     if result != 0 {
         return;
     }
@@ -77,8 +110,10 @@ fn written(runtime: &mut Runtime, which: Which, record: Record, result: i32) {
         // SAFETY: the real function took it for a path.
         Which::Named(directory, path) => unsafe { runtime.asked_about(directory, path, size) },
     };
-    if let Some(channel) = channel {
-        runtime.label_size(channel, record.start + record.size, size);
+    match channel {
+        Some(channel) => runtime.label_size(channel, record.start + record.size, size),
+        // SAFETY: as above.
+        None => runtime.told_size_of(unsafe { (record.identity)(record.start) }, call.site()),
     }
 }
 
@@ -90,7 +125,7 @@ macro_rules! path_models {
                 call.fix(runtime, "pp");
                 // SAFETY: the real function took it for a path.
                 unsafe { runtime.named(path, result == 0, call.site()) };
-                written(runtime, Which::Named(AT_FDCWD, path), stat_record(record), result);
+                written(runtime, call, Which::Named(AT_FDCWD, path), stat_record(record), result);
             }
         }
     )* };
@@ -104,7 +139,7 @@ macro_rules! descriptor_models {
             fn $name(fd: i32, record: *mut u8) -> i32;
             after |runtime, call, result| {
                 call.fix(runtime, "lp");
-                written(runtime, Which::Open(fd), stat_record(record), result);
+                written(runtime, call, Which::Open(fd), stat_record(record), result);
             }
         }
     )* };
@@ -123,7 +158,7 @@ macro_rules! directory_models {
                     runtime.named(path, result == 0, call.site());
                     which(directory, path)
                 };
-                written(runtime, which, stat_record(record), result);
+                written(runtime, call, which, stat_record(record), result);
             }
         }
     )* };
@@ -140,6 +175,6 @@ model! {
             runtime.named(path, result == 0, call.site());
             which(directory, path)
         };
-        written(runtime, which, statx_record(record), result);
+        written(runtime, call, which, statx_record(record), result);
     }
 }

@@ -116,6 +116,7 @@ model! {
         call.fix(runtime, "p");
         if !file.is_null() {
             runtime.streams.remove(file);
+            runtime.stream_buffers.remove(file);
             // SAFETY: the program closes an open stream.
             let fd = unsafe { descriptor(file) };
             runtime.inputs.set_descriptor(fd, None);

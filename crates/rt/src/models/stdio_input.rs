@@ -60,7 +60,7 @@ pub fn source_of(runtime: &mut Runtime, file: *mut File) -> Option<Source> {
 
 /// `got` bytes were read into `buffer`. Whether all of them are the channel's: a byte that was
 /// pushed back is not.
-fn received(
+pub(super) fn received(
     runtime: &mut Runtime,
     call: &Call,
     (file, source): (*mut File, Option<Source>),
@@ -230,7 +230,11 @@ fn read_line(
 }
 
 /// There was no line any more.
-fn no_line(runtime: &mut Runtime, call: &Call, (file, source): (*mut File, Option<Source>)) {
+pub(super) fn no_line(
+    runtime: &mut Runtime,
+    call: &Call,
+    (file, source): (*mut File, Option<Source>),
+) {
     let Some(source) = source else {
         return;
     };
@@ -297,39 +301,6 @@ fn read_byte(
     }
     let label = runtime.input_byte(source.channel, source.offset as u32, byte as u8);
     let label = runtime.zero_extend(label, 32);
-    if label != CONCRETE {
-        Thread::current().set_returned(function, label);
-    }
-}
-
-/// `getline` read `got` bytes into a line of its own.
-fn read_own_line(
-    runtime: &mut Runtime,
-    (call, function): (&Call, u64),
-    (file, source): (*mut File, Option<Source>),
-    (line, room, ending): (*mut *mut u8, *mut usize, u8),
-    got: isize,
-) {
-    if got < 0 || line.is_null() || room.is_null() {
-        return no_line(runtime, call, (file, source));
-    }
-    // SAFETY: the real function put the line there, and its size.
-    let (line, room) = unsafe { (line.read(), room.read() as u64) };
-    let all = received(runtime, call, (file, source), (line, got as u64));
-    runtime.shadow.clear(line as u64 + got as u64, 1);
-    let Some(source) = source.filter(|_| all) else {
-        return runtime.adopt(line as u64, room, CONCRETE);
-    };
-    let line = Line {
-        address: line as u64,
-        size: got as u64,
-        ending,
-        room: None,
-    };
-    // SAFETY: the real function has just written it.
-    let label = unsafe { runtime.line_read(source, line, call.site()) };
-    let room_label = runtime.room_of_line(label, room);
-    runtime.adopt(line.address, room, room_label);
     if label != CONCRETE {
         Thread::current().set_returned(function, label);
     }
@@ -431,33 +402,3 @@ macro_rules! read_stdin_models {
 }
 
 read_stdin_models! { getchar getchar_unlocked }
-
-model! {
-    fn getline(line: *mut *mut u8, room: *mut usize, file: *mut File) -> isize;
-    before |runtime, _| source_of(runtime, file);
-    after |runtime, call, source, got| {
-        call.fix(runtime, "ppp");
-        let function = getline as *const () as u64;
-        read_own_line(runtime, (call, function), (file, source), (line, room, b'\n'), got);
-    }
-}
-
-model! {
-    fn getdelim(line: *mut *mut u8, room: *mut usize, end: i32, file: *mut File) -> isize;
-    before |runtime, _| source_of(runtime, file);
-    after |runtime, call, source, got| {
-        call.fix(runtime, "pplp");
-        let function = getdelim as *const () as u64;
-        read_own_line(runtime, (call, function), (file, source), (line, room, end as u8), got);
-    }
-}
-
-model! {
-    fn __getdelim(line: *mut *mut u8, room: *mut usize, end: i32, file: *mut File) -> isize;
-    before |runtime, _| source_of(runtime, file);
-    after |runtime, call, source, got| {
-        call.fix(runtime, "pplp");
-        let function = __getdelim as *const () as u64;
-        read_own_line(runtime, (call, function), (file, source), (line, room, end as u8), got);
-    }
-}

@@ -43,7 +43,15 @@ fn repositioned(
 }
 
 /// The program asked where the stream stands: the label of the answer.
-fn told(function: u64, runtime: &mut Runtime, source: Option<Source>, position: i64) {
+fn told(
+    (call, function): (&Call, u64),
+    runtime: &mut Runtime,
+    source: Option<Source>,
+    position: i64,
+) {
+    if let Some(index) = source.and_then(|source| source.kept()) {
+        return runtime.told_size(index, call.site());
+    }
     let Some(source) = source.filter(|source| position >= 0 && source.offset == position as u64)
     else {
         return;
@@ -126,7 +134,8 @@ macro_rules! telling_models {
             before |runtime, _| source_of(runtime, file);
             after |runtime, call, source, position| {
                 call.fix(runtime, "p");
-                told($name as *const () as u64, runtime, source, position);
+                let function = $name as *const () as u64;
+                told((call, function), runtime, source, position);
             }
         }
     )* };

@@ -303,7 +303,12 @@ macro_rules! seek_models {
             before |runtime, _| runtime.source(fd);
             after |runtime, call, before, position| {
                 call.fix(runtime, "lll");
-                if position >= 0 && let Some(before) = before {
+                if let Some(index) = before.and_then(|before| before.kept()) {
+                    const SEEK_SET: i32 = 0;
+                    if whence != SEEK_SET {
+                        runtime.told_size(index, call.site());
+                    }
+                } else if position >= 0 && let Some(before) = before {
                     let moved = (offset, whence, position as u64);
                     let label = runtime.sought(before, moved, call.site());
                     returns(function_of($name as *const ()), label);

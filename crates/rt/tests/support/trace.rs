@@ -88,7 +88,9 @@ impl Trace {
                     assert_eq!(self.values[event.label as usize], event.truth() as u128);
                 }
                 EventKind::Switch | EventKind::Concretized => assert_ne!(event.label, 0),
-                EventKind::CheckFailed | EventKind::Mark => assert_eq!(event.label, 0),
+                EventKind::CheckFailed | EventKind::Mark | EventKind::Answer => {
+                    assert_eq!(event.label, 0)
+                }
             }
         }
     }

@@ -419,10 +419,7 @@ impl Worklist {
 fn first_units(seeds: &[Mutex<Seed>]) -> Vec<Unit> {
     let mut turns: HashMap<PathBuf, usize> = HashMap::new();
     let mut numbered: Vec<(usize, &Mutex<Seed>)> = seeds.iter().enumerate().collect();
-    numbered.sort_by(|(_, one), (_, other)| {
-        let seconds = |seed: &Mutex<Seed>| locked(seed).test.seconds;
-        seconds(one).total_cmp(&seconds(other))
-    });
+    numbered.sort_by_key(|(_, seed)| cost(locked(seed).test.seconds));
     numbered
         .into_iter()
         .map(|(number, seed)| {
@@ -438,6 +435,13 @@ fn first_units(seeds: &[Mutex<Seed>]) -> Vec<Unit> {
             }
         })
         .collect()
+}
+
+/// How costly a test is, by how long it took in the suite: one more for each doubling. Short ones are alike, so
+/// that the order of a suite does not change from one call to the next.
+fn cost(seconds: f64) -> u32 {
+    const SHORT: f64 = 0.25;
+    (seconds / SHORT).max(1.0).log2() as u32
 }
 
 /// The first round of a stage that follows from a unit. That a test's own path was postponed says nothing

@@ -99,7 +99,7 @@ impl<'a> Confirmer<'a> {
                 worker, subject, ..
             } = self.trials;
             let shared = worker.shared;
-            let _ = subject.twin(shared.config, shared.campaign.root(), shared.tally);
+            let _ = subject.twin(shared);
             let least = Instant::now() + LEAST_TIME;
             self.trials.deadline = self.trials.deadline.max(least);
         }

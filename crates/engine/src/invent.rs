@@ -162,7 +162,7 @@ fn changes(channels: &[Channel], contents: &[Vec<u8>]) -> Vec<Change> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use std::ffi::OsString;
 
     use super::*;
@@ -196,7 +196,8 @@ mod tests {
         }
     }
 
-    fn capsule() -> Capsule {
+    /// A capsule with two arguments.
+    pub fn capsule() -> Capsule {
         Capsule {
             program: "/bin/prog".into(),
             arguments: vec!["prog".into(), "16".into(), "x".into()],

@@ -8,13 +8,13 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use nearmiss_abi::check::Kind;
 use nearmiss_results::Uninitialised;
-use nearmiss_search::Tally;
 use nearmiss_twin::{Judge, TwinProgram};
 use siphasher::sip::SipHasher13;
 
 use crate::Config;
 use crate::error::{EngineError, TrialError};
 use crate::program::{self, Program};
+use crate::worker::Shared;
 
 /// A program under test.
 #[derive(Debug)]
@@ -39,44 +39,32 @@ impl Subject {
     }
 
     /// Its sanitizer twin, built when it is asked for first; or why there is none.
-    pub fn twin(
-        &self,
-        config: &Config,
-        campaign: &Path,
-        tally: &Tally,
-    ) -> Result<&TwinProgram, TrialError> {
-        let built = self.twin.get_or_init(|| {
-            tally.twins.add(1);
-            let libraries = &self.program.libraries;
-            let twin = build_twin(config, campaign, &self.file, libraries, Judge::Address);
-            tally.twins.remove(1);
-            twin
-        });
+    pub fn twin(&self, shared: &Shared) -> Result<&TwinProgram, TrialError> {
+        let built = (self.twin).get_or_init(|| self.build(shared, Judge::Address));
         built.as_ref().map_err(Clone::clone)
     }
 
     /// Its memory twin, built when it is asked for first; or why there is none.
-    pub fn memory_twin(
-        &self,
-        config: &Config,
-        campaign: &Path,
-        tally: &Tally,
-    ) -> Result<&TwinProgram, TrialError> {
+    pub fn memory_twin(&self, shared: &Shared) -> Result<&TwinProgram, TrialError> {
         let built = self.memory_twin.get_or_init(|| {
-            let wanted = config.checks.as_ref();
+            let wanted = shared.config.checks.as_ref();
             if wanted.is_some_and(|kinds| !kinds.contains(&Kind::UninitialisedRead)) {
                 return Err(TrialError::Unwanted);
             }
             if let Some(object) = self.program.uninstrumented.first() {
                 return Err(TrialError::NotInstrumented(object.clone()));
             }
-            tally.twins.add(1);
-            let libraries = &self.program.libraries;
-            let twin = build_twin(config, campaign, &self.file, libraries, Judge::Memory);
-            tally.twins.remove(1);
-            twin
+            self.build(shared, Judge::Memory)
         });
         built.as_ref().map_err(Clone::clone)
+    }
+
+    fn build(&self, shared: &Shared, judge: Judge) -> Result<TwinProgram, TrialError> {
+        let (config, root) = (shared.config, shared.campaign.root());
+        shared.tally.twins.add(1);
+        let twin = build_twin(config, root, &self.file, &self.program.libraries, judge);
+        shared.tally.twins.remove(1);
+        twin
     }
 
     /// Whether reads of memory that was never written were looked for, as far as the program is concerned.
@@ -161,9 +149,11 @@ fn twin_name(program: &Path, libraries: &[PathBuf]) -> OsString {
 #[derive(Debug, Default)]
 pub struct Subjects {
     loaded: Mutex<HashMap<Loading, Vec<PathBuf>>>,
-    known: Mutex<HashMap<Key, Result<Arc<Subject>, Arc<EngineError>>>>,
+    known: Mutex<HashMap<Key, Inspected>>,
 }
 
+/// A subject, or why a program cannot be one.
+type Inspected = Result<Arc<Subject>, Arc<EngineError>>;
 /// What decides on the libraries: the program, and the variables that its loader reads.
 type Loading = (PathBuf, Vec<(OsString, OsString)>);
 /// What tells subjects apart: the program and its instrumented libraries, since another library has
@@ -172,11 +162,7 @@ type Key = (PathBuf, Vec<PathBuf>);
 
 impl Subjects {
     /// The subject that runs when a file is started in an environment; or why it cannot be one.
-    pub fn get(
-        &self,
-        file: &Path,
-        environment: &[(OsString, OsString)],
-    ) -> Result<Arc<Subject>, Arc<EngineError>> {
+    pub fn get(&self, file: &Path, environment: &[(OsString, OsString)]) -> Inspected {
         let key = self.key(file, environment);
         let mut known = self.known.lock().expect("no thread panics");
         let entry = known.entry(key).or_insert_with_key(|(file, libraries)| {

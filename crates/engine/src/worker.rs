@@ -175,13 +175,7 @@ impl<'a> Worker<'a> {
         capsule: &Capsule,
         limits: &Limits,
     ) -> Result<Vec<Complaint>, TrialError> {
-        let Shared {
-            config,
-            campaign,
-            tally,
-            ..
-        } = self.shared;
-        let twin = subject.twin(config, campaign.root(), tally)?;
+        let twin = subject.twin(self.shared)?;
         self.count_run();
         let outcome = self.run_twin(twin, capsule, limits)?;
         let complaints = complaints(&outcome.stderr, outcome.ended);
@@ -199,13 +193,7 @@ impl<'a> Worker<'a> {
         capsule: &Capsule,
         limits: &Limits,
     ) -> Result<Vec<Complaint>, TrialError> {
-        let Shared {
-            config,
-            campaign,
-            tally,
-            ..
-        } = self.shared;
-        let twin = subject.memory_twin(config, campaign.root(), tally)?;
+        let twin = subject.memory_twin(self.shared)?;
         let outcome = self.run_twin(twin, capsule, limits)?;
         let mut complaints = complaints(&outcome.stderr, outcome.ended);
         complaints.retain(|complaint| complaint.kinds == [Failure::UninitialisedRead]);

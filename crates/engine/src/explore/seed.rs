@@ -282,3 +282,63 @@ impl State {
 fn file(directory: &Path, digest: u64) -> PathBuf {
     directory.join(format!("{digest:016x}.json"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::invent::tests::capsule;
+
+    /// A test of which everything easy was explored, with a hard fork on its path and one on a derived path.
+    fn seed_with_hard_forks() -> Seed {
+        let mut seed = Seed::new(TestCase {
+            id: String::new(),
+            capsule: capsule(),
+            executions: 1,
+            ended: "exit 0".into(),
+            seconds: 0.0,
+            trace: None,
+        });
+        seed.standing = Standing::Active;
+        seed.state.summary.complete = true;
+        let progress = &mut seed.state.progress;
+        progress.finished = Some(3);
+        progress.farthest = 3;
+        for (event, fork) in [(4, Feasibility::Feasible), (9, Feasibility::Unknown)] {
+            progress.forks.insert(event, fork);
+            progress.bounds.insert(event, 6);
+        }
+        progress.hard.insert(9);
+        progress.postponed = 2;
+        progress.derived.push(DerivedPath {
+            directory: PathBuf::new(),
+            point: 4,
+            outcome: (1, 0),
+            depth: 1,
+            forks: 8,
+            asked: 8,
+            feasible: 0,
+            hard: Some(5),
+        });
+        seed
+    }
+
+    #[test]
+    fn hard_queries_are_asked_again_before_anything_is_said_to_be_explored() {
+        let mut seed = seed_with_hard_forks();
+        assert!(seed.has_hard() && !seed.is_explored());
+        seed.become_patient();
+        let progress = &seed.state.progress;
+        assert_eq!(progress.forks.keys().copied().collect::<Vec<_>>(), [4]);
+        assert!(!progress.bounds.contains_key(&9));
+        assert_eq!((progress.derived[0].asked, progress.postponed), (5, 0));
+        assert!(!seed.has_hard() && seed.has_more() && !seed.is_exhausted(3));
+    }
+
+    #[test]
+    fn what_stays_hard_is_not_postponed_again() {
+        let mut seed = seed_with_hard_forks();
+        seed.become_patient();
+        seed.state.progress.hard.insert(9);
+        assert!(!seed.has_hard());
+    }
+}

@@ -352,7 +352,7 @@ fn long_function(statements: usize, with_calls: bool) -> String {
     let statement = |number: usize| {
         let (from, to) = (number % 61, number % 53);
         let call = if with_calls { "x = g(x);" } else { "" };
-        format!("x += a[{from}] ^ y; y = a[{to}] * x; b[{to}] = x - y; {call}")
+        format!("x += a[{from}] ^ y; y = a[{to}] * x; b[{to}] = x - y; {call}\n")
     };
     let body: String = (0..statements).map(statement).collect();
     format!(
@@ -397,7 +397,8 @@ fn long_functions_grow_in_proportion() {
 /// are in the functions of the hooks: a statement has its own branch, and one to the hook of that.
 #[test]
 fn huge_functions_are_spared() {
-    let branch = "if (a[x & 63] > y) x += 3; else y = b[7] / (x | 1);";
+    // A line each: to find a column takes clang time in proportion to it.
+    let branch = "if (a[x & 63] > y) x += 3; else y = b[7] / (x | 1);\n";
     for options in [OPTIMISED, UNOPTIMISED] {
         let text_of = |count| {
             let statements = branch.repeat(count);

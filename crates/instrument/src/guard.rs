@@ -76,10 +76,10 @@ impl Sources {
         }
     }
 
-    /// Writes the guard's condition. In a huge function each guard loads the summary's words itself:
-    /// kept from the entry on, they would live through all of it.
+    /// Writes the guard's condition. In a huge function, and where frames are to be small, each guard loads the
+    /// summary's words itself: kept from the entry on, they would live through all of the function.
     pub fn emit(&self, rewriter: &mut Rewriter<'_>) -> Value {
-        if rewriter.grain == Grain::Huge && self.needs_summary() {
+        if matches!(rewriter.grain, Grain::Huge | Grain::Short) && self.needs_summary() {
             rewriter.summary = rewriter.context.load_summary_words();
         }
         let rewriter = &*rewriter;

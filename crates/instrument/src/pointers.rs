@@ -98,8 +98,8 @@ fn define_called(context: &Context) -> Value {
     let (module, builder) = (&context.module, &context.builder);
     let (pointer, word) = (builder.pointer_type(), builder.integer_type(64));
     let ty = module.function_type(pointer, &[pointer, word, word], false);
-    let target = module.declare_as(TARGET_SYMBOL, ty);
     let function = module.define_inline(CALLED, ty);
+    let target = define_target(context, function);
     let [entry, look, end] =
         [c"entry", c"look", c"end"].map(|name| builder.append_block(function, name));
     let parameters = function.parameters();
@@ -107,13 +107,27 @@ fn define_called(context: &Context) -> Value {
     let dispatch = builder.load(builder.integer_type(32), context.dispatch_word());
     builder.branch_unlikely(builder.is_not_zero(dispatch), look, end);
     builder.at_end(look);
-    let found = builder.call(ty, target, &parameters);
+    let found = builder.call_hook(target, &parameters);
     builder.jump(end);
     builder.at_end(end);
     let result = builder.phi(pointer);
     result.add_incoming(parameters[0], entry);
     result.add_incoming(found, look);
     builder.return_value(result);
+    function
+}
+
+/// Writes a function that asks the runtime and keeps all registers, so that the function with the call keeps
+/// nothing on its stack for the sake of it.
+fn define_target(context: &Context, host: Value) -> Value {
+    let (module, builder) = (&context.module, &context.builder);
+    let (pointer, word) = (builder.pointer_type(), builder.integer_type(64));
+    let function = module.declare_function("nm.target", pointer, &[pointer, word, word], false);
+    module.make_cold(function, host);
+    let ty = function.global_value_type();
+    let target = module.declare_as(TARGET_SYMBOL, ty);
+    builder.at_end(builder.append_block(function, c""));
+    builder.return_value(builder.call(ty, target, &function.parameters()));
     function
 }
 

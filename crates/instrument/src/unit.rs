@@ -89,6 +89,10 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     );
     sites.set_assembly(has_assembly(&module));
     run_before(&module, request.grain)?;
+    let has_option = |name: &str| request.options.iter().any(|word| word == name);
+    if request.grain == Grain::Short && !has_option("-fno-omit-frame-pointer") {
+        leave_out_frame_pointers(&module);
+    }
     if request.optimised {
         elision::leave_out_unused(&module);
     }
@@ -115,8 +119,7 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         .map_err(|message| format!("instrumentation broke the module: {message}"))?;
     run_after(&context.module, request.grain)?;
     // Now it is known which variables are left.
-    let has_data_sections = request.options.iter().any(|word| word == "-fdata-sections");
-    globals::list(&context, has_data_sections, request.grain);
+    globals::list(&context, has_option("-fdata-sections"), request.grain);
     let Context { module, sites, .. } = context;
     if !request.keep_debug {
         module.strip_debug();
@@ -165,6 +168,16 @@ fn run_after(module: &Module, grain: Grain) -> Result<(), String> {
     }
     set(true);
     Ok(())
+}
+
+/// A register that is not saved makes room for a label. Without optimisation clang makes the chain of
+/// frames unasked; a function that is profiled (`-pg`) needs it.
+fn leave_out_frame_pointers(module: &Module) {
+    for function in defined_functions(module) {
+        if !function.has_text_attribute("instrument-function-entry-inlined") {
+            module.set_text_attribute(function, "frame-pointer", None);
+        }
+    }
 }
 
 /// The functions with a body.

@@ -14,6 +14,7 @@
 //!                                    are those of the ancestor; directory and file belong to UID
 //!  DIRECTORY/PID.capsule             what process PID did, records in order (PID.1.capsule and so on
 //!                                    if that is there); written by O_APPEND, so any prefix is valid
+//!  DIRECTORY/PID.program             a link to its program, if one can be made: suites remove what they built
 //!  DIRECTORY/files/NAME              contents of files, shared by all capsules
 //! ```
 //!
@@ -30,6 +31,9 @@ pub const CAPTURE: &str = "NEARMISS_CAPTURE";
 
 /// Where the contents of files lie, within the directory.
 pub const FILES: &str = "files";
+
+/// What the link to a process's program has at its end, where its capsule has `capsule`.
+pub const PROGRAM: &str = "program";
 
 /// Version of the records: the payload of [`RecordKind::Start`] begins with it.
 pub const CAPTURE_VERSION: u32 = 1;

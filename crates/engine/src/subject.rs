@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use nearmiss_abi::check::Kind;
+use nearmiss_campaign::store::make_private_part;
 use nearmiss_campaign::tally::Tally;
 use nearmiss_results::Uninitialised;
 use nearmiss_twin::{Judge, TwinProgram};
@@ -135,7 +136,9 @@ pub fn build_twin(
         Judge::Address => "",
         Judge::Memory => MEMORY,
     };
-    let directory = campaign.join("twins").join(of_judge);
+    let twins = campaign.join("twins");
+    make_private_part(&twins).map_err(|error| format!("{}: {error}", twins.display()))?;
+    let directory = twins.join(of_judge);
     let directory = directory.join(twin_name(program, libraries));
     nearmiss_twin::build(program, libraries, judge, &directory, &twin)
         .map_err(|error| error.to_string())

@@ -1,12 +1,15 @@
 //! What was looked at and what was lost, put together.
 
+use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::event::EventKind;
 use nearmiss_abi::library::{self, State};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::spot;
-use nearmiss_results::{Checks, LostCall, Note, Queries, Recorded, Summary};
+use nearmiss_results::{
+    Checks, InputFigures, LostCall, Note, Queries, Recorded, Summary, add_inputs,
+};
 use nearmiss_sites::Sites;
 use nearmiss_solve::Statistics;
 use nearmiss_trace::{End, Event, RecordedPath};
@@ -38,6 +41,7 @@ pub fn summarise(
         queries: queries(&analysis.statistics),
         lost_calls: lost_calls(&notes),
         losses: losses(path),
+        inputs: inputs(path),
         notes,
         divergences,
         too_short: analysis.unchosen,
@@ -56,6 +60,30 @@ pub fn is_whole(path: &RecordedPath, sites: &Sites) -> bool {
     let is_recorded = !path.stopped && path.end == End::Whole && path.inconsistent == 0;
     let is_concretized = |event: &Event| event.kind == EventKind::Fixed;
     is_recorded && !path.events.iter().any(is_concretized) && notes(path, sites).is_empty()
+}
+
+/// How much input a run saw.
+fn inputs(path: &RecordedPath) -> Vec<InputFigures> {
+    let mut all = Vec::new();
+    for channel in &path.channels {
+        let kind = match channel.kind {
+            ChannelKind::Argument => "argument",
+            ChannelKind::Stdin => "stdin",
+            ChannelKind::File => "file",
+            ChannelKind::Named => "memory",
+            ChannelKind::Environment => "variable",
+            ChannelKind::Pipe => "pipe",
+            ChannelKind::Socket => "socket",
+            ChannelKind::Length => continue,
+        };
+        let one = InputFigures {
+            kind: kind.into(),
+            count: 1,
+            bytes: channel.content.len() as u64,
+        };
+        add_inputs(&mut all, &[one]);
+    }
+    all
 }
 
 /// What of a path was not recorded.
@@ -109,6 +137,7 @@ pub fn merge(summaries: impl IntoIterator<Item = Summary>, statistics: &Statisti
         all.events += one.events;
         all.stopped |= one.stopped;
         all.no_input &= one.no_input;
+        add_inputs(&mut all.inputs, &one.inputs);
         if all.unconfirmable.is_none() {
             all.unconfirmable = one.unconfirmable.clone();
         }

@@ -7,7 +7,7 @@ use nearmiss_results::{Checks, LostCall, Note, Recorded, Report, Status, Summary
 
 use crate::exploration::Around;
 use crate::words::counted;
-use crate::{escape, exploration, statistics, suite};
+use crate::{escape, exploration, inputs, statistics, suite};
 
 /// Most notes that are shown.
 const MAX_NOTES: usize = 20;
@@ -30,6 +30,7 @@ pub fn block(report: &Report) -> String {
     let _ = write_verdict(&mut text, report);
     let _ = write_uninitialised(&mut text, summary);
     let _ = write_recorded(&mut text, summary);
+    let _ = inputs::write(&mut text, summary);
     text.extend(summary.suite.as_ref().map(suite::block));
     let around = match summary.suite {
         Some(_) => Around::Suite,

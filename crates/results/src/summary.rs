@@ -7,6 +7,7 @@ use nearmiss_abi::note::NoteKind;
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::{Exploration, ProgramFigures, Suite, TestFigures};
+use crate::inputs::InputFigures;
 use crate::names;
 
 /// The summary of a command.
@@ -40,6 +41,9 @@ pub struct Summary {
     /// Whether the program read no input at all: there was nothing to vary.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_input: bool,
+    /// How much input the recorded runs saw, by kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<InputFigures>,
     /// Where and why it took another path when it was run again, if so: its neighbours were not explored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub another_path: Option<String>,

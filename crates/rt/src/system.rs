@@ -43,6 +43,7 @@ const FALLOCATE: usize = 285;
 const PRLIMIT: usize = 302;
 const CLOCK_GETTIME: usize = 228;
 const PROCESS_VM_READV: usize = 310;
+const LINK: usize = 86;
 const RENAME: usize = 82;
 const RENAMEAT2: usize = 316;
 
@@ -82,6 +83,16 @@ pub unsafe fn open(path: *const u8, flags: i32, mode: u32) -> Result<i32, Errno>
         )
         .map(|fd| fd as i32)
     }
+}
+
+/// Makes a second name of a file.
+///
+/// # Safety
+/// Both paths end with a zero.
+pub unsafe fn link(old: *const u8, new: *const u8) -> Result<(), Errno> {
+    let (old, new) = (old as usize, new as usize);
+    // SAFETY: the kernel reads up to the zeros.
+    unsafe { call(LINK, [old, new, 0, 0, 0, 0]).map(|_| ()) }
 }
 
 /// Gives a file another name, unless there is a file of that name.

@@ -24,6 +24,14 @@ struct Prepared {
 
 /// Makes the file system as the program is to see it; says in which directories it can write.
 pub fn prepare(spec: &Spec, stage: &Stage, ground: &Ground) -> Result<Vec<PathBuf>, Refusal> {
+    let hidden = spec.writable.iter().find(|path| path.starts_with("/dev"));
+    if let Some(path) = hidden {
+        return Err(io::Error::other(format!(
+            "{} cannot be seen in the sandbox, which has a /dev of its own: work in another directory",
+            path.display()
+        ))
+        .into());
+    }
     let kept = clone_all(&spec.writable)?;
     sys::make_read_only(Path::new("/"))
         .needs("recursive read-only mounts (mount_setattr, Linux 5.12)")?;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, SystemTime};
 
-use nearmiss_abi::capture::{FILES, RecordKind};
+use nearmiss_abi::capture::{FILES, PROGRAM, RecordKind};
 use nearmiss_campaign::tally::Tally;
 use nearmiss_capture::{Captured, Meeting, Nature, Stdin};
 
@@ -157,7 +157,10 @@ impl<'a> Collector<'a> {
     }
 
     fn sort(&mut self, path: &Path, captured: &Captured) -> Result<(), Reason> {
-        let program = self.programs.see(&captured.program)?;
+        let link = path.with_extension(PROGRAM);
+        let program = self.programs.see(&captured.program, &link);
+        let _ = fs::remove_file(link);
+        let program = program?;
         for name in contents_of(captured) {
             // Without it, the test is told to lack it later.
             let _ = self.contents.see(name);

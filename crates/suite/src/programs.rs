@@ -171,9 +171,15 @@ impl Programs {
         }
     }
 
-    /// Looks at a program that has just run.
-    pub fn see(&mut self, path: &Path) -> Result<Seen, Reason> {
-        let state = State::of(path).map_err(|_| Reason::ProgramGone)?;
+    /// Looks at a program that has just run. `link` is another name of it, which it still has if it was
+    /// removed or replaced meanwhile.
+    pub fn see(&mut self, path: &Path, link: &Path) -> Result<Seen, Reason> {
+        let now = State::of(path).ok();
+        let ran = State::of(link).ok();
+        let state = ran.or(now).ok_or(Reason::ProgramGone)?;
+        if ran.is_some() && ran != now {
+            return self.see_gone(path, link, state);
+        }
         let key = (path.to_path_buf(), state);
         let facts = match self.known.get(&key) {
             Some(facts) => Arc::clone(facts),
@@ -190,6 +196,22 @@ impl Programs {
         })
     }
 
+    /// A program that is not there any more, but for this link to it: it is copied.
+    fn see_gone(&mut self, path: &Path, link: &Path, state: State) -> Result<Seen, Reason> {
+        let content = fs::read(link).map_err(|_| Reason::ProgramGone)?;
+        let mut facts = ProgramFacts::of_content(&content);
+        facts.is_temporary = true;
+        if state.size <= LARGEST_COPY {
+            let copied = self.copy(link, path, &facts.identity);
+            copied.map_err(|_| Reason::ProgramGone)?;
+        }
+        Ok(Seen {
+            path: path.to_path_buf(),
+            state,
+            facts: Arc::new(facts),
+        })
+    }
+
     fn read(&self, path: &Path, size: u64) -> Result<ProgramFacts, Reason> {
         let content = fs::read(path).map_err(|_| Reason::ProgramGone)?;
         let mut facts = ProgramFacts::of_content(&content);
@@ -197,20 +219,27 @@ impl Programs {
             && !path.starts_with(&self.suite_directory);
         if facts.is_temporary && size <= LARGEST_COPY {
             // If that fails the program itself is taken, as long as it is there.
-            let _ = self.copy(path, &facts.identity);
+            let _ = self.copy(path, path, &facts.identity);
         }
         Ok(facts)
     }
 
-    fn copy(&self, path: &Path, identity: &str) -> io::Result<()> {
-        fs::create_dir_all(&self.copies)?;
-        let copy = self.copies.join(identity);
-        if !copy.exists() {
-            let new = copy.with_extension("new");
-            fs::copy(path, &new)?;
-            fs::rename(new, copy)?;
+    /// Copies `file`, which is, or was, the program `path`.
+    fn copy(&self, file: &Path, path: &Path, identity: &str) -> io::Result<()> {
+        let copy = self.copy_of(path, identity);
+        if copy.exists() {
+            return Ok(());
         }
-        Ok(())
+        fs::create_dir_all(self.copies.join(identity))?;
+        let new = copy.with_added_extension("new");
+        fs::copy(file, &new)?;
+        fs::rename(new, copy)
+    }
+
+    /// The copy keeps its name: reports show it, and programs look at it.
+    fn copy_of(&self, path: &Path, identity: &str) -> PathBuf {
+        let name = path.file_name().unwrap_or_default();
+        self.copies.join(identity).join(name)
     }
 
     /// The file to run again: the program itself if it is still what it was, else its copy.
@@ -219,7 +248,7 @@ impl Programs {
             Ok(state) if state == seen.state => return Ok(seen.path.clone()),
             _ => {}
         }
-        let copy = self.copies.join(&seen.facts.identity);
+        let copy = self.copy_of(&seen.path, &seen.facts.identity);
         if copy.exists() {
             return Ok(copy);
         }
@@ -254,17 +283,32 @@ mod tests {
         let program = place.path().join("prog");
         fs::write(&program, "one").unwrap();
         let mut programs = Programs::new(place.path().join("copies"), Path::new("/suite"));
-        let seen = programs.see(&program).unwrap();
+        let no_link = Path::new("/no/such");
+        let seen = programs.see(&program, no_link).unwrap();
         assert_eq!(programs.file(&seen), Ok(program.clone()));
         fs::remove_file(&program).unwrap();
         fs::write(&program, "other").unwrap();
         let copy = programs.file(&seen).unwrap();
         assert_eq!(fs::read_to_string(copy).unwrap(), "one");
-        let again = programs.see(&program).unwrap();
+        let again = programs.see(&program, no_link).unwrap();
         assert_ne!(again.facts.identity, seen.facts.identity);
         assert_eq!(
-            programs.see(Path::new("/no/such")).unwrap_err(),
+            programs.see(no_link, no_link).unwrap_err(),
             Reason::ProgramGone
         );
+    }
+
+    #[test]
+    fn programs_that_are_removed_at_once_are_copied_from_their_links() {
+        let place = tempfile::tempdir().unwrap();
+        let (program, link) = (place.path().join("prog"), place.path().join("1.program"));
+        fs::write(&program, "one").unwrap();
+        fs::hard_link(&program, &link).unwrap();
+        fs::remove_file(&program).unwrap();
+        let mut programs = Programs::new(place.path().join("copies"), place.path());
+        let seen = programs.see(&program, &link).unwrap();
+        fs::remove_file(&link).unwrap();
+        let copy = programs.file(&seen).unwrap();
+        assert_eq!(fs::read_to_string(copy).unwrap(), "one");
     }
 }

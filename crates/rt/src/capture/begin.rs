@@ -2,7 +2,7 @@
 
 use core::sync::atomic::Ordering;
 
-use nearmiss_abi::capture::{CAPTURE_VERSION, OPTION_FILE, OPTION_FILES, RecordKind};
+use nearmiss_abi::capture::{CAPTURE_VERSION, OPTION_FILE, OPTION_FILES, PROGRAM, RecordKind};
 
 use super::{ACTIVE, Capture, Limits, kernel, with};
 use crate::system;
@@ -74,6 +74,11 @@ impl Capture {
         // SAFETY: the link ends with a zero.
         if (self.path).write(|bytes| unsafe { system::read_link(link, bytes) }) {
             self.log.record(RecordKind::Program, &[self.path.text()]);
+            // Without a link the program is taken as long as it is there.
+            if let Some(name) = self.log.beside(PROGRAM.as_bytes()) {
+                // SAFETY: both texts end with a zero.
+                let _ = unsafe { system::link(self.path.as_ptr(), name.as_ptr()) };
+            }
         }
         // The kernel counts the zero.
         let here = |bytes: &mut [u8]| system::current_directory(bytes).map(|size| size.max(1) - 1);

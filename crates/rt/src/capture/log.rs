@@ -77,6 +77,15 @@ impl Log {
         false
     }
 
+    /// The name of another file of this process: as the log's, with another ending.
+    pub fn beside(&self, ending: &[u8]) -> Option<Text<4096>> {
+        let text = self.path.text();
+        let stem = text.strip_suffix(b"capsule")?;
+        let mut name = Text::EMPTY;
+        let fits = name.push(stem) && name.push(ending);
+        fits.then_some(name)
+    }
+
     /// Takes a new descriptor of the log, as a high number.
     fn adopt(&mut self, low: i32) -> bool {
         let mut lowest = LOWEST_DESCRIPTORS.into_iter();

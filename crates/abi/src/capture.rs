@@ -14,6 +14,7 @@
 //!                                    are those of the ancestor; directory and file belong to UID
 //!  DIRECTORY/PID.capsule             what process PID did, records in order (PID.1.capsule and so on
 //!                                    if that is there); written by O_APPEND, so any prefix is valid
+//!  DIRECTORY/PID.capsule.program     one more name of its program, if there can be one: suites remove what they built
 //!  DIRECTORY/files/NAME              contents of files, shared by all capsules
 //! ```
 //!

@@ -264,6 +264,15 @@ impl RunDirectory {
     }
 }
 
+/// Makes a directory of a campaign that nobody else may look into.
+pub fn make_private_part(directory: &Path) -> io::Result<()> {
+    fs::DirBuilder::new()
+        .mode(0o700)
+        .recursive(true)
+        .create(directory)?;
+    fs::set_permissions(directory, fs::Permissions::from_mode(0o700))
+}
+
 /// Makes the campaign's directory, which nobody else may look into: what it keeps of programs may
 /// have secrets in it. A directory of the user's own keeps its permissions.
 fn make_private(directory: &Path) -> io::Result<()> {

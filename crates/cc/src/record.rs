@@ -18,7 +18,11 @@ pub fn record(
     language: Language,
     uninstrumented: &dyn Fn(usize) -> Option<String>,
 ) -> nearmiss_sites::Link {
-    let absolute = |path: &str| directory.join(path).to_string_lossy().into_owned();
+    let absolute = |path: &str| match directory.join(path).into_os_string().into_string() {
+        Ok(path) => path,
+        // The directory is no text: relative to it the path is one.
+        Err(_) => path.to_string(),
+    };
     let mut arguments = Vec::new();
     if language == Language::Cplusplus {
         // clang then links what clang++ would.
@@ -44,7 +48,7 @@ pub fn record(
         }
     }
     nearmiss_sites::Link {
-        directory: directory.to_string_lossy().into_owned(),
+        directory: nearmiss_sites::Link::text_of(directory),
         arguments,
         shared: link.shared,
     }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use nearmiss_results::{Finding, ProgramFigures, Skipped, Suite, TestFigures};
+use nearmiss_results::{Finding, ProgramFigures, Skipped, Suite, TestFigures, add_inputs};
 
 use crate::confirmer::show_argument;
 use crate::explore::{Seed, Standing};
@@ -77,6 +77,7 @@ pub fn programs(seeds: &[Seed], findings: &[Finding]) -> Vec<ProgramFigures> {
         figures.suite_seconds += seed.test.seconds;
         if seed.is_active() {
             figures.tests += 1;
+            add_inputs(&mut figures.inputs, &state.summary.inputs);
             figures.checks += state.summary.checks.met;
             figures.paths += state.paths;
             figures.recorded_seconds += state.recorded_seconds;

@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use nearmiss_abi::check::Kind;
+use nearmiss_campaign::store::make_private_part;
 use nearmiss_results::Uninitialised;
-use nearmiss_twin::{Judge, TwinProgram};
+use nearmiss_twin::{Judge, TwinError, TwinProgram};
 use siphasher::sip::SipHasher13;
 
 use crate::Config;
@@ -124,10 +125,12 @@ pub fn build_twin(
         Judge::Address => "",
         Judge::Memory => MEMORY,
     };
-    let directory = campaign.join("twins").join(of_judge);
+    let twins = campaign.join("twins");
+    let refused = |error| TrialError::NotBuilt(judge, Arc::new(error));
+    make_private_part(&twins).map_err(|error| refused(TwinError::File(twins.clone(), error)))?;
+    let directory = twins.join(of_judge);
     let directory = directory.join(twin_name(program, libraries));
-    nearmiss_twin::build(program, libraries, judge, &directory, &twin)
-        .map_err(|error| TrialError::NotBuilt(judge, Arc::new(error)))
+    nearmiss_twin::build(program, libraries, judge, &directory, &twin).map_err(refused)
 }
 
 /// Where memory twins are.

@@ -7,7 +7,9 @@ use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::spot;
-use nearmiss_results::{Checks, InputFigures, LostCall, Note, Queries, Recorded, Summary};
+use nearmiss_results::{
+    Checks, InputFigures, LostCall, Note, Queries, Recorded, Summary, add_inputs,
+};
 use nearmiss_sites::Sites;
 use nearmiss_solve::Statistics;
 use nearmiss_trace::{End, Event, RecordedPath};
@@ -39,12 +41,12 @@ pub fn summarise(
         queries: queries(&analysis.statistics),
         lost_calls: lost_calls(&notes),
         losses: losses(path),
+        inputs: inputs(path),
         notes,
         divergences,
         too_short: analysis.unchosen,
         inconsistent: path.inconsistent,
         events: path.events.len() as u64,
-        input: input(path),
         stopped: analysis.stopped,
         unconfirmable: subject.unconfirmable(),
         uninitialised: subject.uninitialised(),
@@ -60,42 +62,28 @@ pub fn is_whole(path: &RecordedPath, sites: &Sites) -> bool {
     is_recorded && !path.events.iter().any(is_concretized) && notes(path, sites).is_empty()
 }
 
-/// The input that an execution was given.
-fn input(path: &RecordedPath) -> Vec<InputFigures> {
+/// How much input a run saw.
+fn inputs(path: &RecordedPath) -> Vec<InputFigures> {
     let mut all = Vec::new();
     for channel in &path.channels {
-        let source = match channel.kind {
-            ChannelKind::Length => continue,
+        let kind = match channel.kind {
             ChannelKind::Argument => "argument",
-            ChannelKind::Environment => "variable",
+            ChannelKind::Stdin => "stdin",
             ChannelKind::File => "file",
-            ChannelKind::Named => "named memory",
+            ChannelKind::Named => "memory",
+            ChannelKind::Environment => "variable",
             ChannelKind::Pipe => "pipe",
             ChannelKind::Socket => "socket",
-            // It is known of every execution, read or not.
-            ChannelKind::Stdin if channel.content.is_empty() => continue,
-            ChannelKind::Stdin => "standard input",
+            ChannelKind::Length => continue,
         };
-        add_input(
-            &mut all,
-            InputFigures {
-                source: source.into(),
-                count: 1,
-                bytes: channel.content.len() as u64,
-            },
-        );
+        let one = InputFigures {
+            kind: kind.into(),
+            count: 1,
+            bytes: channel.content.len() as u64,
+        };
+        add_inputs(&mut all, &[one]);
     }
     all
-}
-
-fn add_input(all: &mut Vec<InputFigures>, figures: InputFigures) {
-    match all.iter_mut().find(|one| one.source == figures.source) {
-        Some(known) => {
-            known.count += figures.count;
-            known.bytes += figures.bytes;
-        }
-        None => all.push(figures),
-    }
 }
 
 /// What of a path was not recorded.
@@ -149,9 +137,7 @@ pub fn merge(summaries: impl IntoIterator<Item = Summary>, statistics: &Statisti
         all.events += one.events;
         all.stopped |= one.stopped;
         all.no_input &= one.no_input;
-        for figures in one.input {
-            add_input(&mut all.input, figures);
-        }
+        add_inputs(&mut all.inputs, &one.inputs);
         if all.unconfirmable.is_none() {
             all.unconfirmable = one.unconfirmable.clone();
         }

@@ -11,6 +11,7 @@ mod exploration;
 mod finding;
 pub mod function;
 mod hexdump;
+mod inputs;
 pub mod library;
 mod marked;
 #[cfg(test)]

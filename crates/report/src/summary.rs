@@ -7,7 +7,7 @@ use nearmiss_results::{Checks, LostCall, Note, Recorded, Report, Status, Summary
 
 use crate::exploration::Around;
 use crate::words::counted;
-use crate::{escape, exploration, statistics, suite};
+use crate::{escape, exploration, inputs, statistics, suite};
 
 /// Most notes that are shown.
 const MAX_NOTES: usize = 20;
@@ -30,6 +30,7 @@ pub fn block(report: &Report) -> String {
     let _ = write_verdict(&mut text, report);
     let _ = write_uninitialised(&mut text, summary);
     let _ = write_recorded(&mut text, summary);
+    let _ = inputs::write(&mut text, summary);
     text.extend(summary.suite.as_ref().map(suite::block));
     let around = match summary.suite {
         Some(_) => Around::Suite,
@@ -38,7 +39,6 @@ pub fn block(report: &Report) -> String {
     let explored = summary.exploration.as_ref();
     text.extend(explored.map(|it| exploration::block(it, around)));
     text += &statistics::block(summary);
-    let _ = write_input(&mut text, summary);
     let _ = write_checks(&mut text, summary);
     let _ = write_losses(&mut text, summary);
     text
@@ -156,24 +156,6 @@ fn status_words(confirmed: usize, unconfirmed: usize) -> String {
         (0, _) => "unconfirmed".to_string(),
         _ => format!("{confirmed} confirmed and {unconfirmed} unconfirmed"),
     }
-}
-
-/// The input that the recorded executions were given.
-fn write_input(text: &mut String, summary: &Summary) -> fmt::Result {
-    if summary.input.is_empty() {
-        return Ok(());
-    }
-    let parts = summary.input.iter().map(|one| {
-        let bytes = counted(one.bytes, "byte");
-        match (one.source.as_str(), one.count) {
-            // There is one of these in an execution.
-            (source @ "standard input", 1) => format!("{source} ({bytes})"),
-            (source @ "standard input", count) => format!("{count} times {source} ({bytes})"),
-            (source, count) => format!("{} ({bytes})", counted(count, source)),
-        }
-    });
-    let parts: Vec<String> = parts.collect();
-    writeln!(text, "Input: {}.", parts.join(", "))
 }
 
 fn write_checks(text: &mut String, summary: &Summary) -> fmt::Result {

@@ -77,6 +77,7 @@ fn exploration() -> Exploration {
 
 fn program(program: &str, checks: u64) -> ProgramFigures {
     ProgramFigures {
+        inputs: Vec::new(),
         program: program.into(),
         executions: 812,
         tests: 163,

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::inputs::InputFigures;
+
 /// The suite whose executions were looked at.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Suite {
@@ -144,6 +146,9 @@ pub struct ProgramFigures {
     pub executions: u64,
     /// Different paths among them.
     pub tests: u64,
+    /// How much input they saw, by kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<InputFigures>,
     /// Checks that were met on all paths.
     pub checks: u64,
     /// Places (file and line) that were checked.

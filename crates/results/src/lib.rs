@@ -7,6 +7,7 @@
 mod campaign;
 mod finding;
 mod function;
+mod inputs;
 mod library;
 mod memory;
 mod names;
@@ -21,11 +22,10 @@ pub use function::{
     Coverage, Covered, FunctionReport, Infeasible, PathFigures, PathTest, Step, Uncovered,
     Undefined, Verdict,
 };
+pub use inputs::{InputFigures, add_inputs};
 pub use library::{Library, LibraryFunction};
 pub use memory::{Block, Memory, Role, Value, Variable};
-pub use summary::{
-    Checks, InputFigures, LostCall, Note, Queries, Recorded, Summary, Uninitialised,
-};
+pub use summary::{Checks, LostCall, Note, Queries, Recorded, Summary, Uninitialised};
 
 use std::io::{self, Write};
 

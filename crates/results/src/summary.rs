@@ -7,6 +7,7 @@ use nearmiss_abi::note::NoteKind;
 use serde::{Deserialize, Serialize};
 
 use crate::campaign::{Exploration, ProgramFigures, Suite, TestFigures};
+use crate::inputs::InputFigures;
 use crate::names;
 
 /// The summary of a command.
@@ -37,12 +38,12 @@ pub struct Summary {
     pub events: u64,
     /// Whether the analysis was stopped early, by its time limit or by the user.
     pub stopped: bool,
-    /// The input that the recorded executions were given, by where it came from.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub input: Vec<InputFigures>,
     /// Whether the program read no input at all: there was nothing to vary.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_input: bool,
+    /// How much input the recorded runs saw, by kind.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inputs: Vec<InputFigures>,
     /// Where and why it took another path when it was run again, if so: its neighbours were not explored.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub another_path: Option<String>,
@@ -80,17 +81,6 @@ impl Summary {
         self.complete = false;
         self.unconfirmable.get_or_insert_with(|| why.to_string());
     }
-}
-
-/// Input that came from one kind of place.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct InputFigures {
-    /// `argument`, `standard input`, `file`, …
-    pub source: String,
-    /// How many there were.
-    pub count: u64,
-    /// Their bytes, in sum.
-    pub bytes: u64,
 }
 
 /// Whether reads of memory that was never written were looked for: on the inputs that were run, which is

@@ -8,6 +8,10 @@
 pub mod frame;
 pub mod program;
 
+use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::path::{Path, PathBuf};
+
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::site::SiteId;
 use serde::{Deserialize, Serialize};
@@ -142,13 +146,43 @@ pub struct Twin {
 /// How a program or shared library was linked.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Link {
-    /// The directory of the command.
+    /// The directory of the command: see [`Link::directory`].
     pub directory: String,
     /// The link command's arguments without the compiler, the output, the instrumented objects
-    /// and nearmiss's own additions; paths are absolute.
+    /// and nearmiss's own additions; paths are absolute, unless that is no text.
     pub arguments: Vec<String>,
     /// Whether the result is a shared library.
     pub shared: bool,
+}
+
+/// Starts the name of a directory that is no text: its bytes follow, as hexadecimal digits.
+const NO_TEXT: char = '\0';
+
+impl Link {
+    /// A directory as a text, also if its name is none.
+    pub fn text_of(directory: &Path) -> String {
+        match directory.to_str() {
+            Some(text) => text.to_string(),
+            None => {
+                let bytes = directory.as_os_str().as_bytes().iter();
+                let digits = bytes.map(|byte| format!("{byte:02x}"));
+                std::iter::once(NO_TEXT.to_string()).chain(digits).collect()
+            }
+        }
+    }
+
+    /// The directory of the command.
+    pub fn directory(&self) -> PathBuf {
+        let Some(digits) = self.directory.strip_prefix(NO_TEXT) else {
+            return PathBuf::from(&self.directory);
+        };
+        let pairs = digits.as_bytes().chunks(2);
+        let bytes = pairs.filter_map(|pair| {
+            let digits = std::str::from_utf8(pair).ok()?;
+            u8::from_str_radix(digits, 16).ok()
+        });
+        PathBuf::from(OsString::from_vec(bytes.collect()))
+    }
 }
 
 /// The site maps of a program and its libraries, by site number.
@@ -177,5 +211,22 @@ impl Sites {
     pub fn get(&self, id: SiteId) -> Option<(&Unit, &Site)> {
         let unit = self.units.get(&id.unit())?;
         Some((unit, unit.sites.get(id.local() as usize)?))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn directories_need_not_be_texts() {
+        for bytes in [&b"/home/me"[..], b"/b\xfcro/x", b"/\xff"] {
+            let path = PathBuf::from(OsString::from_vec(bytes.to_vec()));
+            let link = Link {
+                directory: Link::text_of(&path),
+                ..Link::default()
+            };
+            assert_eq!(link.directory(), path);
+        }
     }
 }

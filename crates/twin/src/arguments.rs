@@ -157,6 +157,7 @@ pub fn resolve(arguments: Vec<Argument>, directory: &Path) -> Vec<Argument> {
             let found = find_library(&name, &directories, prefer_static);
             found.map_or(Argument::Library(name), Argument::File)
         }
+        Argument::File(path) => Argument::File(directory.join(path)),
         other => other,
     };
     arguments.into_iter().map(resolve).collect()

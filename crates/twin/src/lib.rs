@@ -111,7 +111,7 @@ pub fn inspect(program: &Path, libraries: &[PathBuf]) -> Result<ProgramInfo, Twi
 fn plain_members(image: &Image) -> Result<Vec<String>, TwinError> {
     let link = image.link()?;
     let arguments = arguments::read(&link.arguments);
-    let arguments = arguments::resolve(arguments, Path::new(&link.directory));
+    let arguments = arguments::resolve(arguments, &link.directory());
     let defined: HashSet<&[u8]> = image.functions().into_iter().collect();
     let is_part = |functions: &[&[u8]]| {
         defined.is_empty() || functions.iter().any(|name| defined.contains(name))

@@ -133,6 +133,7 @@ const NEUTRAL: &str = "
     futimesat rpmatch renameat2 libc_current_sigrtmax libc_current_sigrtmin fdelt globfree pselect endmntent
     setmntent hasmntopt posix_spawnattr_init posix_spawnattr_destroy posix_spawnattr_setflags
     posix_spawn_file_actions_init posix_spawn_file_actions_destroy posix_spawn_file_actions_adddup2
+    yywrap
 ";
 
 /// Names that the linker and the compiler make.
@@ -141,8 +142,10 @@ const MADE: &[&str] = &["_GLOBAL_OFFSET_TABLE_", "__tls_get_addr", "__dso_handle
 /// Wrapped for another reason, and what they write is not known in general.
 const UNKNOWN: &[&str] = &["syscall"];
 
-/// Libraries in which the functions of [`NEUTRAL`] are.
-const SYSTEM: &[&str] = &["c", "m", "pthread", "dl", "rt", "util", "gcc", "gcc_s"];
+/// Libraries in which the functions of [`NEUTRAL`] are. That of flex has `yywrap`, and a `main`.
+const SYSTEM: &[&str] = &[
+    "c", "m", "pthread", "dl", "rt", "util", "gcc", "gcc_s", "fl", "l",
+];
 
 /// Why a program that is linked so can have no memory twin, if so.
 pub fn refusal_of_link(arguments: &[Argument], twins: &[(PathBuf, PathBuf)]) -> Option<String> {
@@ -268,7 +271,10 @@ mod tests {
             let words: Vec<String> = words.split(' ').map(str::to_string).collect();
             crate::arguments::read(&words)
         };
-        assert_eq!(refusal_of_link(&arguments("-O2 -lm -lpthread"), &[]), None);
+        assert_eq!(
+            refusal_of_link(&arguments("-O2 -lm -lpthread -lfl"), &[]),
+            None
+        );
         let refused = refusal_of_link(&arguments("-lm -lz"), &[]);
         assert_eq!(refused.as_deref(), Some("-lz is not instrumented"));
         let refused = refusal_of_link(&arguments("/no/such.o"), &[]);

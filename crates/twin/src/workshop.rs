@@ -147,7 +147,7 @@ impl Workshop<'_> {
     ) -> Result<Vec<Argument>, TwinError> {
         let written = arguments::read(&link.arguments);
         let mut unlinked: Vec<Twin> = Vec::new();
-        for argument in arguments::resolve(written, Path::new(&link.directory)) {
+        for argument in arguments::resolve(written, &link.directory()) {
             if let Argument::File(path) = argument
                 && path.extension().is_some_and(|extension| extension == "a")
             {
@@ -305,8 +305,7 @@ impl Workshop<'_> {
 
     /// The recorded arguments with everything instrumented taken out or replaced.
     fn link_arguments(&self, link: &Link) -> Result<Vec<Argument>, TwinError> {
-        let arguments =
-            arguments::resolve(arguments::read(&link.arguments), Path::new(&link.directory));
+        let arguments = arguments::resolve(arguments::read(&link.arguments), &link.directory());
         let replace = |argument| match argument {
             Argument::File(path) => self.link_file(&path).map(Argument::File),
             other => Ok(other),
@@ -359,7 +358,8 @@ impl Workshop<'_> {
             words.insert(0, option);
         }
         words.extend(["-o".into(), text(&unfinished)]);
-        let directory = Some(Path::new(&link.directory)).filter(|path| path.is_dir());
+        let linked_in = link.directory();
+        let directory = Some(linked_in.as_path()).filter(|path| path.is_dir());
         let directory = directory.unwrap_or(&self.directory);
         tool::run(
             &self.config.clang,

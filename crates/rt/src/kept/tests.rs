@@ -1,3 +1,5 @@
+//! Files and pipes of a test, written and read again.
+
 use super::*;
 use crate::runtime::testing::Scratch;
 use nearmiss_abi::channel::ChannelKind;

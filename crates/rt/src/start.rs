@@ -88,6 +88,7 @@ unsafe fn start(argc: i32, argv: *const *mut u8, envp: *const *const u8) {
     if is_privileged() {
         return;
     }
+    system::raise_stack_limit();
     if !environment.chance.is_null() {
         chance::set_streams(environment.chance);
     }

@@ -376,6 +376,27 @@ pub fn file_size_limit() -> u64 {
     limits[0]
 }
 
+/// Raises the limit of the stack where it is as small as usual: frames of instrumented functions are up to four
+/// times as large as plain ones, and what recurses deeply in the plain program must do so here. The kernel looks
+/// at the limit when the stack grows.
+pub fn raise_stack_limit() {
+    const RLIMIT_STACK: usize = 3;
+    const FACTOR: u64 = 4;
+    /// Where an instrumented program starts another one, the limit is raised already.
+    const ENOUGH: u64 = 32 << 20;
+    let mut limits = [u64::MAX; 2];
+    let now = limits.as_mut_ptr() as usize;
+    // SAFETY: `struct rlimit64` is two words.
+    let _ = unsafe { call(PRLIMIT, [0, RLIMIT_STACK, 0, now, 0, 0]) };
+    let [soft, hard] = limits;
+    if soft < ENOUGH {
+        let raised = [(soft * FACTOR).min(ENOUGH).min(hard), hard];
+        let new = raised.as_ptr() as usize;
+        // SAFETY: as above.
+        let _ = unsafe { call(PRLIMIT, [0, RLIMIT_STACK, new, 0, 0, 0]) };
+    }
+}
+
 /// The current directory with its final zero: how many bytes it has.
 pub fn current_directory(buffer: &mut [u8]) -> Result<usize, Errno> {
     // SAFETY: the kernel writes into the slice only.

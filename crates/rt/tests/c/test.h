@@ -25,8 +25,8 @@ struct thread_words {
 };
 extern __thread struct thread_words __nm_thread __attribute__((tls_model("initial-exec")));
 
-extern const char __nm_abi_4;
-__attribute__((used)) static const char *const abi = &__nm_abi_4;
+extern const char __nm_abi_5;
+__attribute__((used)) static const char *const abi = &__nm_abi_5;
 
 enum { ADD = 10, AND = 20, EQ = 40, NE = 41, ULT = 42, ZEXT = 62, SEXT = 63, EXTRACT = 61 };
 

@@ -1,0 +1,154 @@
+//! Which units there are, what follows from one that was performed, and its share of the time.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use nearmiss_search::strategy::FIRST_DISTANCES;
+use nearmiss_search::{Stage, Unit};
+
+use super::{Explorer, Seed, locked};
+
+/// No unit gets less than this.
+const LEAST_SHARE: Duration = Duration::from_millis(500);
+/// How often a unit that did not come to its end is taken up again before the next level. Most
+/// need far less than their fair share of the time; what they leave is for the others.
+const ROUNDS: u32 = 3;
+
+impl Explorer<'_> {
+    /// The units that follow from one that was performed.
+    pub(super) fn following(&self, unit: Unit, seed: &mut Seed) -> Vec<Unit> {
+        if !seed.is_active() || seed.stuck.is_some() {
+            return Vec::new();
+        }
+        let distance = match unit.stage {
+            Stage::OwnPath => 0,
+            Stage::Neighbours(distance) => distance,
+            Stage::Deeper(_) if !seed.has_more() => {
+                seed.memory.is_deeper_scheduled = false;
+                return self.patiently(unit, seed);
+            }
+            Stage::Deeper(slice) => return vec![after(unit, Stage::Deeper(slice + 1))],
+        };
+        let mut more = Vec::new();
+        if !seed.is_finished(distance) && unit.round + 1 < ROUNDS {
+            let round = unit.round + 1;
+            more.push(Unit { round, ..unit });
+            if distance > 0 {
+                more.extend(self.first_deeper(unit, seed));
+            }
+            return more;
+        }
+        let maximum = self.shared.config.distance;
+        let is_wanted = maximum.is_none_or(|maximum| distance < maximum);
+        let has_farther = is_wanted && !seed.is_exhausted(distance);
+        seed.memory.has_all_distances = !has_farther;
+        if has_farther {
+            let mut next = after(unit, Stage::Neighbours(distance + 1));
+            if unit.stage == Stage::OwnPath && !seed.memory.has_new_outcomes {
+                next.turn += self.shared.tally.tests.get() as usize;
+            }
+            more.push(next);
+        }
+        if distance >= FIRST_DISTANCES || !has_farther {
+            more.extend(self.first_deeper(unit, seed));
+        }
+        if more.is_empty() {
+            more = self.patiently(unit, seed);
+        }
+        more
+    }
+
+    /// The unit that works off the derived paths of a seed, if there is none yet. A maximum of the distance is
+    /// one of the whole exploration.
+    fn first_deeper(&self, unit: Unit, seed: &mut Seed) -> Option<Unit> {
+        let is_wanted = self.shared.config.distance.is_none() && seed.has_more();
+        if !is_wanted || std::mem::replace(&mut seed.memory.is_deeper_scheduled, true) {
+            return None;
+        }
+        let distance = match unit.stage {
+            Stage::Neighbours(distance) => distance,
+            Stage::OwnPath | Stage::Deeper(_) => 0,
+        };
+        let slice = distance.saturating_sub(FIRST_DISTANCES);
+        Some(after(unit, Stage::Deeper(slice)))
+    }
+
+    /// When all else is done with a seed, its hard queries have their turn, behind everything else.
+    fn patiently(&self, unit: Unit, seed: &mut Seed) -> Vec<Unit> {
+        let is_done = seed.memory.has_all_distances && !seed.memory.is_deeper_scheduled;
+        let explores = self.shared.config.distance != Some(0);
+        if !is_done || !explores || !seed.has_hard() {
+            return Vec::new();
+        }
+        seed.become_patient();
+        vec![Unit {
+            is_postponed: true,
+            stage: Stage::Neighbours(1),
+            round: 0,
+            ..unit
+        }]
+    }
+
+    /// The time for a unit when so many share what is left. The farther it is from the test, the
+    /// more it takes turns with what else can be done: no more than was spent on the test so far.
+    pub(super) fn share(&self, unit: &Unit, peers: usize, seed: &Seed) -> Duration {
+        let end = match unit.stage {
+            Stage::OwnPath if !unit.is_postponed => self.own_deadline,
+            _ => self.deadline,
+        };
+        let left = end.saturating_duration_since(Instant::now());
+        let fair = left * self.shared.config.jobs as u32 / (peers as u32).max(1);
+        let spent = Duration::from_secs_f64(seed.state.seconds.max(1.0));
+        let share = match unit.stage {
+            Stage::OwnPath => fair,
+            // Without a maximum of the distance there is always more to come.
+            _ if self.shared.config.distance.is_some() => fair,
+            Stage::Neighbours(distance) if distance <= FIRST_DISTANCES => fair / 2,
+            _ => (fair / 2).min(spent),
+        };
+        share.clamp(LEAST_SHARE, left.max(LEAST_SHARE))
+    }
+}
+
+/// The own path of every test: of each program one, then of each another, so that all programs
+/// have their turn where time is short; the cheapest tests first.
+pub(super) fn first_units(seeds: &[Mutex<Seed>]) -> Vec<Unit> {
+    let mut turns: HashMap<PathBuf, usize> = HashMap::new();
+    let mut numbered: Vec<(usize, &Mutex<Seed>)> = seeds.iter().enumerate().collect();
+    numbered.sort_by_key(|(_, seed)| cost(locked(seed).test.seconds));
+    numbered
+        .into_iter()
+        .map(|(number, seed)| {
+            let program = locked(seed).test.capsule.program.clone();
+            let turn = turns.entry(program).or_default();
+            *turn += 1;
+            Unit {
+                is_postponed: false,
+                stage: Stage::OwnPath,
+                round: 0,
+                turn: *turn,
+                seed: number,
+            }
+        })
+        .collect()
+}
+
+/// How costly a test is, by how long it took in the suite: one more for each doubling. Short ones are alike, so
+/// that the order of a suite does not change from one call to the next.
+fn cost(seconds: f64) -> u32 {
+    const SHORT: f64 = 0.25;
+    (seconds / SHORT).max(1.0).log2() as u32
+}
+
+/// The first round of a stage that follows from a unit. That a test's own path was postponed says nothing
+/// about its neighbours.
+fn after(unit: Unit, stage: Stage) -> Unit {
+    Unit {
+        is_postponed: unit.is_postponed && unit.stage != Stage::OwnPath,
+        stage,
+        round: 0,
+        ..unit
+    }
+}

@@ -60,7 +60,7 @@ static inline const char *nm_moving(const char *pointer, const char *place)
 /* Bytes that one step makes equal, at most. */
 enum { NM_STEP = 256 };
 
-/* How many bytes of both can be looked at, if one object ends there. */
+/* How many bytes of both lie inside their objects, up to a limit; 0: the bounds of one are unknown. */
 static inline size_t nm_common_room(const char *a, const char *b, size_t limit)
 {
     size_t left = __nm_room(a), right = __nm_room(b);

@@ -12,8 +12,8 @@ use super::{Explorer, Seed, locked};
 
 /// No unit gets less than this.
 const LEAST_SHARE: Duration = Duration::from_millis(500);
-/// How often a unit that did not come to its end is taken up again before the next level. Most
-/// need far less than their fair share of the time; what they leave is for the others.
+/// How often a unit is begun that does not come to its end, each time a distance later: most need far
+/// less than their fair share of the time, and what they leave is for the others.
 const ROUNDS: u32 = 3;
 
 impl Explorer<'_> {
@@ -91,8 +91,8 @@ impl Explorer<'_> {
         }]
     }
 
-    /// The time for a unit when so many share what is left. The farther it is from the test, the
-    /// more it takes turns with what else can be done: no more than was spent on the test so far.
+    /// The time for a unit when so many share what is left. Where no maximum of the distance is given it leaves
+    /// half to what comes behind; beyond the first distances it gets no more than was spent on the test so far.
     pub(super) fn share(&self, unit: &Unit, peers: usize, seed: &Seed) -> Duration {
         let end = match unit.stage {
             Stage::OwnPath if !unit.is_postponed => self.own_deadline,

@@ -32,10 +32,35 @@ fn main() {
     }
     let bitwuzla = locate::package("bitwuzla-sys", "0.8.0").join("bitwuzla");
     let cadical = locate::package("cadical", "0.1.16").join("cadical");
-    let sources = bitwuzla.join("src");
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
-    write_config(&sources.join("config.h.in"), &out.join("config.h"));
+    let (stamp, made_of) = (out.join("made-of"), made_of(&bitwuzla, &cadical));
+    if !fs::read_to_string(&stamp).is_ok_and(|found| found == made_of) {
+        compile(&bitwuzla, &cadical, &out);
+        fs::write(&stamp, made_of).expect("OUT_DIR can be written");
+    }
+    println!("cargo:rustc-link-search=native={}", out.display());
+    println!("cargo:rustc-link-lib=static=nearmiss_bitwuzla");
+    println!("cargo:rustc-link-lib=stdc++");
+    println!("cargo:rustc-link-lib=gmp");
+}
 
+/// What the library in OUT_DIR depends on. Cargo runs this again after each run of the linter, whose environment differs:
+/// compiling takes minutes, and nothing has changed.
+fn made_of(bitwuzla: &Path, cadical: &Path) -> String {
+    let ours = ["build.rs", "build/locate.rs", "shim/cadical.cpp"];
+    let ours = ours.map(|file| fs::read_to_string(file).expect("our own sources can be read"));
+    let compiler = env::var("CXX").unwrap_or_default();
+    let paths = format!(
+        "{}\n{}\n{compiler}\n",
+        bitwuzla.display(),
+        cadical.display()
+    );
+    paths + &ours.concat()
+}
+
+fn compile(bitwuzla: &Path, cadical: &Path, out: &Path) {
+    let sources = bitwuzla.join("src");
+    write_config(&sources.join("config.h.in"), &out.join("config.h"));
     let mut files = Vec::new();
     collect(&sources, &sources, &mut files);
     files.sort();
@@ -45,17 +70,17 @@ fn main() {
         .opt_level(2)
         .debug(false)
         .warnings(false)
+        .cargo_metadata(false)
         .define("NDEBUG", None)
         .define("HAVE_RUSAGE", None)
         .include(bitwuzla.join("include"))
         .include(&sources)
         .include(sources.join("lib"))
         .include(cadical.join("src"))
-        .include(&out)
+        .include(out)
         .files(files)
         .file("shim/cadical.cpp")
         .compile("nearmiss_bitwuzla");
-    println!("cargo:rustc-link-lib=gmp");
 }
 
 /// Every C++ file under `directory` that is not left out.

@@ -129,7 +129,11 @@ impl<'a> Build<'a> {
             return self.make_code(job, &[], &[]);
         };
         loop {
-            self.make_code(job, &frames.instrument_arguments(), &frames.code_arguments())?;
+            self.make_code(
+                job,
+                &frames.instrument_arguments(),
+                &frames.code_arguments(),
+            )?;
             if !frames.wants_another() {
                 return Ok(());
             }

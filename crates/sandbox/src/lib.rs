@@ -20,6 +20,8 @@
 //! nothing. [`Sandbox::none`] is the user's own word: limits on time and output only.
 
 mod capture;
+mod fork_server;
+mod forks;
 mod ground;
 mod init;
 mod landlock;
@@ -45,6 +47,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use fork_server::ForkServer;
 pub use launcher::enter;
 pub use spec::{
     Ended, Exceeded, Limits, Nature, Outcome, Replacement, Spec, Stdin, Thing, Unavailable,
@@ -143,6 +146,23 @@ impl Sandbox {
         } else {
             plain::run(spec)
         }
+    }
+
+    /// Starts a program that is forked for every run, past its constructors. Why that cannot be done is
+    /// an error: then each run needs a process of its own.
+    pub fn fork_server(&self, spec: &Spec) -> Result<ForkServer, SandboxError> {
+        if !self.confines() {
+            return Err(SandboxError::Start("there is no sandbox".into()));
+        }
+        if let Some(path) = hidden(spec) {
+            return Err(SandboxError::Hidden(path.clone()));
+        }
+        let idle = self.idle().pop();
+        let server = match idle {
+            Some(server) => server,
+            None => Server::start(&self.launcher)?,
+        };
+        ForkServer::start(server, spec.clone(), self.idle.clone())
     }
 
     /// Makes a sandbox and leaves it. Says which second lines of defence the kernel lacks, or why

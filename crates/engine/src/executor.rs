@@ -135,7 +135,8 @@ impl ForkedRun for RecordedRun<'_> {
     }
 
     fn equip(&self, spec: &mut Spec, directory: &Path) {
-        spec.environment.push((names::RECORD.into(), directory.into()));
+        spec.environment
+            .push((names::RECORD.into(), directory.into()));
         spec.writable.push(directory.into());
     }
 
@@ -155,7 +156,10 @@ impl ForkedRun for RecordedRun<'_> {
             || one.ended == other.ended
                 && one.exceeded == other.exceeded
                 && events.len() == others.len()
-                && events.iter().zip(others).all(|(one, other)| same(one, other))
+                && events
+                    .iter()
+                    .zip(others)
+                    .all(|(one, other)| same(one, other))
     }
 }
 

@@ -86,7 +86,7 @@ impl ForkServers {
         spec: &Spec,
         run: &R,
     ) -> Result<R::Result, R::Error> {
-        if !sandbox.confines() || !spec.fits_fork_server() {
+        if !sandbox.forks() || !spec.fits_fork_server() {
             return run.alone();
         }
         let mut known = self.known.borrow_mut();

@@ -59,8 +59,7 @@ pub unsafe extern "C" fn __nm_forks_begin(argc: i32, argv: *const *mut u8, stdin
         if let Some(Some(kept)) = kept {
             runtime.trace.put_back(kept);
         }
-        runtime.options.stdin =
-            (stdin_size != nearmiss_abi::forks::UNKNOWN).then_some(stdin_size);
+        runtime.options.stdin = (stdin_size != nearmiss_abi::forks::UNKNOWN).then_some(stdin_size);
         // SAFETY: as promised by the caller.
         unsafe { runtime.take_arguments(argc, argv) };
         runtime.open_stdin();

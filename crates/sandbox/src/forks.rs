@@ -190,8 +190,8 @@ impl Forks {
 
     /// Whether the last run left nothing; what of its processes is left is ended.
     fn is_clean(&mut self) -> io::Result<bool> {
-        let are_ended = self.numbers.are_used(self.spec.process, self.program)?
-            || self.end_others();
+        let are_ended =
+            self.numbers.are_used(self.spec.process, self.program)? || self.end_others();
         Ok(are_ended && self.remains.are_none() && self.remains.entries()? == self.before)
     }
 
@@ -206,7 +206,9 @@ impl Forks {
                 return true;
             }
             for other in others {
-                let number = other.file_name().and_then(|name| name.to_str()?.parse().ok());
+                let number = other
+                    .file_name()
+                    .and_then(|name| name.to_str()?.parse().ok());
                 number.into_iter().for_each(sys::kill);
             }
             std::thread::sleep(Duration::from_millis(1));
@@ -323,9 +325,8 @@ impl Remains {
     /// Whether there is nothing but files.
     fn are_none(&self) -> bool {
         let is_empty = |list: &File| text_of(list).is_ok_and(|text| text.lines().count() <= 1);
-        let is_bare = |path: PathBuf| {
-            fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none())
-        };
+        let is_bare =
+            |path: PathBuf| fs::read_dir(path).is_ok_and(|mut entries| entries.next().is_none());
         self.lists.iter().all(is_empty)
             && is_bare("/dev/shm".into())
             && self.queues.iter().all(|queues| is_bare(opened(queues)))

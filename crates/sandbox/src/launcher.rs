@@ -6,8 +6,8 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
-use crate::ground::Ground;
 use crate::forks::Forks;
+use crate::ground::Ground;
 use crate::init::{self, Init, OpenStdin};
 use crate::refusal::{Needs, Refusal};
 use crate::server::{DONE, FORKED, INIT_WAS_KILLED};

@@ -92,12 +92,7 @@ fn is_needed(spec: &Spec, directory: &Path) -> bool {
 /// Overlays for all places. The working directory must have one; where the kernel cannot overlay
 /// a scratch directory (it holds mounts that are not ours), an empty one will do; others then
 /// stay read-only.
-fn mount_overlays(
-    spec: &Spec,
-    stage: &Stage,
-    users: Users,
-    run: &Path,
-) -> Result<View, Refusal> {
+fn mount_overlays(spec: &Spec, stage: &Stage, users: Users, run: &Path) -> Result<View, Refusal> {
     let working_directory = world::nearest_directory(&spec.directory);
     let lowers = overlay::lowers(&stage.places)?;
     let (mut writable, mut layers) = (Vec::new(), Vec::new());

@@ -36,7 +36,14 @@ pub fn detached(kind: &str) -> io::Result<OwnedFd> {
         let context = owned(libc::syscall(libc::SYS_fsopen, kind.as_ptr(), CLOEXEC))?;
         let fd = context.as_raw_fd();
         let create = FSCONFIG_CMD_CREATE;
-        check(libc::syscall(libc::SYS_fsconfig, fd, create, nothing, nothing, 0))?;
+        check(libc::syscall(
+            libc::SYS_fsconfig,
+            fd,
+            create,
+            nothing,
+            nothing,
+            0,
+        ))?;
         owned(libc::syscall(libc::SYS_fsmount, fd, CLOEXEC, 0))
     }
 }

@@ -150,7 +150,11 @@ pub fn send_message(socket: &OwnedFd, bytes: &[u8], descriptors: &[RawFd]) -> io
         iov_len: bytes.len(),
     };
     let mut message = message(&mut bytes, &mut passed);
-    message.msg_controllen = if descriptors.is_empty() { 0 } else { length.next_multiple_of(8) };
+    message.msg_controllen = if descriptors.is_empty() {
+        0
+    } else {
+        length.next_multiple_of(8)
+    };
     let flags = libc::MSG_NOSIGNAL;
     // SAFETY: all that the message points to outlives the call, which writes to none of it.
     check(unsafe { libc::sendmsg(socket.as_raw_fd(), &message, flags) } as i64).map(drop)
@@ -228,7 +232,14 @@ pub fn limit_time_of(pid: libc::pid_t, seconds: u64) {
         rlim_max: seconds,
     };
     // SAFETY: the limit outlives the call, and no old one is asked for.
-    unsafe { libc::prlimit(pid, libc::RLIMIT_CPU, &raw const limit, std::ptr::null_mut()) };
+    unsafe {
+        libc::prlimit(
+            pid,
+            libc::RLIMIT_CPU,
+            &raw const limit,
+            std::ptr::null_mut(),
+        )
+    };
 }
 
 /// Closes all descriptors but the standard ones and this.

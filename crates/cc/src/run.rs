@@ -305,6 +305,10 @@ impl<'a> Build<'a> {
         if !link.is_static {
             words.push("-Wl,--export-dynamic-symbol=__nm_*".to_string());
         }
+        if !link.shared {
+            // The engine may have the program stop before `main` (`libc/main.c`).
+            words.push("-Wl,--wrap=main".to_string());
+        }
         words.push("-Wl,--start-group".to_string());
         words.extend(
             archives

@@ -16,6 +16,8 @@ use nearmiss_trace::Channel;
 use nearmiss_campaign::capsule::Capsule;
 use nearmiss_campaign::store::write_atomically;
 
+use crate::growth::LongerInput;
+
 /// The longest content that is reported itself and not by a file.
 const INLINE: usize = 256;
 
@@ -55,6 +57,24 @@ pub fn write(
         capsule.named = Some(path);
     }
     capsule.write(directory)?;
+    Ok(capsule)
+}
+
+/// The same with arguments put in.
+pub fn write_longer(
+    recorded: &Capsule,
+    channels: &[Channel],
+    input: &LongerInput,
+    directory: &Path,
+) -> io::Result<Capsule> {
+    fs::create_dir_all(directory)?;
+    let mut capsule = write(recorded, channels, &input.contents, directory)?;
+    if let Some((before, more)) = &input.arguments {
+        capsule
+            .arguments
+            .splice(before..before, more.iter().cloned());
+        capsule.write(directory)?;
+    }
     Ok(capsule)
 }
 

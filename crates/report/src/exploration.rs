@@ -121,8 +121,14 @@ fn distances(exploration: &Exploration) -> String {
         row(one.distance.to_string(), done, one)
     };
     let deeper = exploration.deeper.iter();
+    let growth = exploration.growth.iter().map(|growth| {
+        let all = growth.row.finished + growth.row.unfinished;
+        let done = format!("{} of {all}", growth.row.finished);
+        row("longer".into(), done, &growth.row)
+    });
     let rows: Vec<Vec<String>> = (exploration.distances.iter())
         .map(at_distance)
+        .chain(growth)
         .chain(deeper.map(|one| row("deeper".into(), "-".into(), one)))
         .collect();
     table(&columns, &rows, "  ")

@@ -22,6 +22,7 @@ pub fn block(exploration: &Exploration, around: Around) -> String {
     // Writing into a string does not fail.
     let _ = write_extent(&mut text, exploration, around);
     let _ = write_runs(&mut text, exploration);
+    let _ = write_growth(&mut text, exploration);
     // One distance alone is what has just been said.
     if around == Around::Suite && exploration.distances.len() > 1 {
         text += &distances(exploration);
@@ -86,6 +87,27 @@ fn write_runs(text: &mut String, exploration: &Exploration) -> fmt::Result {
         write_counts(text, &[(infeasible, "cannot"), (unknown, "not known")])?;
     }
     Ok(())
+}
+
+/// What was tried beyond the shape of the tests' inputs.
+fn write_growth(text: &mut String, exploration: &Exploration) -> fmt::Result {
+    let Some(growth) = &exploration.growth else {
+        return Ok(());
+    };
+    let runs = counted(growth.row.runs, "run");
+    write!(text, "  Inputs of other shapes: {runs}")?;
+    if growth.parts > 0 {
+        let parts = counted(growth.parts, "part");
+        write!(
+            text,
+            ", {parts} of the input repeated up to {} times",
+            growth.most
+        )?;
+    }
+    match growth.row.unfinished {
+        0 => writeln!(text, "."),
+        _ => writeln!(text, "; not all that may grow was tried."),
+    }
 }
 
 fn write_counts(text: &mut String, counts: &[(&u64, &str)]) -> fmt::Result {

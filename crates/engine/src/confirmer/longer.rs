@@ -7,7 +7,7 @@ use std::os::unix::ffi::OsStrExt;
 use super::Confirmer;
 use crate::defects::Found;
 use crate::error::EngineError;
-use crate::growth::{Growing, LongerInput};
+use crate::growth::{Growing, ShapedInput};
 use crate::inputs;
 
 /// How far a longer input is from the test's own path.
@@ -35,7 +35,7 @@ impl Confirmer<'_> {
         let (recorded, channels) = (self.case.capsule, &self.case.path.channels);
         let longer = growing.grown(channels, &recorded.arguments, turns);
         let directory = shared.new_directory();
-        let written = inputs::write_longer(recorded, channels, &longer, &directory);
+        let written = inputs::write_shaped(recorded, channels, &longer, &directory);
         let capsule = written.map_err(|error| shared.campaign.failed(error))?;
         let trials = &self.trials;
         let said = trials
@@ -76,12 +76,12 @@ impl Confirmer<'_> {
 }
 
 /// Arguments that were put in, as changes.
-fn new_arguments(longer: &LongerInput) -> Vec<Change> {
-    let (before, arguments) = longer.arguments.clone().unwrap_or_default();
+fn new_arguments(longer: &ShapedInput) -> Vec<Change> {
+    let (range, arguments) = longer.arguments.clone().unwrap_or_default();
     let numbered = arguments.iter().enumerate();
     numbered
         .map(|(number, argument)| Change {
-            channel: format!("argv[{}]", before + number),
+            channel: format!("argv[{}]", range.start + number),
             offset: 0,
             from: Vec::new(),
             to: argument.as_bytes().to_vec(),

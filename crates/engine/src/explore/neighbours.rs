@@ -291,7 +291,7 @@ impl Work<'_, '_> {
 
     /// Makes the runs that are pending at a divergence point, and those that follow from them.
     /// Says whether all could be made.
-    fn run_all(
+    pub(super) fn run_all(
         &self,
         seed: &mut Seed,
         context: &Context,

@@ -17,11 +17,14 @@
 //! | [`segments`] | what one turn of a loop consumes |
 //! | [`counts`] | numbers in the input that say how many turns there are |
 //! | [`trial`] | which k are tried, and the least that fails |
+//! | [`numbers`], [`rewrite`] | numbers in text as values, whatever their digits |
 //!
 //! Everything here is a guess: `explore::grow` runs it, and the twin decides.
 
 pub mod counts;
 mod looks;
+pub mod numbers;
+mod rewrite;
 mod segments;
 pub mod trial;
 
@@ -41,6 +44,8 @@ const MAX_STRING: usize = 100_000;
 const MAX_CONTENT: usize = 1 << 18;
 /// Most things that are tried to grow for one test.
 const MAX_GROWING: usize = 64;
+/// Most shapes with one turn more, and most with fewer, whose paths are explored.
+const MAX_NEXT: usize = 16;
 /// Most kinds of arguments that are repeated.
 const MAX_ARGUMENTS: usize = 6;
 
@@ -60,6 +65,13 @@ impl Segment {
         self.end - self.start
     }
 
+    /// The input without it.
+    fn removed(&self, channels: &[Channel]) -> ShapedInput {
+        let mut input = ShapedInput::of(channels);
+        input.contents[self.channel].drain(self.start..self.end);
+        input
+    }
+
     fn overlaps(&self, other: &Segment) -> bool {
         self.channel == other.channel && self.start < other.end && other.start < self.end
     }
@@ -74,13 +86,23 @@ pub enum Growing {
     Arguments(Range<usize>),
 }
 
-/// An input in which something was repeated.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LongerInput {
+/// An input of another shape than the test's.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct ShapedInput {
     /// What each channel holds.
     pub contents: Vec<Vec<u8>>,
-    /// Arguments that are put in, and before which.
-    pub arguments: Option<(usize, Vec<OsString>)>,
+    /// Places of the command line, and the arguments that take them.
+    pub arguments: Option<(Range<usize>, Vec<OsString>)>,
+}
+
+impl ShapedInput {
+    /// The test's own input.
+    pub fn of(channels: &[Channel]) -> ShapedInput {
+        ShapedInput {
+            contents: channels.iter().map(|one| one.content.clone()).collect(),
+            arguments: None,
+        }
+    }
 }
 
 impl Growing {
@@ -118,9 +140,9 @@ impl Growing {
     }
 
     /// The test's input with so many turns more.
-    pub fn grown(&self, channels: &[Channel], arguments: &[OsString], turns: u64) -> LongerInput {
+    pub fn grown(&self, channels: &[Channel], arguments: &[OsString], turns: u64) -> ShapedInput {
         let turns = turns as usize;
-        let mut contents: Vec<Vec<u8>> = channels.iter().map(|one| one.content.clone()).collect();
+        let mut input = ShapedInput::of(channels);
         match self {
             Growing::Segments(segments, count) => {
                 let mut splices: Vec<(usize, Range<usize>, Vec<u8>)> = segments
@@ -134,35 +156,63 @@ impl Growing {
                 // From the last to the first, so that places stay valid.
                 splices.sort_by_key(|(_, range, _)| std::cmp::Reverse(range.start));
                 for (channel, range, bytes) in splices {
-                    contents[channel].splice(range, bytes);
-                }
-                LongerInput {
-                    contents,
-                    arguments: None,
+                    input.contents[channel].splice(range, bytes);
                 }
             }
             Growing::Arguments(range) => {
                 let repeated = vec![&arguments[range.clone()]; turns].concat();
-                LongerInput {
-                    contents,
-                    arguments: Some((range.end, repeated)),
-                }
+                input.arguments = Some((range.end..range.end, repeated));
             }
+        }
+        input
+    }
+
+    /// The input without arguments that may be repeated.
+    fn removed(&self, channels: &[Channel]) -> Option<ShapedInput> {
+        match self {
+            Growing::Segments(..) => None,
+            Growing::Arguments(range) => Some(ShapedInput {
+                arguments: Some((range.clone(), Vec::new())),
+                ..ShapedInput::of(channels)
+            }),
         }
     }
 }
 
-/// What may grow in a test's input, by its path: what is likely first.
-pub fn growing(
+/// What may grow in a test's input, by its path, and the shapes next to its own.
+#[derive(Clone, Debug, Default)]
+pub struct Shapes {
+    /// What may grow: what is likely first.
+    pub growing: Vec<Growing>,
+    /// Inputs with one turn more, one less, or none.
+    pub next: Vec<ShapedInput>,
+}
+
+impl Shapes {
+    /// Those of a test with this path and these arguments.
+    pub fn of(path: &RecordedPath, terms: &Terms, sites: &Sites, arguments: &[OsString]) -> Shapes {
+        let looks = looks::of_path(path, terms);
+        let growing = growing(path, &looks, sites, arguments);
+        let channels = &path.channels;
+        let more = growing.iter().take(MAX_NEXT);
+        let mut next: Vec<ShapedInput> = more.map(|it| it.grown(channels, arguments, 1)).collect();
+        let fewer = segments::removable(&looks, channels);
+        next.extend(fewer.iter().take(MAX_NEXT).map(|it| it.removed(channels)));
+        let arguments = repeated_arguments(path, arguments);
+        next.extend(arguments.iter().filter_map(|it| it.removed(channels)));
+        Shapes { growing, next }
+    }
+}
+
+fn growing(
     path: &RecordedPath,
-    terms: &Terms,
+    looks: &looks::Looks,
     sites: &Sites,
     arguments: &[OsString],
 ) -> Vec<Growing> {
-    let looks = looks::of_path(path, terms);
-    let segments = segments::of_looks(&looks, &path.channels);
+    let segments = segments::of_looks(looks, &path.channels);
     let mut all = repeated_arguments(path, arguments);
-    all.extend(counts::counted(&looks, sites, &path.channels, &segments));
+    all.extend(counts::counted(looks, sites, &path.channels, &segments));
     all.extend(brackets(&segments, &path.channels));
     let alone = segments.into_iter();
     all.extend(alone.map(|segment| Growing::Segments(vec![segment], None)));

@@ -32,7 +32,8 @@ pub fn of_looks(looks: &Looks, channels: &[Channel]) -> Vec<Segment> {
             turns.extend(delimited(&pass));
             turns.extend(strides(&pass));
         }
-        for (start, end) in few(runs).into_iter().chain(few(turns)) {
+        let bytes = few(runs).into_iter().map(|(_, end)| (end - 1, end));
+        for (start, end) in bytes.chain(few(turns)) {
             let segment = Segment {
                 channel: *channel,
                 start,
@@ -40,6 +41,29 @@ pub fn of_looks(looks: &Looks, channels: &[Channel]) -> Vec<Segment> {
             };
             found.add(segment, channels);
         }
+    }
+    found.segments
+}
+
+/// The parts of a test's input without which it has one turn less, or none: words, lines, digits.
+pub fn removable(looks: &Looks, channels: &[Channel]) -> Vec<Segment> {
+    let mut found = Found::default();
+    for ((_, channel), looks) in looks {
+        let runs = passes(looks)
+            .iter()
+            .flat_map(|pass| byte_runs(pass))
+            .collect();
+        for (start, end) in few(runs) {
+            let segment = Segment {
+                channel: *channel,
+                start,
+                end,
+            };
+            found.add(segment, channels);
+        }
+    }
+    for segment in lines(channels) {
+        found.add(segment, channels);
     }
     found.segments
 }
@@ -90,15 +114,16 @@ fn few(found: Vec<(u64, usize, usize)>) -> Vec<(usize, usize)> {
     chosen
 }
 
-/// The last byte of each run of neighbouring bytes at which the site went one way.
+/// Runs of neighbouring bytes at which the site went one way.
 fn byte_runs(pass: &[Look]) -> Vec<(u64, usize, usize)> {
     let mut runs = Vec::new();
-    for (number, look) in pass.iter().enumerate() {
-        let goes_on = pass
-            .get(number + 1)
-            .is_some_and(|next| next.start == look.start + 1 && next.choice == look.choice);
-        if !goes_on && look.end == look.start + 1 {
-            runs.push((look.choice, look.start, look.end));
+    let is_run = |one: &Look, next: &Look| {
+        next.start == one.start + 1 && next.choice == one.choice && one.end == next.start
+    };
+    for run in pass.chunk_by(is_run) {
+        let (first, last) = (run[0], run[run.len() - 1]);
+        if last.end == last.start + 1 {
+            runs.push((first.choice, first.start, last.end));
         }
     }
     runs

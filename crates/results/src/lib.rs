@@ -14,10 +14,10 @@ mod names;
 mod summary;
 
 pub use campaign::{
-    DistanceFigures, EndReason, Exploration, Missed, ProgramFigures, Sample, Skipped, Suite,
-    TestFigures,
+    DistanceFigures, EndReason, Exploration, GrowthFigures, Missed, ProgramFigures, Sample,
+    Skipped, Suite, TestFigures,
 };
-pub use finding::{Change, Finding, Frame, Input, Lead, Resized, Status, Test};
+pub use finding::{Change, Finding, Frame, Input, Lead, Repeated, Resized, Status, Test};
 pub use function::{
     Coverage, Covered, FunctionReport, Infeasible, PathFigures, PathTest, Step, Uncovered,
     Undefined, Verdict,

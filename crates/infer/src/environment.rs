@@ -138,12 +138,31 @@ impl Environment {
             }
         }
         environment.set_ranges(wishes)?;
-        let rules = environment.rules();
-        for rule in &rules {
-            let condition = environment.condition(rule)?;
-            environment.consistency.push(condition);
-        }
+        environment.settle()?;
         Ok(environment)
+    }
+
+    /// More values of a number count; false if none of them is new.
+    pub fn allow(&mut self, variable: usize, values: &[i64]) -> Result<bool, InferError> {
+        let quantity = &mut self.quantities[variable];
+        let known = quantity.others.len();
+        let (low, high) = quantity.range;
+        let is_new = |value: &&i64| !(low..=high).contains(*value);
+        quantity.others.extend(values.iter().filter(is_new));
+        quantity.others.sort_unstable();
+        quantity.others.dedup();
+        let has_more = quantity.others.len() > known;
+        self.settle()?;
+        Ok(has_more)
+    }
+
+    /// Says anew what is consistent.
+    fn settle(&mut self) -> Result<(), InferError> {
+        let rules = self.rules();
+        let conditions: Result<Vec<Condition>, InferError> =
+            rules.iter().map(|rule| self.condition(rule)).collect();
+        self.consistency = conditions?;
+        Ok(())
     }
 
     /// The variable of a term.

@@ -46,6 +46,9 @@ const POOLS: [&[u8]; 8] = [
     b"\x01\x7f\x80\xff",
 ];
 
+/// One byte for each block that no other block has.
+const APART: [u8; 6] = *b"p7q8r9";
+
 /// A test of a valuation.
 pub fn test(
     environment: &Environment,
@@ -64,8 +67,9 @@ pub fn test(
             pool.push(*number as u8);
         }
     }
-    // Blocks that begin alike are equal as far as both go.
+    // Blocks that begin alike are equal as far as both go; blocks that have no byte in common are as far apart as can be.
     let common: Option<u64> = random.once_in(2).then(|| random.number());
+    let apart = common.is_none() && random.once_in(2);
     let mut blocks = Vec::with_capacity(environment.blocks.len());
     for (index, block) in environment.blocks.iter().enumerate() {
         let address = values[block.address];
@@ -77,8 +81,10 @@ pub fn test(
         let size = block.of.size as usize;
         let before = block.before.map_or(0, |before| values[before]) as usize * size;
         let mut own = Random::new(common.unwrap_or_else(|| random.number()));
+        let alone = [APART[index % APART.len()]];
+        let pool = if apart { &alone } else { pool.as_slice() };
         let content = match given {
-            Given::Own => content(block, values, &pool, fuzzing, &mut own),
+            Given::Own => content(block, values, pool, fuzzing, &mut own),
             _ => Vec::new(),
         };
         let mut whole = vec![b'b'; if given == Given::Own { before } else { 0 }];

@@ -20,6 +20,7 @@
 //! | `table`, `tree`, `shorten` | learning |
 //! | `separate` | linear predicates |
 //! | `study` | all of it, in rounds |
+//! | `told`, `tidy` | the report |
 //! | `compare` | a formula against another: exact, safe, permissive |
 //! | `evidence` | a test on each side of each part of a formula |
 
@@ -37,6 +38,8 @@ mod shorten;
 mod study;
 mod subject;
 mod table;
+mod tidy;
+mod told;
 mod tree;
 mod valuations;
 

@@ -42,12 +42,27 @@ impl Feature {
 /// A sum of features with coefficients.
 type Sum = Vec<(i64, Feature)>;
 
-/// The sum that separates most assignments: as a predicate that holds for safe ones. `None` if none separates one.
-pub fn separate(environment: &Environment, mixed: &[Mixed]) -> Option<Formula> {
+/// What separates tests.
+#[derive(Clone, Debug)]
+pub struct Separation {
+    /// A predicate that holds for safe ones.
+    pub formula: Formula,
+    /// Of a comparison of one variable with a number: the variable, and the values between the last safe and the first
+    /// failing one, which are to be tried before the number is believed.
+    pub gap: Option<(usize, Vec<i64>)>,
+}
+
+/// The sum that separates most assignments. `None` if none separates enough of them.
+///
+/// A sum that separates only few of them has found a pattern in the tests, not in the function.
+pub fn separate(environment: &Environment, mixed: &[Mixed]) -> Option<Separation> {
     let features = features(environment);
+    let telling = |tests: &&Mixed| tests.safe.len() > 1 && tests.failing.len() > 1;
+    let least = mixed.iter().filter(telling).count().div_ceil(4).max(1);
     let mut best: Option<(usize, (usize, i64), Sum, i64)> = None;
     for sum in sums(&features) {
-        let Some((count, threshold)) = separated(&sum, mixed) else {
+        let Some((count, threshold)) = separated(&sum, mixed).filter(|(count, _)| *count >= least)
+        else {
             continue;
         };
         let weight: i64 = sum.iter().map(|(coefficient, _)| coefficient.abs()).sum();
@@ -59,7 +74,42 @@ pub fn separate(environment: &Environment, mixed: &[Mixed]) -> Option<Formula> {
             best = Some((count, size, sum, threshold));
         }
     }
-    best.map(|(_, _, sum, threshold)| predicate(environment, &sum, threshold))
+    best.map(|(_, _, sum, threshold)| Separation {
+        formula: predicate(environment, &sum, threshold),
+        gap: gap(&sum, threshold, mixed),
+    })
+}
+
+/// Values of a single variable on which the threshold could as well lie.
+fn gap(sum: &Sum, threshold: i64, mixed: &[Mixed]) -> Option<(usize, Vec<i64>)> {
+    let [(sign, Feature::Variable(variable))] = sum[..] else {
+        return None;
+    };
+    let intervals = mixed.iter().filter_map(|tests| interval(sum, tests));
+    let around = intervals.filter(|(low, high)| (*low..=*high).contains(&threshold));
+    let (low, high) = around.reduce(|(a, b), (c, d)| (a.max(c), b.min(d)))?;
+    let all: Vec<i64> = (low + 1..=high).collect();
+    let step = all.len().div_ceil(GAP_VALUES).max(1);
+    let tried: Vec<i64> = all
+        .into_iter()
+        .step_by(step)
+        .map(|value| sign * value)
+        .collect();
+    (!tried.is_empty()).then_some((variable, tried))
+}
+
+/// So many values of a gap are tried at once.
+const GAP_VALUES: usize = 16;
+
+/// The thresholds that separate the tests of an assignment.
+fn interval(sum: &Sum, tests: &Mixed) -> Option<(i64, i64)> {
+    let highest = tests.safe.iter().map(|values| value(sum, values)).max()?;
+    let lowest = tests
+        .failing
+        .iter()
+        .map(|values| value(sum, values))
+        .min()?;
+    (highest < lowest).then_some((highest, lowest - 1))
 }
 
 fn features(environment: &Environment) -> Vec<Feature> {
@@ -97,9 +147,7 @@ fn sums(features: &[Feature]) -> Vec<Sum> {
                 for coefficient in [1i64, -1, 2, -2] {
                     // Three features with two doubled ones are too far from what programs do.
                     let doubled = sum.iter().filter(|(c, _)| c.abs() == 2).count();
-                    if size == 1 && coefficient.abs() == 2
-                        || size > 1 && doubled > 0 && coefficient.abs() == 2
-                    {
+                    if doubled > 0 && coefficient.abs() == 2 {
                         continue;
                     }
                     let mut longer = sum.clone();
@@ -108,7 +156,8 @@ fn sums(features: &[Feature]) -> Vec<Sum> {
                 }
             }
         }
-        all.extend(next.iter().cloned());
+        let is_plain = |sum: &&Sum| sum.len() > 1 || sum[0].0.abs() == 1;
+        all.extend(next.iter().filter(is_plain).cloned());
         sizes.push(next);
     }
     all
@@ -122,18 +171,8 @@ fn value(sum: &Sum, values: &[i64]) -> i64 {
 
 /// How many assignments the sum separates, and the threshold that does: safe ones are not above it.
 fn separated(sum: &Sum, mixed: &[Mixed]) -> Option<(usize, i64)> {
-    let mut intervals: Vec<(i64, i64)> = Vec::new();
-    for tests in mixed {
-        let highest = tests.safe.iter().map(|values| value(sum, values)).max()?;
-        let lowest = tests
-            .failing
-            .iter()
-            .map(|values| value(sum, values))
-            .min()?;
-        if highest < lowest {
-            intervals.push((highest, lowest - 1));
-        }
-    }
+    let intervals = mixed.iter().filter_map(|tests| interval(sum, tests));
+    let intervals: Vec<(i64, i64)> = intervals.collect();
     let candidates = intervals
         .iter()
         .flat_map(|(low, high)| [*low, *high, 0, -1]);

@@ -5,16 +5,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
-use nearmiss_contracts::print::{Dialect, text};
-use nearmiss_contracts::{Attribute, Comparison, Contract, Formula, code, file};
+use nearmiss_contracts::Formula;
 use nearmiss_harness::Prototype;
-use nearmiss_results::{PreconditionConflict, PreconditionReport, VERSION};
+use nearmiss_results::PreconditionReport;
 
 use crate::assign::{self, Feasible, Reach, assignment};
 use crate::condition::Condition;
-use crate::environment::{Environment, MAX_BOUNDS};
-use crate::evidence::{describe, evidence};
-use crate::inputs::{self, Fuzzing, TestCase};
+use crate::environment::Environment;
+use crate::inputs::{self, TestCase};
 use crate::predicates::predicates;
 use crate::random::Random;
 use crate::runner::{Failure, Group, Runner};
@@ -71,7 +69,7 @@ const MORE_VALUATIONS: usize = 60;
 /// Tests of an assignment in the first pass.
 const FIRST_TESTS: usize = 96;
 /// Rounds in which predicates are added.
-const ROUNDS: usize = 6;
+const ROUNDS: usize = 9;
 /// Tests that are in memory at the same time.
 const BATCH: usize = 60_000;
 /// Most tests of one pass over safe assignments.
@@ -79,16 +77,17 @@ const MAX_TESTS: usize = 2_000_000;
 /// Formulas that are compared with the shortest where not all assignments are known.
 const RIVALS: usize = 40;
 
-struct Study<'a> {
-    config: &'a InferConfig,
+/// What is known of one function.
+pub struct Study<'a> {
+    pub(crate) config: &'a InferConfig,
     progress: &'a Progress,
-    environment: Environment,
-    predicates: Vec<Condition>,
+    pub(crate) environment: Environment,
+    pub(crate) predicates: Vec<Condition>,
     runner: Runner,
     random: Random,
-    points: Points,
-    found: Vec<Formula>,
-    tests: u64,
+    pub(crate) points: Points,
+    pub(crate) found: Vec<Formula>,
+    pub(crate) tests: u64,
     deadline: Instant,
 }
 
@@ -135,7 +134,7 @@ pub fn infer(
 }
 
 impl Study<'_> {
-    fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         Instant::now() >= self.deadline || self.config.stop.load(Ordering::Relaxed)
     }
 
@@ -157,9 +156,15 @@ impl Study<'_> {
             }
             let mixed = self.mixed(&feasible)?;
             let suggested = separate::separate(&self.environment, &mixed);
-            let Some(formula) = suggested.filter(|formula| self.is_new(formula)) else {
+            let Some(separation) = suggested.filter(|found| self.is_new(&found.formula)) else {
                 return Ok(feasible);
             };
+            if let Some((variable, values)) = separation.gap
+                && self.environment.allow(variable, &values)?
+            {
+                continue;
+            }
+            let formula = separation.formula;
             self.predicates.push(self.environment.condition(&formula)?);
             self.found.push(formula);
         }
@@ -223,11 +228,11 @@ impl Study<'_> {
         self.test_rows(&safe, self.config.tests.min(most))
     }
 
-    fn has_failed(&self, valuations: &[Valuation]) -> bool {
+    pub(crate) fn has_failed(&self, valuations: &[Valuation]) -> bool {
         valuations.iter().any(|values| self.failed(values))
     }
 
-    fn failed(&self, values: &Valuation) -> bool {
+    pub(crate) fn failed(&self, values: &Valuation) -> bool {
         self.points
             .get(values)
             .is_some_and(|point| point.failure.is_some())
@@ -336,7 +341,7 @@ impl Study<'_> {
         Ok(mixed.collect())
     }
 
-    fn is_mixed(&self, valuations: &[Valuation]) -> bool {
+    pub(crate) fn is_mixed(&self, valuations: &[Valuation]) -> bool {
         let failed = valuations
             .iter()
             .filter(|values| self.failed(values))
@@ -399,221 +404,5 @@ impl Study<'_> {
                 return Ok((best, feasible));
             }
         }
-    }
-
-    fn report(
-        &self,
-        prototype: &Prototype,
-        cover: &Cover,
-        feasible: &Feasible,
-    ) -> Result<PreconditionReport, InferError> {
-        let formula = tidy(&cover.formula(&self.predicates));
-        let conflicts = self.conflicts(feasible);
-        let safe = feasible
-            .rows
-            .values()
-            .filter(|valuations| !self.has_failed(valuations))
-            .count();
-        let parameters: Vec<String> = prototype.parameters.iter().map(declared).collect();
-        let signature = code::Signature {
-            function: prototype.function.clone(),
-            parameters,
-        };
-        let mut report = PreconditionReport {
-            version: VERSION,
-            function: prototype.function.clone(),
-            file: self.config.subject.name(),
-            prototype: prototype.declaration.clone(),
-            formula: formula.to_string(),
-            c: code::function(&signature, &formula),
-            asserts: code::asserts(&signature, &formula),
-            acsl: code::acsl(&formula),
-            require: Some(text(&formula, Dialect::Require)),
-            complete: feasible.complete && !self.config.stop.load(Ordering::Relaxed),
-            largest: MAX_BOUNDS,
-            fuzzing: match self.config.fuzzing {
-                Fuzzing::Smart => "smart".into(),
-                Fuzzing::Naive => "naive".into(),
-            },
-            predicates: self.predicates.len(),
-            found: self.found.iter().map(Formula::to_string).collect(),
-            assignments: feasible.rows.len(),
-            safe,
-            proposed: feasible.proposed,
-            tests: self.tests,
-            conflict_count: conflicts.len(),
-            conflicts: conflicts.into_iter().take(5).collect(),
-            evidence: evidence(&self.environment, &formula, &self.points)?,
-            notes: self.notes(safe, feasible),
-            ..PreconditionReport::default()
-        };
-        report.contract = self.contract(prototype, &formula, &report);
-        Ok(report)
-    }
-
-    fn contract(
-        &self,
-        prototype: &Prototype,
-        formula: &Formula,
-        report: &PreconditionReport,
-    ) -> String {
-        let extent = if report.complete {
-            "complete"
-        } else {
-            "sampled"
-        };
-        let contract = Contract {
-            function: prototype.function.clone(),
-            parameters: prototype
-                .parameters
-                .iter()
-                .map(|p| p.name.clone())
-                .collect(),
-            from: format!(
-                "infer {}: {extent}, {} assignments, {} tests",
-                report.file, report.assignments, report.tests
-            ),
-            requires: formula.conjuncts().into_iter().cloned().collect(),
-        };
-        file::write(&[contract])
-    }
-
-    /// Assignments of which some valuations fail and others do not.
-    fn conflicts(&self, feasible: &Feasible) -> Vec<PreconditionConflict> {
-        let mixed = feasible
-            .rows
-            .values()
-            .filter(|valuations| self.is_mixed(valuations));
-        let conflict = |valuations: &Vec<Valuation>| {
-            let failing = valuations
-                .iter()
-                .find_map(|values| self.points.get(values)?.failure.as_ref())?;
-            let passing = valuations.iter().filter(|values| !self.failed(values));
-            let passing = passing.filter_map(|values| self.points.get(values));
-            // Few tests say little: contents may decide.
-            let passing = passing
-                .filter(|point| point.tests >= 64)
-                .max_by_key(|point| point.tests)?;
-            Some(PreconditionConflict {
-                fails: describe(&self.environment, &failing.0),
-                how: failing.1.words(&self.environment),
-                passes: describe(&self.environment, &passing.sample),
-            })
-        };
-        mixed.filter_map(conflict).collect()
-    }
-
-    /// What limits or withdraws a claim.
-    fn notes(&self, safe: usize, feasible: &Feasible) -> Vec<String> {
-        let mut notes = Vec::new();
-        if self.is_over() && !feasible.complete {
-            notes
-                .push("time was over before all assignments were tested: --time gives more".into());
-        }
-        if safe == 0 {
-            notes.push("no call was safe".into());
-        }
-        let restrict: Vec<&str> = (self.environment.blocks.iter())
-            .filter(|block| block.of.is_restrict)
-            .map(|block| block.place.as_str())
-            .collect();
-        if restrict.len() > 1 {
-            notes.push(format!(
-                "{} do not overlap: they are declared restrict",
-                restrict.join(" and ")
-            ));
-        }
-        let below = |point: &Point| {
-            point
-                .failure
-                .as_ref()
-                .is_some_and(|(_, failure)| failure.block.is_some() && failure.distance < 0)
-        };
-        if !self.config.wishes.before && self.points.values().any(below) {
-            notes.push(
-                "some calls touch bytes before a pointer: --before makes their number a variable"
-                    .into(),
-            );
-        }
-        notes
-    }
-}
-
-/// A parameter as C declares it; `restrict` means nothing to what only looks.
-fn declared(parameter: &nearmiss_harness::Declared) -> String {
-    let name = &parameter.name;
-    let spelled = parameter
-        .spelled
-        .replace("restrict", "")
-        .trim_end()
-        .to_string();
-    match spelled.find("(*)") {
-        Some(at) => format!("{}(*{name}){}", &spelled[..at], &spelled[at + 3..]),
-        None if spelled.ends_with('*') => format!("{spelled}{name}"),
-        None => format!("{spelled} {name}"),
-    }
-}
-
-/// `a <= b && b <= a` is `a == b`; what is not compared with 0 in the usual way is.
-fn tidy(formula: &Formula) -> Formula {
-    let many = |parts: &[Formula]| parts.iter().map(tidy).collect::<Vec<Formula>>();
-    match formula {
-        Formula::All(parts) => Formula::All(equalities(many(parts))),
-        Formula::Any(parts) => Formula::Any(many(parts)),
-        Formula::Compare(Comparison::NotEqual, left, right) => match (&**left, &**right) {
-            // Counts are not negative.
-            (Formula::Term(term), Formula::Number(0)) if term.attribute != Attribute::Value => {
-                Formula::Compare(
-                    Comparison::GreaterEqual,
-                    left.clone(),
-                    Box::new(Formula::Number(1)),
-                )
-            }
-            _ => formula.clone(),
-        },
-        // The larger side first, where the smaller is only compared: `bounds(p) > strlen(q)`.
-        Formula::Compare(comparison, left, right) => {
-            let turned = match comparison {
-                Comparison::Less => Comparison::Greater,
-                Comparison::LessEqual => Comparison::GreaterEqual,
-                Comparison::Greater => Comparison::Less,
-                Comparison::GreaterEqual => Comparison::LessEqual,
-                same => *same,
-            };
-            let is_bounds = |side: &Formula| matches!(side, Formula::Term(term) if term.attribute == Attribute::Bounds);
-            if is_bounds(right) && !is_bounds(left) && !matches!(**left, Formula::Number(_)) {
-                Formula::Compare(turned, right.clone(), left.clone())
-            } else {
-                formula.clone()
-            }
-        }
-        other => other.clone(),
-    }
-}
-
-fn equalities(parts: Vec<Formula>) -> Vec<Formula> {
-    let mut kept: Vec<Formula> = Vec::new();
-    for part in parts {
-        let opposite = kept.iter().position(|earlier| is_opposite(earlier, &part));
-        match (opposite, &part) {
-            (Some(index), Formula::Compare(_, left, right)) => {
-                kept[index] = Formula::Compare(Comparison::Equal, left.clone(), right.clone());
-            }
-            _ => kept.push(part),
-        }
-    }
-    kept
-}
-
-/// Whether one says `a <= b` and the other `b <= a`, or `a >= b`.
-fn is_opposite(first: &Formula, second: &Formula) -> bool {
-    let (Formula::Compare(one, a, b), Formula::Compare(other, c, d)) = (first, second) else {
-        return false;
-    };
-    use Comparison::{GreaterEqual, LessEqual};
-    match (one, other) {
-        (LessEqual, LessEqual) | (GreaterEqual, GreaterEqual) => a == d && b == c,
-        (LessEqual, GreaterEqual) | (GreaterEqual, LessEqual) => a == c && b == d,
-        _ => false,
     }
 }

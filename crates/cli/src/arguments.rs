@@ -7,11 +7,13 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod analysis;
 mod explore;
+mod reach;
 mod rules;
 mod values;
 
 pub use analysis::AnalysisArguments;
 pub use explore::{Cover, ExploreArguments, Framework, PreMode, ResultArguments};
+pub use reach::{Overflow, ReachArguments};
 use values::{percent, size, subject};
 
 /// Your tests pass. nearmiss finds the inputs right next to them that fail.
@@ -59,6 +61,9 @@ pub enum Command {
     /// Make a test for every path of one function
     #[command(after_help = explore::HELP)]
     Explore(Box<ExploreArguments>),
+    /// Find an input that comes to a place in the source, or prove that there is none
+    #[command(after_help = reach::HELP)]
+    Reach(Box<ReachArguments>),
     /// Show the findings of the last run and of explorations, or one of them
     #[command(after_help = SHOW_HELP)]
     Show {

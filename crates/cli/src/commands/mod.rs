@@ -2,6 +2,7 @@
 
 pub mod explore;
 mod kept;
+pub mod reach;
 pub mod libc;
 pub mod replay;
 pub mod run;
@@ -22,6 +23,7 @@ pub fn carry_out(command: Command) -> Result<u8, String> {
         Command::Run(arguments) => run::run(arguments),
         Command::Test(arguments) => test::test(arguments),
         Command::Explore(arguments) => explore::explore(&arguments),
+        Command::Reach(arguments) => reach::reach(*arguments),
         Command::Show {
             id,
             explored,

@@ -8,12 +8,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 mod analysis;
 mod explore;
 mod infer;
+mod reach;
 mod rules;
 mod values;
 
 pub use analysis::AnalysisArguments;
 pub use explore::{Cover, ExploreArguments, Framework, PreMode, ResultArguments};
 pub use infer::{Form, FuzzingChoice, InferArguments};
+pub use reach::{Overflow, ReachArguments};
 use values::{percent, size, subject};
 
 /// Your tests pass. nearmiss finds the inputs right next to them that fail.
@@ -65,6 +67,9 @@ pub enum Command {
     /// Infer what must hold for a safe call of a function
     #[command(after_help = infer::HELP)]
     Infer(Box<InferArguments>),
+    /// Find an input that comes to a place in the source, or prove that there is none
+    #[command(after_help = reach::HELP)]
+    Reach(Box<ReachArguments>),
     /// Show the findings of the last run and of explorations, or one of them
     #[command(after_help = SHOW_HELP)]
     Show {

@@ -9,6 +9,7 @@ mod checks;
 mod context;
 mod elision;
 mod export;
+mod flow;
 mod frames;
 mod function;
 mod globals;

@@ -3,13 +3,14 @@
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use nearmiss_abi::site::{SITES_SECTION, TWIN_SECTION, UNIT_BITS};
+use nearmiss_abi::site::{FLOW_SECTION, SITES_SECTION, TWIN_SECTION, UNIT_BITS};
 use nearmiss_sites::frame;
 use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::assembly;
 use crate::context::Context;
 use crate::elision;
+use crate::flow::Flow;
 use crate::frames;
 use crate::function;
 use crate::globals;
@@ -107,7 +108,8 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     if request.optimised {
         elision::leave_out_unused(&module);
     }
-    let mut context = Context::new(module, sites);
+    let flow = Flow::new(hash, &module);
+    let mut context = Context::new(module, sites, flow);
     context.choices_are_branches = request.choices_are_branches;
     let functions = functions_to_instrument(&context.module);
     models::redirect(&context);
@@ -131,7 +133,12 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     run_after(&context.module, request.grain)?;
     // Now it is known which variables are left.
     globals::list(&context, has_option("-fdata-sections"), request.grain);
-    let Context { module, sites, .. } = context;
+    let Context {
+        module,
+        sites,
+        flow,
+        ..
+    } = context;
     if !request.keep_debug {
         module.strip_debug();
     }
@@ -142,8 +149,11 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         write_file(file, &[])?;
     }
     write_file(&request.sites, &frame::write(&sites.finish()))?;
+    let flow_file = request.sites.with_extension("flow");
+    write_file(&flow_file, &frame::write(&flow.finish()))?;
     for (section, path) in [
         (SITES_SECTION, &request.sites),
+        (FLOW_SECTION, &flow_file),
         (TWIN_SECTION, &request.twin),
     ] {
         module.append_assembly(&include_section(section, path));

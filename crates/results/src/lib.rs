@@ -12,6 +12,7 @@ mod library;
 mod memory;
 mod names;
 mod precondition;
+mod reach;
 mod summary;
 
 pub use campaign::{
@@ -27,6 +28,7 @@ pub use inputs::{InputFigures, add_inputs};
 pub use library::{Library, LibraryFunction};
 pub use memory::{Block, Memory, Role, Value, Variable};
 pub use precondition::{PreconditionConflict, PreconditionEvidence, PreconditionReport};
+pub use reach::{ReachReport, ReachVerdict};
 pub use summary::{Checks, LostCall, Note, Queries, Recorded, Summary, Uninitialised};
 
 use std::io::{self, Write};

@@ -100,9 +100,9 @@ fn random_conditions_have_the_same_answers() {
                 conditions.push(terms.holds(condition, truth));
             }
             let goal = random_condition(&mut terms, &mut random, &numbers);
-            let answers = sessions.each_mut().map(|session| {
-                session.query(&mut terms, &conditions, goal, &base, &limits(60))
-            });
+            let answers = sessions
+                .each_mut()
+                .map(|session| session.query(&mut terms, &conditions, goal, &base, &limits(60)));
             by_domains += u32::from(answers[0].layer == Layer::Domains);
             match (&answers[0].answer, &answers[1].answer) {
                 (Answer::Sat(model), Answer::Sat(_)) => {
@@ -143,7 +143,10 @@ fn more_numbers_than_values_cannot_differ() {
 #[test]
 fn one_byte_is_tried() {
     let mut terms = Terms::new();
-    let byte = terms.input(InputByte { channel: 0, offset: 0 });
+    let byte = terms.input(InputByte {
+        channel: 0,
+        offset: 0,
+    });
     let mut mixed = terms.zext(byte, 32);
     let factor = terms.constant(32, 0x846c_a68b);
     let shift = terms.constant(32, 15);

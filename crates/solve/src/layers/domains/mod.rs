@@ -277,7 +277,11 @@ impl Problem {
         let decided = bytes.map(|(position, &byte)| {
             let recorded = query.recorded.byte(byte);
             let domain = &self.domains[position];
-            let preferred = if domain.has(recorded) { recorded } else { domain.first() };
+            let preferred = if domain.has(recorded) {
+                recorded
+            } else {
+                domain.first()
+            };
             (byte, value(position).unwrap_or(preferred))
         });
         decided.collect()

@@ -151,7 +151,9 @@ impl Attempt<'_, '_> {
         // Bytes in pairs need values that go together.
         let open = |position: &usize| self.search.evaluator.assigned(*position).is_none();
         let in_pairs = (0..domains.len()).filter(|&position| !self.pairs_of[position].is_empty());
-        let next = in_pairs.filter(open).min_by_key(|&position| domains[position].len());
+        let next = in_pairs
+            .filter(open)
+            .min_by_key(|&position| domains[position].len());
         next.map(Partial::Needs)
     }
 
@@ -168,7 +170,11 @@ impl Attempt<'_, '_> {
                 continue;
             }
             let recorded = self.query.recorded.byte(self.problem.bytes[position]);
-            let value = if level.left.has(recorded) { recorded } else { level.left.first() };
+            let value = if level.left.has(recorded) {
+                recorded
+            } else {
+                level.left.first()
+            };
             level.left.remove(value);
             self.search.values += 1;
             if self.search.values > MOST_VALUES {
@@ -262,7 +268,11 @@ impl Attempt<'_, '_> {
         let [first, second] = pair.bytes;
         let common = self.problem.domains[first].meet(&self.problem.domains[second]);
         let mut values = common.iter();
-        values.all(|value| !self.partners(pair.condition, (first, value), second).has(value))
+        values.all(|value| {
+            !self
+                .partners(pair.condition, (first, value), second)
+                .has(value)
+        })
     }
 
     fn model(&self, domains: &[ByteSet]) -> Model {

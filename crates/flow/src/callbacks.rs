@@ -94,7 +94,7 @@ pub fn may_call_back(name: &str) -> bool {
 }
 
 /// The function that a model of the runtime stands for.
-fn unmodelled(name: &str) -> &str {
+pub(crate) fn unmodelled(name: &str) -> &str {
     name.strip_prefix(PREFIX).unwrap_or(name)
 }
 

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | [`graph`] | the flows of all units as one graph; calls through pointers by type |
 //! | [`callbacks`] | which functions of the C library call back |
+//! | [`outside`] | what a function depends on that is no argument of it |
 //! | [`distance`] | the least number of decisions from each node to a target, through steps in order |
 //!
 //! The graph has every edge that an execution can take, so what it says cannot be reached cannot. It has
@@ -13,6 +14,8 @@
 pub mod callbacks;
 pub mod distance;
 pub mod graph;
+pub mod outside;
 
 pub use distance::{Distances, Goal};
 pub use graph::{FlowGraph, FlowNode};
+pub use outside::Outside;

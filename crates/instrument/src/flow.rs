@@ -12,6 +12,7 @@ use crate::llvm::{Block, Module, Opcode, Value};
 use crate::loops;
 use crate::sitemap::{Place, SiteMap};
 use crate::unit::defined_functions;
+use crate::variables;
 
 /// The growing control flow of a unit.
 #[derive(Debug, Default)]
@@ -19,6 +20,8 @@ pub struct Flow {
     unit: UnitFlow,
     /// Functions whose address is taken.
     pointed: FxHashSet<Value>,
+    /// Variables that may change.
+    changing: FxHashSet<Value>,
     /// Where the instructions of the function in work are.
     points: FxHashMap<Value, Point>,
     /// Where the ways of its decisions lead.
@@ -34,6 +37,7 @@ impl Flow {
                 unit,
                 functions: Vec::new(),
             },
+            changing: variables::changing(module),
             pointed: functions.filter(|function| is_pointed(*function)).collect(),
             ..Flow::default()
         }
@@ -61,6 +65,7 @@ impl Flow {
             name: function.name(),
             is_local: function.is_local(),
             pointed_type: pointed.then(|| function.global_value_type().text()),
+            reads: variables::read_by(function, &self.changing),
             blocks: taken,
             sites: Vec::new(),
         });

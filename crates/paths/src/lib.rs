@@ -42,6 +42,7 @@ mod judge;
 mod measure;
 mod memory;
 mod naming;
+mod outside;
 mod precondition;
 mod reach;
 pub mod replay;

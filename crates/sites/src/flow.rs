@@ -24,6 +24,8 @@ pub struct FunctionFlow {
     pub is_local: bool,
     /// Its type, if its address is taken: calls through pointers may lead here.
     pub pointed_type: Option<String>,
+    /// Variables of static storage that it reads, and that something may change.
+    pub reads: Vec<String>,
     /// Its blocks; it begins with the first.
     pub blocks: Vec<FlowBlock>,
     /// Where sites lie.

@@ -12,7 +12,7 @@ use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_campaign::store::{Campaign, Kind, Work};
 use nearmiss_judge::complaint::{complaints, is_memory};
 use nearmiss_judge::{Complaint, symbolized, twin_spec};
-use nearmiss_sandbox::{Limits, Outcome, Sandbox, SandboxError, Spec};
+use nearmiss_sandbox::{Ended, Exceeded, Limits, Outcome, Sandbox, SandboxError, Spec};
 use nearmiss_search::Tally;
 use nearmiss_solve::{Backend, Stack};
 use nearmiss_twin::TwinProgram;
@@ -76,6 +76,19 @@ impl<'a> Shared<'a> {
         let number = self.directories.fetch_add(1, Ordering::Relaxed);
         self.campaign.inputs().join(format!("new-{number}"))
     }
+}
+
+/// What a run of a twin showed.
+#[derive(Debug)]
+pub struct TwinAnswer {
+    /// What it complains about.
+    pub complaints: Vec<Complaint>,
+    /// How it ended.
+    pub ended: Ended,
+    /// The limit for which it was ended, if it was.
+    pub exceeded: Option<Exceeded>,
+    /// Whether nothing was written to standard error.
+    pub is_silent: bool,
 }
 
 /// One thread, with a place of its own for traces.
@@ -180,14 +193,33 @@ impl<'a> Worker<'a> {
         capsule: &Capsule,
         limits: &Limits,
     ) -> Result<Vec<Complaint>, TrialError> {
-        let twin = subject.twin(self.shared)?;
-        self.count_run();
-        let outcome = self.run_twin(subject, twin, capsule, limits)?;
-        let complaints = complaints(&outcome.stderr, outcome.ended);
-        match outcome.exceeded.filter(|_| complaints.is_empty()) {
+        let TwinAnswer {
+            complaints,
+            exceeded,
+            ..
+        } = self.ask_twin(subject, capsule, limits)?;
+        match exceeded.filter(|_| complaints.is_empty()) {
             Some(limit) => Err(TrialError::Exceeded(limit)),
             None => Ok(complaints),
         }
+    }
+
+    /// Runs the twin; gives all that it showed.
+    pub fn ask_twin(
+        &self,
+        subject: &Subject,
+        capsule: &Capsule,
+        limits: &Limits,
+    ) -> Result<TwinAnswer, TrialError> {
+        let twin = subject.twin(self.shared)?;
+        self.count_run();
+        let outcome = self.run_twin(subject, twin, capsule, limits)?;
+        Ok(TwinAnswer {
+            complaints: complaints(&outcome.stderr, outcome.ended),
+            ended: outcome.ended,
+            exceeded: outcome.exceeded,
+            is_silent: outcome.stderr.is_empty(),
+        })
     }
 
     /// Runs the memory twin; gives what it says of memory that was never written, and nothing else: of all

@@ -42,6 +42,7 @@ pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Conf
         query_time: budget.query_time,
         run_time: budget.run_time,
         distance: budget.distance.or(defaults.distance),
+        grow: inputs.grow,
         runs: budget.runs,
         jobs: budget.jobs.map_or_else(processors, usize::from),
         checks: arguments.kinds(),

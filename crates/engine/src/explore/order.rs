@@ -160,11 +160,11 @@ impl Explorer<'_> {
 }
 
 /// The own path of every test: of each program one, then of each another, so that all programs
-/// have their turn where time is short; the cheapest tests first.
-pub(super) fn first_units(seeds: &[Mutex<Seed>]) -> Vec<Unit> {
+/// have their turn where time is short; those that no earlier call looked at first, and of them the cheapest.
+pub(super) fn first_units(seeds: &[Mutex<Seed>], is_known: &dyn Fn(usize) -> bool) -> Vec<Unit> {
     let mut turns: HashMap<PathBuf, usize> = HashMap::new();
     let mut numbered: Vec<(usize, &Mutex<Seed>)> = seeds.iter().enumerate().collect();
-    numbered.sort_by_key(|(_, seed)| cost(locked(seed).test.seconds));
+    numbered.sort_by_key(|(number, seed)| (is_known(*number), cost(locked(seed).test.seconds)));
     numbered
         .into_iter()
         .map(|(number, seed)| {

@@ -141,9 +141,7 @@ pub(crate) fn apply_node(terms: &Terms, id: TermId, [first, second]: [u128; 2]) 
         Node::Concat { low, .. } => first << terms.width(low) | second,
         Node::Extract { low, width, .. } => op::truncate(first >> low, width),
         Node::ZExt { .. } => first,
-        Node::SExt { a, width } => {
-            op::truncate(op::signed(first, terms.width(a)) as u128, width)
-        }
+        Node::SExt { a, width } => op::truncate(op::signed(first, terms.width(a)) as u128, width),
         _ => unreachable!("leaves, choices and reads do not compute"),
     }
 }

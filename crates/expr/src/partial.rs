@@ -267,7 +267,9 @@ mod tests {
             let mut supports = crate::Supports::new();
             let sets = conditions.iter().map(|&id| supports.of(&terms, id));
             let sets: Vec<_> = sets.collect();
-            let all = sets.into_iter().fold(crate::InputSet::EMPTY, |all, set| supports.union(all, set));
+            let all = sets
+                .into_iter()
+                .fold(crate::InputSet::EMPTY, |all, set| supports.union(all, set));
             let mut bytes = supports.bytes(all);
             bytes.sort_unstable();
             let mut partial = PartialEvaluator::new();

@@ -41,6 +41,8 @@ pub struct PendingFlip {
     pub node: Node,
     /// The node of the fork itself, if no more is predicted than that the run comes there.
     pub reaches: Option<Node>,
+    /// Whether nothing is predicted of it: it is worth a run.
+    pub is_guess: bool,
     /// The event of the divergence point on the test's own path.
     pub point: usize,
     /// How many forks it is from the divergence point, itself included.
@@ -156,6 +158,7 @@ impl ParentPath<'_> {
             outcome: (site, flip.choice),
             node: trail.way(site, flip.choice),
             reaches: flip.is_unpredicted().then_some(self.nodes[fork]),
+            is_guess: flip.is_guess(),
             point: self.point.unwrap_or(event),
             depth,
             leaves: self.number.map(|number| (number, fork)),
@@ -189,9 +192,9 @@ impl DerivedPath {
             let number = before.filter(|event| is_fork(event)).count();
             self.hard = Some(self.hard.map_or(number, |hard| hard.min(number)));
         }
-        for fork in analysis.forks.iter().filter(|fork| fork.is_feasible()) {
+        for fork in analysis.forks.iter().filter(|fork| !fork.flips.is_empty()) {
             flips.extend(parent.flips(fork, self.depth + self.feasible + 1));
-            self.feasible += u32::from(fork.counts);
+            self.feasible += u32::from(fork.counts && fork.is_feasible());
         }
         if !analysis.stopped && self.feasible - before < wanted {
             // The walk came to the end of the path.
@@ -285,19 +288,22 @@ impl Work<'_, '_> {
         let expected = flip.reaches.unwrap_or(flip.node);
         let reached = nodes.iter().rposition(|node| *node == expected);
         let as_predicted = reached.is_some();
-        let forks = reached.unwrap_or_else(|| self.first_new_fork(nodes) + 1);
+        let place = reached.filter(|_| !flip.is_guess);
+        let forks = place.unwrap_or_else(|| self.first_new_fork(nodes) + 1);
         let is_new = self.explorer.known.add_all(nodes.iter().copied());
         // What does not end is not looked at: where it was killed says nothing.
         let has_ended = traced.exceeded.is_none();
         let is_looked_at = (is_new || as_predicted) && has_ended;
         let mut figures = locked(&self.explorer.figures);
         let exploration = &mut figures.exploration;
-        exploration.divergences += u64::from(!as_predicted);
+        exploration.divergences += u64::from(!as_predicted && !flip.is_guess);
         exploration.unended += u64::from(!has_ended);
         exploration.known += u64::from(!is_new && !as_predicted);
-        exploration.paths += u64::from(is_looked_at);
+        // A guess is looked at on a known path too: what depends on a byte may be no part of the path.
+        let is_counted = is_looked_at && (is_new || !flip.is_guess);
+        exploration.paths += u64::from(is_counted);
         seed.state.progress.is_incomplete |= !as_predicted || !has_ended;
-        if is_looked_at {
+        if is_counted {
             self.worker.count_path();
             seed.state.paths += 1;
         }

@@ -18,6 +18,7 @@
 //! | [`neighbours`] | the stage of one distance |
 //! | [`deeper`] | the stage of derived paths |
 //! | [`derived`] | one derived path: its run, its checks, the flips that leave it |
+//! | [`values`] | values of bytes that the path lost sight of |
 //! | [`seed`] | what is known of a test, and kept between two calls |
 //! | [`tree`] | a path's forks and nodes in the execution tree |
 //! | [`figures`] | what was done, in numbers |
@@ -30,6 +31,7 @@ mod order;
 mod own_path;
 mod seed;
 mod tree;
+mod values;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Condvar, Mutex};

@@ -20,7 +20,7 @@ use super::Work;
 use super::derived::{Context, Extent, ParentPath, PendingFlip};
 use super::seed::{Progress, Seed};
 use super::tree::{is_fork, nodes};
-use crate::analyse::{Forks, Task, can_flip};
+use crate::analyse::{Flip, Forks, Task, can_flip};
 use crate::error::EngineError;
 use crate::executor::Traced;
 use crate::subject::Subject;
@@ -214,7 +214,18 @@ impl Work<'_, '_> {
             if settled.is_hard && !seed.state.progress.is_patient {
                 seed.state.progress.hard.insert(settled.event);
             }
-            seed.memory.flips.insert(settled.event, settled.flips);
+            let parent = ParentPath {
+                capsule: route.capsule.clone(),
+                path: &route.traced.path,
+                nodes: &route.nodes,
+                point: None,
+                number: None,
+            };
+            let (guesses, flips): (Vec<_>, Vec<_>) =
+                settled.flips.into_iter().partition(Flip::is_guess);
+            let guesses = parent.flips_of(settled.event, &guesses, 1, &route.channels);
+            seed.memory.pool.add_guesses(guesses);
+            seed.memory.flips.insert(settled.event, flips);
         }
         open.len()
     }

@@ -9,7 +9,9 @@ impl ByteSet {
 
     pub fn of(is_in: impl FnMut(&u8) -> bool) -> ByteSet {
         let mut set = ByteSet::EMPTY;
-        (0..=u8::MAX).filter(is_in).for_each(|value| set.insert(value));
+        (0..=u8::MAX)
+            .filter(is_in)
+            .for_each(|value| set.insert(value));
         set
     }
 

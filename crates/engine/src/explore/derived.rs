@@ -8,7 +8,6 @@ use std::time::Duration;
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_search::strategy::Outcome;
 use nearmiss_search::{Executor, Node, Trail};
-use nearmiss_solve::Model;
 use nearmiss_trace::{Channel, RecordedPath};
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +19,7 @@ use crate::confirmer::{Case, Confirmer, Known};
 use crate::defects;
 use crate::error::EngineError;
 use crate::executor::Traced;
-use crate::invent::invent;
-use crate::resize::Growth;
+use crate::invent::Alteration;
 use crate::subject::Subject;
 use crate::summary::is_whole;
 use crate::worker::tight_limits;
@@ -33,8 +31,8 @@ pub struct PendingFlip {
     pub capsule: Arc<Capsule>,
     /// The input of that.
     pub channels: Arc<Vec<Channel>>,
-    /// The bytes that must change.
-    pub changes: Model,
+    /// How its input differs from that.
+    pub alteration: Alteration,
     /// The outcome that it is to have at the fork.
     pub outcome: Outcome,
     /// Where in the execution tree it is predicted to go.
@@ -114,6 +112,13 @@ pub enum Extent {
     Feasible(u32),
 }
 
+impl PendingFlip {
+    /// Whether the path that it takes is known up to a fork.
+    fn is_predicted(&self) -> bool {
+        self.alteration.is_predicted() && !self.is_guess
+    }
+}
+
 impl Extent {
     /// How many feasible forks are asked for on a path of this depth.
     fn feasible(self, depth: u32) -> u32 {
@@ -154,7 +159,7 @@ impl ParentPath<'_> {
         let pending = |flip: &Flip| PendingFlip {
             capsule: self.capsule.clone(),
             channels: channels.clone(),
-            changes: flip.changes.clone(),
+            alteration: Alteration::Changes(flip.changes.clone()),
             outcome: (site, flip.choice),
             node: trail.way(site, flip.choice),
             reaches: flip.is_unpredicted().then_some(self.nodes[fork]),
@@ -228,15 +233,11 @@ impl Work<'_, '_> {
         let shared = self.explorer.shared;
         let directory = self.path_directory(seed);
         let (parent, channels) = (&flip.capsule, &flip.channels);
-        let invented = invent(parent, channels, &flip.changes, Growth::End, &directory);
-        let capsule = Arc::new(
-            invented
-                .map_err(|error| shared.campaign.failed(error))?
-                .capsule,
-        );
+        let written = flip.alteration.write(parent, channels, &directory);
+        let capsule = Arc::new(written.map_err(|error| shared.campaign.failed(error))?);
         let traced = self.record_derived(context.subject, &capsule, seed);
         let Some(mut traced) = traced else {
-            seed.state.progress.is_incomplete = true;
+            seed.state.progress.is_incomplete |= flip.is_predicted();
             let _ = fs::remove_dir_all(&directory);
             return Ok(None);
         };
@@ -288,21 +289,21 @@ impl Work<'_, '_> {
         let expected = flip.reaches.unwrap_or(flip.node);
         let reached = nodes.iter().rposition(|node| *node == expected);
         let as_predicted = reached.is_some();
-        let place = reached.filter(|_| !flip.is_guess);
-        let forks = place.unwrap_or_else(|| self.first_new_fork(nodes) + 1);
+        let forks = reached.unwrap_or_else(|| self.first_new_fork(nodes) + 1);
         let is_new = self.explorer.known.add_all(nodes.iter().copied());
         // What does not end is not looked at: where it was killed says nothing.
         let has_ended = traced.exceeded.is_none();
-        let is_looked_at = (is_new || as_predicted) && has_ended;
+        let is_predicted = flip.is_predicted();
+        let is_looked_at = (is_new || as_predicted || !is_predicted) && has_ended;
         let mut figures = locked(&self.explorer.figures);
         let exploration = &mut figures.exploration;
-        exploration.divergences += u64::from(!as_predicted && !flip.is_guess);
+        exploration.divergences += u64::from(is_predicted && !as_predicted);
         exploration.unended += u64::from(!has_ended);
-        exploration.known += u64::from(!is_new && !as_predicted);
+        exploration.known += u64::from(is_predicted && !is_new && !as_predicted);
         // A guess is looked at on a known path too: what depends on a byte may be no part of the path.
         let is_counted = is_looked_at && (is_new || !flip.is_guess);
         exploration.paths += u64::from(is_counted);
-        seed.state.progress.is_incomplete |= !as_predicted || !has_ended;
+        seed.state.progress.is_incomplete |= is_predicted && (!as_predicted || !has_ended);
         if is_counted {
             self.worker.count_path();
             seed.state.paths += 1;

@@ -14,6 +14,7 @@ use nearmiss_trace::Channel;
 
 use super::derived::PendingFlip;
 use super::seed::Seed;
+use crate::invent::Alteration;
 
 /// A choice that no fork has: a byte has a value.
 const BY_VALUE: u64 = 1 << 61;
@@ -41,10 +42,10 @@ pub fn flips(seed: &Seed, channels: &Arc<Vec<Channel>>) -> Vec<PendingFlip> {
             flips.push(PendingFlip {
                 capsule: capsule.clone(),
                 channels: channels.clone(),
-                changes: Model::from_iter([(byte, value)]),
+                alteration: Alteration::Changes(Model::from_iter([(byte, value)])),
                 outcome: (0, choice),
                 node: Trail::at(root).way(0, choice),
-                reaches: Some(root),
+                reaches: None,
                 is_guess: true,
                 point: 0,
                 depth: 1,

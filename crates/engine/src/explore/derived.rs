@@ -384,7 +384,8 @@ impl Work<'_, '_> {
         defects::take_in(&mut seed.state.found, found);
         self.count(seed, &analysis);
         let sites = &context.subject.program.sites;
-        let is_checked = !analysis.stopped && analysis.unchosen == 0;
+        let is_decided = !analysis.stopped && analysis.checks.undecided == 0;
+        let is_checked = is_decided && analysis.unchosen == 0;
         seed.state.progress.is_incomplete |= !is_checked || !is_whole(&traced.path, sites);
         locked(&self.explorer.figures).exploration.divergences += divergences;
         Ok(analysis)

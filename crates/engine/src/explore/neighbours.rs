@@ -43,6 +43,19 @@ pub(super) struct OwnRoute {
     course: Course,
 }
 
+impl OwnRoute {
+    /// The path that flips leave.
+    fn parent(&self) -> ParentPath<'_> {
+        ParentPath {
+            capsule: self.capsule.clone(),
+            path: &self.traced.path,
+            nodes: &self.nodes,
+            point: None,
+            number: None,
+        }
+    }
+}
+
 impl Work<'_, '_> {
     pub(super) fn neighbours(&self, seed: &mut Seed, distance: u32) -> Result<(), EngineError> {
         if seed.is_finished(distance) {
@@ -225,13 +238,7 @@ impl Work<'_, '_> {
             if settled.is_hard && !seed.state.progress.is_patient {
                 seed.state.progress.hard.insert(settled.event);
             }
-            let parent = ParentPath {
-                capsule: route.capsule.clone(),
-                path: &route.traced.path,
-                nodes: &route.nodes,
-                point: None,
-                number: None,
-            };
+            let parent = route.parent();
             let (guesses, flips): (Vec<_>, Vec<_>) =
                 settled.flips.into_iter().partition(Flip::is_guess);
             let guesses = parent.flips_of(settled.event, &guesses, 1, &route.channels);
@@ -257,13 +264,7 @@ impl Work<'_, '_> {
         }
         let mut pending = seed.memory.pending.remove(&point).unwrap_or_default();
         if pending.is_empty() && explored == 0 {
-            let parent = ParentPath {
-                capsule: route.capsule.clone(),
-                path: &route.traced.path,
-                nodes: &route.nodes,
-                point: None,
-                number: None,
-            };
+            let parent = route.parent();
             let flips = seed.memory.flips.get(&point);
             let flips = flips.map_or(&[][..], Vec::as_slice);
             let flips = parent.flips_of(point, flips, 1, &route.channels);

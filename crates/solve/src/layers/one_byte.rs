@@ -8,10 +8,12 @@ use nearmiss_expr::{Partial, PartialEvaluator, TermId, Terms};
 
 use crate::query::{Answer, Layer, Model, Query, Reply, Solver};
 
+/// Queries with fewer constraints are quick to solve, and exactly.
+const LONG: usize = 48;
 /// How many bytes of a query are tried: those read last decide most often.
-const MOST_BYTES: usize = 8;
+const MOST_BYTES: usize = 4;
 /// The most nodes that are computed for one query.
-const MOST_STEPS: usize = 100_000;
+const MOST_STEPS: usize = 50_000;
 
 /// Tries the other values of single bytes in front of another solver.
 pub struct OneByte {
@@ -90,7 +92,9 @@ impl OneByte {
 
 impl Solver for OneByte {
     fn solve(&mut self, terms: &mut Terms, query: &Query<'_>) -> Reply {
-        match self.find(terms, query) {
+        let is_long = query.constraints.len() >= LONG;
+        let found = is_long.then(|| self.find(terms, query)).flatten();
+        match found {
             Some(model) => Reply::new(Answer::Sat(model), Layer::OneByte),
             None => self.inner.solve(terms, query),
         }

@@ -20,12 +20,14 @@ use std::rc::Rc;
 use nearmiss_expr::{Evaluator, InputByte, Node, Op, Ranges, TermId, Terms, digest};
 
 use super::satisfies;
-use crate::query::{Answer, Layer, Model, Query, Reply, Solver};
+use crate::query::{Answer, Layer, Model, Policy, Query, Reply, Solver};
 use byte_set::ByteSet;
 use search::{Outcome, Pair, Problem, Search};
 
-/// Queries about more bytes are left to the next solver.
+/// Queries about more bytes are left to the next solver, where all paths have one: what was evaluated serves them all.
 const MOST_BYTES: usize = 64;
+/// Likewise where each path has a solver of its own.
+const MOST_BYTES_OF_PATH: usize = 4;
 /// Bytes with more than one value in a query that is tried, unless these have few.
 const MOST_OPEN: usize = 2;
 /// How many values are few.
@@ -157,7 +159,11 @@ impl SmallDomains {
 
 impl Solver for SmallDomains {
     fn solve(&mut self, terms: &mut Terms, query: &Query<'_>) -> Reply {
-        if query.bytes.len() > MOST_BYTES {
+        let most = match query.policy {
+            Policy::Prefix { .. } => MOST_BYTES_OF_PATH,
+            Policy::Assumptions { .. } => MOST_BYTES,
+        };
+        if query.bytes.len() > most {
             return self.inner.solve(terms, query);
         }
         if !self.is_tried() {

@@ -92,8 +92,9 @@ pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, Explore
     if let Some(why) = nothing_explored(config, &programs, &arrivals) {
         return Err(why);
     }
-    let figures = figures(&arrivals.explorer, start.elapsed());
-    let infeasible = explain(&mut arrivals.explorer, &programs, config.time);
+    let spent = start.elapsed();
+    let figures = figures(&arrivals.explorer, spent);
+    let infeasible = explain(&mut arrivals.explorer, &programs, (config.time, spent));
     Ok(ReportBuilder::new(study, arrivals).report(figures, infeasible))
 }
 

@@ -153,6 +153,8 @@ pub enum Layer {
     Cores,
     /// Few values for each byte: all were tried.
     Domains,
+    /// One byte with another value will do.
+    OneByte,
     /// Our bit-blaster.
     BitBlaster,
     /// Bitwuzla.
@@ -163,13 +165,14 @@ pub enum Layer {
 
 impl Layer {
     /// Every layer, in the order in which they are tried.
-    pub const ALL: [Layer; 9] = [
+    pub const ALL: [Layer; 10] = [
         Layer::Constant,
         Layer::Known,
         Layer::Ranges,
         Layer::Models,
         Layer::Cores,
         Layer::Domains,
+        Layer::OneByte,
         Layer::BitBlaster,
         Layer::Bitwuzla,
         Layer::External,
@@ -184,6 +187,7 @@ impl Layer {
             Layer::Models => "models",
             Layer::Cores => "cores",
             Layer::Domains => "domains",
+            Layer::OneByte => "one-byte",
             Layer::BitBlaster => "bit-blaster",
             Layer::Bitwuzla => "bitwuzla",
             Layer::External => "external",

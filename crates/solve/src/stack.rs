@@ -7,8 +7,8 @@ use nearmiss_expr::Inputs;
 use crate::answers::Answers;
 use crate::back::{BitBlaster, BitwuzlaSolver, External};
 use crate::layers::{
-    Checked, Differential, Escalate, Instances, RangeBounds, RecentModels, Share, SmallDomains,
-    SmallNumbers, UnsatCores,
+    Checked, Differential, Escalate, Instances, OneByte, RangeBounds, RecentModels, Share,
+    SmallDomains, SmallNumbers, UnsatCores,
 };
 use crate::query::Solver;
 use crate::session::Session;
@@ -116,6 +116,7 @@ impl Stack {
         let mut solver: Box<dyn Solver> = Box::new(Instances::new(make_backend));
         solver = Box::new(Checked::new(solver));
         if self.layered {
+            solver = Box::new(OneByte::new(solver));
             solver = Box::new(SmallDomains::new(solver));
             solver = Box::new(UnsatCores::new(solver));
             solver = Box::new(RecentModels::new(solver));

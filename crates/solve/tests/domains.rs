@@ -165,3 +165,69 @@ fn one_byte_is_tried() {
     };
     assert!(is_answer(&terms, &[goal], &model.over(&zero)));
 }
+
+/// A condition on up to three bytes, as programs have them that compare byte by byte.
+fn byte_condition(terms: &mut Terms, random: &mut Random, bytes: &[TermId]) -> TermId {
+    let constant = terms.constant(8, random.value(8));
+    let [a, b, c] = [(); 3].map(|()| random.pick(bytes));
+    let left = match random.below(6) {
+        0 => a,
+        1 => terms.binary(Op::Xor, a, b),
+        2 => terms.binary(Op::Add, a, constant),
+        3 => terms.binary(Op::And, a, constant),
+        4 => {
+            let difference = terms.binary(Op::Sub, a, b);
+            terms.binary(Op::Add, difference, c)
+        }
+        _ => terms.binary(Op::Mul, a, constant),
+    };
+    let right = terms.constant(8, random.value(8));
+    let op = random.pick(&[Op::Eq, Op::Eq, Op::Ult, Op::Ule, Op::Slt]);
+    let condition = terms.binary(op, left, right);
+    if random.below(3) == 0 {
+        let other = terms.binary(Op::Ule, b, constant);
+        return terms.and(condition, other);
+    }
+    condition
+}
+
+/// Paths over bytes: all layers against the bit-blaster alone.
+#[test]
+fn random_bytes_have_the_same_answers() {
+    let mut random = Random::new(41);
+    let (mut sat, mut unsat) = (0, 0);
+    let mut layers = std::collections::BTreeMap::<Layer, u32>::new();
+    for round in 0..300 {
+        let mut terms = Terms::new();
+        let bytes: Vec<TermId> = (0..5)
+            .map(|offset| terms.input(InputByte { channel: 0, offset }))
+            .collect();
+        let values = [(); 5].map(|()| random.value(8) as u8);
+        let recorded = |byte: InputByte| values[byte.offset as usize];
+        let (layered, bare) = (Stack::default(), Stack::bare(Backend::BitBlaster));
+        let mut sessions = [&layered, &bare].map(|stack| stack.session(&recorded));
+        for _ in 0..8 {
+            let goal = byte_condition(&mut terms, &mut random, &bytes);
+            let replies = sessions
+                .each_mut()
+                .map(|session| session.query(&mut terms, goal, &limits(60)));
+            *layers.entry(replies[0].layer).or_default() += 1;
+            match (&replies[0].answer, &replies[1].answer) {
+                (Answer::Sat(_), Answer::Sat(_)) => sat += 1,
+                (Answer::Unsat, Answer::Unsat) => unsat += 1,
+                others => panic!("{round}: {others:?} by {:?}", replies[0].layer),
+            }
+            let truth = Evaluator::new().holds(&terms, &recorded, goal);
+            let fact = terms.holds(goal, truth);
+            for session in &mut sessions {
+                session.assume(&terms, fact);
+            }
+        }
+    }
+    assert!(sat > 200 && unsat > 200, "{sat} {unsat}");
+    let by = |layer| layers.get(&layer).copied().unwrap_or(0);
+    assert!(
+        by(Layer::Domains) > 200 && by(Layer::OneByte) > 20,
+        "{layers:?}"
+    );
+}

@@ -156,6 +156,7 @@ impl Work<'_, '_> {
                 outcome: (name, 0),
                 node: Node(name),
                 reaches: None,
+                is_guess: false,
                 point: NO_POINT,
                 depth: 1,
                 leaves: None,

@@ -21,6 +21,7 @@
 //! | [`deeper`] | the stage of derived paths |
 //! | [`derived`] | one derived path: its run, its checks, the flips that leave it |
 //! | [`resume`] | which tests earlier calls came to |
+//! | [`values`] | values of bytes that the path lost sight of |
 //! | [`seed`] | what is known of a test, and kept between two calls |
 //! | [`tree`] | a path's forks and nodes in the execution tree |
 //! | [`figures`] | what was done, in numbers |
@@ -35,6 +36,7 @@ mod own_path;
 mod resume;
 mod seed;
 mod tree;
+mod values;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Condvar, Mutex};

@@ -20,7 +20,7 @@ use super::Work;
 use super::derived::{Context, Extent, ParentPath, PendingFlip};
 use super::seed::{Progress, Seed};
 use super::tree::{is_fork, nodes};
-use crate::analyse::{Forks, Task, can_flip};
+use crate::analyse::{Flip, Forks, Task, can_flip};
 use crate::error::EngineError;
 use crate::executor::Traced;
 use crate::subject::Subject;
@@ -41,6 +41,19 @@ pub(super) struct OwnRoute {
     pub(super) channels: Arc<Vec<Channel>>,
     capsule: Arc<Capsule>,
     course: Course,
+}
+
+impl OwnRoute {
+    /// The path that flips leave.
+    fn parent(&self) -> ParentPath<'_> {
+        ParentPath {
+            capsule: self.capsule.clone(),
+            path: &self.traced.path,
+            nodes: &self.nodes,
+            point: None,
+            number: None,
+        }
+    }
 }
 
 impl Work<'_, '_> {
@@ -225,7 +238,12 @@ impl Work<'_, '_> {
             if settled.is_hard && !seed.state.progress.is_patient {
                 seed.state.progress.hard.insert(settled.event);
             }
-            seed.memory.flips.insert(settled.event, settled.flips);
+            let parent = route.parent();
+            let (guesses, flips): (Vec<_>, Vec<_>) =
+                settled.flips.into_iter().partition(Flip::is_guess);
+            let guesses = parent.flips_of(settled.event, &guesses, 1, &route.channels);
+            seed.memory.pool.add_guesses(guesses);
+            seed.memory.flips.insert(settled.event, flips);
         }
         open.len()
     }
@@ -246,13 +264,7 @@ impl Work<'_, '_> {
         }
         let mut pending = seed.memory.pending.remove(&point).unwrap_or_default();
         if pending.is_empty() && explored == 0 {
-            let parent = ParentPath {
-                capsule: route.capsule.clone(),
-                path: &route.traced.path,
-                nodes: &route.nodes,
-                point: None,
-                number: None,
-            };
+            let parent = route.parent();
             let flips = seed.memory.flips.get(&point);
             let flips = flips.map_or(&[][..], Vec::as_slice);
             let flips = parent.flips_of(point, flips, 1, &route.channels);

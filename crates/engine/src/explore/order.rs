@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use nearmiss_search::strategy::FIRST_DISTANCES;
 use nearmiss_search::{Stage, Unit};
 
+use super::seed::Values;
 use super::{Explorer, Seed, locked};
 
 /// No unit gets less than this.
@@ -114,13 +115,22 @@ impl Explorer<'_> {
         }]
     }
 
-    /// When all else is done with a seed, its hard queries have their turn, behind everything else.
+    /// When all else is done with a seed, its hard queries have their turn, behind everything else, and then the
+    /// values of its bytes.
     fn patiently(&self, unit: Unit, seed: &mut Seed) -> Vec<Unit> {
         let memory = &seed.memory;
         let is_done =
             memory.has_all_distances && !memory.is_deeper_scheduled && !memory.is_growth_scheduled;
-        let explores = self.shared.config.distance != Some(0);
-        if !is_done || !explores || !seed.has_hard() {
+        let distance = self.shared.config.distance;
+        if is_done && distance.is_none() && !seed.has_hard() && seed.wants_values() {
+            seed.memory.values = Values::Wanted;
+            seed.memory.is_deeper_scheduled = true;
+            return vec![Unit {
+                is_postponed: true,
+                ..after(unit, Stage::Deeper(0))
+            }];
+        }
+        if !is_done || distance == Some(0) || !seed.has_hard() {
             return Vec::new();
         }
         seed.become_patient();

@@ -143,6 +143,20 @@ pub(super) struct Memory {
     pub has_new_outcomes: bool,
     /// Whether no larger distance waits for its turn.
     pub has_all_distances: bool,
+    /// Whether values of its bytes are to be tried, or were.
+    pub values: Values,
+}
+
+/// What becomes of values of a test's bytes ([`super::values`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Values {
+    /// Nothing yet.
+    #[default]
+    Open,
+    /// They come next.
+    Wanted,
+    /// They are in the pool.
+    Added,
 }
 
 impl Seed {
@@ -221,6 +235,12 @@ impl Seed {
     pub fn has_more(&self) -> bool {
         let mut derived = self.state.progress.derived.iter();
         self.is_active() && (!self.memory.pool.is_empty() || derived.any(|path| !path.is_done()))
+    }
+
+    /// Whether values of its bytes are worth runs: the path lost sight of what depends on some of them.
+    pub(super) fn wants_values(&self) -> bool {
+        let has_lost = !self.state.summary.notes.is_empty();
+        self.is_active() && has_lost && self.memory.values == Values::Open
     }
 
     /// Whether queries wait for more time.

@@ -7,6 +7,7 @@ mod domains;
 mod escalate;
 mod instances;
 mod models;
+mod one_byte;
 mod ranges;
 mod small_numbers;
 
@@ -17,6 +18,7 @@ pub use domains::SmallDomains;
 pub use escalate::{Escalate, Share};
 pub use instances::Instances;
 pub use models::RecentModels;
+pub use one_byte::OneByte;
 pub use ranges::RangeBounds;
 pub use small_numbers::SmallNumbers;
 

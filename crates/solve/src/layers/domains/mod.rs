@@ -4,7 +4,7 @@
 //! byte. Bits are a bad language for "all different"; here a byte has a set of values.
 //!
 //! ```text
-//!  ranges narrowed by what lasts ─► conditions on one byte ─► on two: differences, orders, tables ─► search
+//!  ranges of simple conditions ─► conditions on one byte ─► on two: differences, orders, tables ─► search
 //! ```
 //!
 //! The search (`search`) gives a value to the byte without which the next condition is not decided, so what
@@ -14,18 +14,20 @@
 mod byte_set;
 mod search;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
-use nearmiss_expr::{Evaluator, InputByte, Node, Ranges, TermId, Terms};
+use nearmiss_expr::{Evaluator, InputByte, Node, Op, Ranges, TermId, Terms, digest};
 
 use super::satisfies;
-use crate::back::Asserted;
 use crate::query::{Answer, Layer, Model, Policy, Query, Reply, Solver};
 use byte_set::ByteSet;
 use search::{Outcome, Pair, Problem, Search};
 
-/// Queries about more bytes are left to the next solver.
+/// Queries about more bytes are left to the next solver, where all paths have one: what was evaluated serves them all.
 const MOST_BYTES: usize = 64;
+/// Likewise where each path has a solver of its own.
+const MOST_BYTES_OF_PATH: usize = 4;
 /// Bytes with more than one value in a query that is tried, unless these have few.
 const MOST_OPEN: usize = 2;
 /// How many values are few.
@@ -34,27 +36,39 @@ const FEW_VALUES: usize = 24;
 const MOST_TERMS: usize = 1 << 14;
 /// The most terms of a condition on one byte that is evaluated for each value.
 const MOST_TERMS_OF_ONE: usize = 1 << 12;
-/// The most values that each byte of a pair may have in all queries: which go together is kept.
+/// The most values that ranges may leave to each byte of a pair: which go together is kept.
 const MOST_PARTNERS: usize = 64;
 /// After so many queries in a row that were given up only every so manieth is tried.
 const PATIENCE: u32 = 8;
 
+/// A condition of so few terms and bytes narrows ranges.
+const SIMPLE: (usize, usize) = (24, 8);
+/// In larger arenas ranges are not looked for: they have a row for each term.
+const MOST_RANGED: usize = 1 << 16;
+
 /// What is known of a condition.
 #[derive(Clone, Debug)]
 struct Facts {
+    condition: TermId,
     /// The bytes it depends on, in ascending order.
     bytes: Box<[InputByte]>,
     /// How many terms it consists of.
     terms: usize,
 }
 
+impl Facts {
+    fn is_simple(&self) -> bool {
+        self.terms <= SIMPLE.0 && self.bytes.len() <= SIMPLE.1
+    }
+}
+
 /// Answers queries about small domains in front of another solver.
 pub struct SmallDomains {
-    ranges: Ranges,
-    asserted: Asserted,
-    facts: HashMap<TermId, Facts>,
-    /// Which values of its one open byte make a condition true.
-    unary: HashMap<(TermId, InputByte), ByteSet>,
+    /// What each constraint is a conjunction of.
+    parts: HashMap<TermId, Rc<[Facts]>>,
+    /// Which values of its one open byte make a condition true; the other bytes have one value, and their
+    /// digest is part of the key.
+    unary: HashMap<(TermId, InputByte, u128), ByteSet>,
     search: Search,
     evaluator: Evaluator,
     /// Queries given up since one was answered.
@@ -66,9 +80,7 @@ impl SmallDomains {
     /// In front of another solver.
     pub fn new(inner: Box<dyn Solver>) -> SmallDomains {
         SmallDomains {
-            ranges: Ranges::new(),
-            asserted: Asserted::default(),
-            facts: HashMap::new(),
+            parts: HashMap::new(),
             unary: HashMap::new(),
             search: Search::default(),
             evaluator: Evaluator::new(),
@@ -77,46 +89,33 @@ impl SmallDomains {
         }
     }
 
-    /// Narrows ranges by what holds in all queries to come. On one path that would be done twice: what is
-    /// small there are single bytes, of which their conditions say enough.
-    fn learn(&mut self, terms: &Terms, query: &Query<'_>) {
-        let Policy::Assumptions { always } = query.policy else {
-            return;
-        };
-        for &constraint in always {
-            if !self.asserted.has(constraint) {
-                self.asserted.mark(constraint);
-                self.ranges.assume(terms, constraint, true);
-            }
-        }
-    }
-
     /// The query as a search over domains; `Err` if that says the answer, or that it is not small.
     fn problem(&mut self, terms: &mut Terms, query: &Query<'_>) -> Result<Problem, Outcome> {
-        let mut domains = Vec::with_capacity(query.bytes.len());
-        for &byte in query.bytes {
-            let input = terms.input(byte);
-            let range = self.ranges.range(terms, input);
-            domains.push(ByteSet::of(|value| range.contains(u128::from(*value))));
-        }
-        if self.ranges.is_contradictory() {
-            return Err(Outcome::GivenUp);
-        }
-        let mut problem = Problem::new(query, domains);
+        let mut conditions: Vec<Rc<[Facts]>> = Vec::with_capacity(query.constraints.len() + 1);
         let mut all = 0;
-        for &condition in query.constraints.iter().chain([&query.goal]) {
-            let facts = facts(&mut self.facts, terms, condition);
-            all += facts.terms;
-            let Some(open) = problem.open_bytes(&facts.bytes) else {
-                return Err(Outcome::GivenUp);
-            };
+        for &constraint in query.constraints.iter().chain([&query.goal]) {
+            let parts = self.parts.entry(constraint);
+            let parts = parts.or_insert_with(|| parts_of(terms, constraint)).clone();
+            all += parts.iter().map(|part| part.terms).sum::<usize>();
             if all > MOST_TERMS {
                 return Err(Outcome::GivenUp);
             }
+            conditions.push(parts);
+        }
+        let parts = || conditions.iter().flat_map(|parts| parts.iter());
+        let Some(ranged) = ranged(terms, query, parts()) else {
+            return Err(Outcome::GivenUp);
+        };
+        let mut problem = Problem::new(query, ranged);
+        for part in parts() {
+            let Some(open) = problem.open_bytes(&part.bytes) else {
+                return Err(Outcome::GivenUp);
+            };
+            let condition = part.condition;
             match open[..] {
-                [only] if facts.terms <= MOST_TERMS_OF_ONE => {
-                    let byte = query.bytes[only];
-                    let allowed = self.unary.entry((condition, byte)).or_insert_with(|| {
+                [only] if part.terms <= MOST_TERMS_OF_ONE => {
+                    let key = (condition, query.bytes[only], problem.digest(&part.bytes));
+                    let allowed = self.unary.entry(key).or_insert_with(|| {
                         problem.allowed(&mut self.evaluator, terms, condition, only)
                     });
                     problem.narrow(only, allowed);
@@ -125,6 +124,7 @@ impl SmallDomains {
                     problem.pairs.push(Pair {
                         condition,
                         bytes: [first, second],
+                        others: problem.digest(&part.bytes),
                     });
                 }
                 // Without an open byte it is decided by evaluation, too.
@@ -135,10 +135,9 @@ impl SmallDomains {
         if problem.is_contradictory() {
             return Err(Outcome::None);
         }
-        let few = |set: &&ByteSet| set.len() <= FEW_VALUES;
         let open = problem.domains.iter().filter(|set| set.len() > 1);
-        let is_small = open.clone().count() <= MOST_OPEN || open.clone().all(|set| few(&set));
-        if !is_small {
+        let is_few = |set: &ByteSet| set.len() <= FEW_VALUES;
+        if open.clone().count() > MOST_OPEN && !open.clone().all(is_few) {
             return Err(Outcome::GivenUp);
         }
         Ok(problem)
@@ -160,8 +159,11 @@ impl SmallDomains {
 
 impl Solver for SmallDomains {
     fn solve(&mut self, terms: &mut Terms, query: &Query<'_>) -> Reply {
-        self.learn(terms, query);
-        if query.bytes.len() > MOST_BYTES {
+        let most = match query.policy {
+            Policy::Prefix { .. } => MOST_BYTES_OF_PATH,
+            Policy::Assumptions { .. } => MOST_BYTES,
+        };
+        if query.bytes.len() > most {
             return self.inner.solve(terms, query);
         }
         if !self.is_tried() {
@@ -183,27 +185,72 @@ impl Solver for SmallDomains {
     }
 }
 
-/// Looks up which bytes a condition depends on, and how large it is.
-fn facts<'f>(known: &'f mut HashMap<TermId, Facts>, terms: &Terms, condition: TermId) -> &'f Facts {
-    known.entry(condition).or_insert_with(|| {
-        let mut seen = std::collections::HashSet::from([condition]);
-        let mut stack = vec![condition];
-        let mut bytes = Vec::new();
-        while let Some(id) = stack.pop() {
-            if let Node::Input(byte) = terms.node(id) {
-                bytes.push(byte);
-            }
-            if seen.len() > MOST_TERMS {
-                break;
-            }
-            stack.extend(terms.operands(id).filter(|&operand| seen.insert(operand)));
+/// The conditions that a constraint is a conjunction of.
+fn parts_of(terms: &mut Terms, constraint: TermId) -> Rc<[Facts]> {
+    let mut parts = Vec::new();
+    let mut whole = vec![constraint];
+    let mut seen = HashSet::new();
+    while let Some(id) = whole.pop() {
+        if !seen.insert(id) {
+            continue;
         }
-        bytes.sort_unstable();
-        Facts {
-            bytes: bytes.into(),
-            terms: seen.len(),
+        match terms.node(id) {
+            Node::Binary { op: Op::And, a, b } => whole.extend([b, a]),
+            Node::Unary { op: Op::Not, a } => match terms.node(a) {
+                Node::Binary { op: Op::Or, a, b } => {
+                    let sides = [terms.not(b), terms.not(a)];
+                    whole.extend(sides);
+                }
+                _ => parts.push(facts(terms, id)),
+            },
+            _ => parts.push(facts(terms, id)),
         }
-    })
+    }
+    parts.into()
+}
+
+/// Which bytes a condition depends on, and how large it is.
+fn facts(terms: &Terms, condition: TermId) -> Facts {
+    let mut seen = HashSet::from([condition]);
+    let mut stack = vec![condition];
+    let mut bytes = Vec::new();
+    while let Some(id) = stack.pop() {
+        if let Node::Input(byte) = terms.node(id) {
+            bytes.push(byte);
+        }
+        if seen.len() > MOST_TERMS {
+            break;
+        }
+        stack.extend(terms.operands(id).filter(|&operand| seen.insert(operand)));
+    }
+    bytes.sort_unstable();
+    Facts {
+        condition,
+        bytes: bytes.into(),
+        terms: seen.len(),
+    }
+}
+
+/// The values that simple conditions leave to each byte; `None` if they contradict each other.
+fn ranged<'f>(
+    terms: &mut Terms,
+    query: &Query<'_>,
+    parts: impl Iterator<Item = &'f Facts>,
+) -> Option<Vec<ByteSet>> {
+    if terms.len() > MOST_RANGED {
+        return Some(vec![ByteSet::of(|_| true); query.bytes.len()]);
+    }
+    let mut ranges = Ranges::new();
+    for part in parts.filter(|part| part.is_simple()) {
+        ranges.assume(terms, part.condition, true);
+    }
+    let mut domains = Vec::with_capacity(query.bytes.len());
+    for &byte in query.bytes {
+        let input = terms.input(byte);
+        let range = ranges.range(terms, input);
+        domains.push(ByteSet::of(|value| range.contains(u128::from(*value))));
+    }
+    (!ranges.is_contradictory()).then_some(domains)
 }
 
 impl Problem {
@@ -211,28 +258,40 @@ impl Problem {
     fn new(query: &Query<'_>, domains: Vec<ByteSet>) -> Problem {
         Problem {
             bytes: query.bytes.into(),
-            lasting: domains.clone(),
+            ranged: domains.clone(),
             domains,
             pairs: Vec::new(),
             others: Vec::new(),
         }
     }
 
-    /// The positions of those bytes that what lasts leaves more than one value; `None` if one is not in the query.
+    /// The positions of those bytes that ranges leave more than one value; `None` if one is not in the query.
     fn open_bytes(&self, bytes: &[InputByte]) -> Option<Vec<usize>> {
         let mut open = Vec::new();
         for byte in bytes {
             let position = self.bytes.binary_search(byte).ok()?;
-            if self.lasting[position].single().is_none() {
+            if self.ranged[position].single().is_none() {
                 open.push(position);
             }
         }
         Some(open)
     }
 
+    /// Names the values of those bytes that have but one.
+    fn digest(&self, bytes: &[InputByte]) -> u128 {
+        let positions = bytes
+            .iter()
+            .filter_map(|byte| self.bytes.binary_search(byte).ok());
+        let values = positions.map(|position| match self.ranged[position].single() {
+            Some(value) => u128::from(value),
+            None => 1 << 8,
+        });
+        digest::of_numbers(&values.collect::<Vec<u128>>())
+    }
+
     /// Whether it is kept which values of other bytes go with those of this one.
     fn is_kept(&self, position: usize) -> bool {
-        self.lasting[position].len() <= MOST_PARTNERS
+        self.ranged[position].len() <= MOST_PARTNERS
     }
 
     /// The values of a byte that make a condition true, which depends on no other open byte.
@@ -246,11 +305,11 @@ impl Problem {
         ByteSet::of(|&value| {
             let input = |byte: InputByte| match self.bytes.binary_search(&byte) {
                 Ok(found) if found == position => value,
-                Ok(found) => self.lasting[found].first(),
+                Ok(found) => self.ranged[found].first(),
                 Err(_) => 0,
             };
             evaluator.reset();
-            self.lasting[position].has(value) && evaluator.holds(terms, &input, condition)
+            evaluator.holds(terms, &input, condition)
         })
     }
 

@@ -8,9 +8,9 @@ use super::byte_set::ByteSet;
 use crate::query::{Model, Query};
 
 /// The most nodes that a search computes: what takes longer is a matter for a SAT solver, which learns.
-const MOST_STEPS: usize = 200_000;
+const MOST_STEPS: usize = 10_000;
 /// The most values that a search gives to bytes.
-const MOST_VALUES: usize = 10_000;
+const MOST_VALUES: usize = 2_000;
 
 /// What a search came to.
 pub(super) enum Outcome {
@@ -27,6 +27,8 @@ pub(super) enum Outcome {
 pub(super) struct Pair {
     pub condition: TermId,
     pub bytes: [usize; 2],
+    /// Names the values of its other bytes.
+    pub others: u128,
 }
 
 /// A query over domains.
@@ -34,9 +36,9 @@ pub(super) struct Pair {
 pub(super) struct Problem {
     /// In ascending order.
     pub bytes: Box<[InputByte]>,
-    /// What holds in all queries leaves each byte these values.
-    pub lasting: Vec<ByteSet>,
-    /// What holds in this one leaves it these.
+    /// Ranges leave each byte these values.
+    pub ranged: Vec<ByteSet>,
+    /// Conditions on it alone leave it these.
     pub domains: Vec<ByteSet>,
     pub pairs: Vec<Pair>,
     /// All other conditions, in the order of the path, the goal last.
@@ -47,8 +49,9 @@ pub(super) struct Problem {
 #[derive(Default)]
 pub(super) struct Search {
     evaluator: PartialEvaluator,
-    /// For a condition, a byte of it and a value of that: the values that the other byte may have.
-    partners: HashMap<(TermId, InputByte, u8), ByteSet>,
+    /// For a condition under the values of its other bytes, a byte of it and a value of that: the values that
+    /// its second byte may have.
+    partners: HashMap<(TermId, u128, InputByte, u8), ByteSet>,
     values: usize,
 }
 
@@ -197,7 +200,7 @@ impl Attempt<'_, '_> {
         for index in 0..self.pairs_of[position].len() {
             let pair = self.problem.pairs[self.pairs_of[position][index]];
             let partner = pair.bytes[usize::from(pair.bytes[0] == position)];
-            let allowed = self.partners(pair.condition, (position, value), partner);
+            let allowed = self.partners(&pair, (position, value), partner);
             domains[partner] = domains[partner].meet(&allowed);
             if domains[partner].is_empty() {
                 return false;
@@ -207,28 +210,24 @@ impl Attempt<'_, '_> {
     }
 
     /// The values of one byte of a pair that go with a value of the other.
-    fn partners(
-        &mut self,
-        condition: TermId,
-        (position, value): (usize, u8),
-        partner: usize,
-    ) -> ByteSet {
-        let key = (condition, self.problem.bytes[position], value);
+    fn partners(&mut self, pair: &Pair, (position, value): (usize, u8), partner: usize) -> ByteSet {
+        let byte = self.problem.bytes[position];
+        let key = (pair.condition, pair.others, byte, value);
         if let Some(known) = self.search.partners.get(&key) {
             return *known;
         }
-        let (terms, lasting) = (self.terms, &self.problem.lasting);
+        let (terms, ranged) = (self.terms, &self.problem.ranged);
         let bytes = &self.problem.bytes;
         let mut evaluator = nearmiss_expr::Evaluator::new();
         let allowed = ByteSet::of(|&other| {
             let input = |byte: InputByte| match bytes.binary_search(&byte) {
                 Ok(found) if found == position => value,
                 Ok(found) if found == partner => other,
-                Ok(found) => lasting[found].first(),
+                Ok(found) => ranged[found].first(),
                 Err(_) => 0,
             };
             evaluator.reset();
-            lasting[partner].has(other) && evaluator.holds(terms, &input, condition)
+            evaluator.holds(terms, &input, pair.condition)
         });
         self.search.partners.insert(key, allowed);
         allowed
@@ -268,11 +267,7 @@ impl Attempt<'_, '_> {
         let [first, second] = pair.bytes;
         let common = self.problem.domains[first].meet(&self.problem.domains[second]);
         let mut values = common.iter();
-        values.all(|value| {
-            !self
-                .partners(pair.condition, (first, value), second)
-                .has(value)
-        })
+        values.all(|value| !self.partners(&pair, (first, value), second).has(value))
     }
 
     fn model(&self, domains: &[ByteSet]) -> Model {

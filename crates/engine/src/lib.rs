@@ -6,6 +6,7 @@
 //! | [`record`] | the user's own run, recorded |
 //! | `explore` | all tests, stage by stage: their own paths, those beside them, those behind these |
 //! | `executor`, `worker`, `subject` | runs in the sandbox, counted; the programs they are of |
+//! | `forks` | programs that are forked for every run instead of started |
 //! | [`analyse`](mod@analyse) | one walk over a path: which checks can fail, which forks can go another way |
 //! | `growth` | longer inputs of a test's shape: what repeats in it, repeated more often |
 //! | [`lengths`] | lengths of inputs: what the path implies, the nearest that will do |
@@ -26,6 +27,7 @@ mod error;
 mod executor;
 mod explore;
 mod figures;
+mod forks;
 mod growth;
 mod inputs;
 pub mod invent;

@@ -26,6 +26,7 @@ use nearmiss_trace::Event;
 use crate::bounds::Limits;
 use crate::concretized::{Another, ConcretizedValues};
 use crate::error::ExploreError;
+use crate::guide::Guide;
 use crate::input::Input;
 use crate::precondition::{PartialPath, Precondition};
 use crate::walk::{Fork, Purpose, Walked};
@@ -39,6 +40,8 @@ pub struct Explorer<'a> {
     pub precondition: Box<dyn Precondition>,
     /// How far paths may go.
     pub(crate) limits: Limits,
+    /// Where paths are to lead; `None`: everywhere.
+    pub(crate) guide: Option<Guide>,
     /// What was found out.
     pub tree: Tree,
     /// One of `nearmiss_abi::server::MODE_*`.
@@ -86,6 +89,8 @@ pub struct Tree {
     pub narrowed: HashSet<SiteId>,
     /// Oracles with more ways than were tried on one path.
     pub oracle_cut: u64,
+    /// Partial paths that cannot lead to the target, by the control flow alone.
+    pub pruned: u64,
 }
 
 /// A partial path that no admissible input takes.
@@ -119,6 +124,10 @@ impl Item for Pending {
         let site = self.visit.events[self.fork.event].site;
         (site.0, self.fork.way.choice)
     }
+
+    fn distance(&self) -> u32 {
+        self.fork.distance
+    }
 }
 
 impl Pending {
@@ -150,6 +159,11 @@ impl Arrival {
         &self.visit.events[..self.end]
     }
 
+    /// Whether it passed all steps towards a target.
+    pub fn has_passed(&self, steps: Option<u8>) -> bool {
+        steps.is_some_and(|steps| self.recorded.path.steps_passed >= steps)
+    }
+
     /// The check at which it failed, if it did.
     pub fn failed(&self) -> Option<&Event> {
         self.failed.map(|position| &self.visit.events[position])
@@ -176,6 +190,7 @@ impl<'a> Explorer<'a> {
             workspace,
             precondition,
             limits,
+            guide: None,
             tree: Tree::default(),
             mode,
             started: Instant::now(),

@@ -36,12 +36,14 @@ mod explorer_tests;
 mod findings;
 mod freed;
 mod gaps;
+mod guide;
 mod input;
 mod judge;
 mod measure;
 mod memory;
 mod naming;
 mod precondition;
+mod reach;
 pub mod replay;
 mod report;
 mod signatures;
@@ -62,6 +64,7 @@ use nearmiss_harness::Request;
 use nearmiss_sandbox::Sandbox;
 
 pub use error::ExploreError;
+pub use reach::{Reached, reach};
 pub use study::explore;
 
 /// What the tests cover, for lcov's tools: a file in [`Config::directory`], if it could be counted.
@@ -79,6 +82,8 @@ pub struct Config {
     pub mode: Mode,
     /// What is to be covered.
     pub cover: Cover,
+    /// Whether a target is to be reached, the last of the marks in `build`; `None`: all paths are explored.
+    pub reach: Option<Reach>,
     /// Maximum of iterations of a loop in a row; `None`: as many as there are.
     pub loops: Option<u32>,
     /// Maximum of activations of a function at the same time; `None`: as many as there are.
@@ -101,6 +106,15 @@ pub struct Config {
     pub directory: PathBuf,
     /// Set from outside to stop early and report what is there.
     pub stop: &'static AtomicBool,
+}
+
+/// How a target is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// By distances in the control-flow graph; what cannot lead there is left out.
+    Guided,
+    /// As if there were none, for comparison: depth first, until it is met.
+    Unguided,
 }
 
 /// How a precondition is treated.

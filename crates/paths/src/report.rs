@@ -208,6 +208,7 @@ pub fn figures(explorer: &Explorer, time: Duration) -> PathFigures {
         infeasible: tree.infeasible_count,
         unknown: tree.unknown,
         bounded: tree.bounded,
+        pruned: tree.pruned,
         runs: tree.runs,
         repeated: tree.repeated - tree.asked_again,
         diverged: tree.diverged,

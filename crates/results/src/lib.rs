@@ -11,6 +11,8 @@ mod inputs;
 mod library;
 mod memory;
 mod names;
+mod precondition;
+mod reach;
 mod summary;
 
 pub use campaign::{
@@ -25,6 +27,8 @@ pub use function::{
 pub use inputs::{InputFigures, add_inputs};
 pub use library::{Library, LibraryFunction};
 pub use memory::{Block, Memory, Role, Value, Variable};
+pub use precondition::{PreconditionConflict, PreconditionEvidence, PreconditionReport};
+pub use reach::{ReachReport, ReachVerdict};
 pub use summary::{Checks, LostCall, Note, Queries, Recorded, Summary, Uninitialised};
 
 use std::io::{self, Write};

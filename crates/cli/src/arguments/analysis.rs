@@ -44,6 +44,11 @@ pub struct AnalysisArguments {
     /// The program then does whatever the invented input makes it do, to your files too.
     #[arg(long)]
     pub no_sandbox: bool,
+    /// Start the program anew for every run instead of forking it before main
+    ///
+    /// Slower. What is found is the same, unless the program does before main what its runs must not share.
+    #[arg(long)]
+    pub no_fork_server: bool,
     /// Use another solver: a command that reads SMT-LIB 2 from its standard input
     #[arg(long, value_name = "COMMAND")]
     pub solver: Option<String>,

@@ -46,7 +46,10 @@ pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Conf
         runs: budget.runs,
         jobs: budget.jobs.map_or_else(processors, usize::from),
         checks: arguments.kinds(),
-        sandbox: environment::sandbox(arguments.no_sandbox)?,
+        sandbox: match arguments.no_fork_server {
+            true => environment::sandbox(arguments.no_sandbox)?.without_fork_servers(),
+            false => environment::sandbox(arguments.no_sandbox)?,
+        },
         solver: solver(arguments.solver.as_deref())?,
         channels: inputs.channel_set(),
         options: Options {

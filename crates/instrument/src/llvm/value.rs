@@ -184,6 +184,13 @@ impl Value {
         unsafe { LLVMGetLinkage(self.0) == llvm_sys::LLVMLinkage::LLVMAvailableExternallyLinkage }
     }
 
+    /// Whether other units cannot refer to it by its name.
+    pub fn is_local(self) -> bool {
+        use llvm_sys::LLVMLinkage::{LLVMInternalLinkage, LLVMPrivateLinkage};
+        let linkage = unsafe { LLVMGetLinkage(self.0) };
+        [LLVMInternalLinkage, LLVMPrivateLinkage].contains(&linkage)
+    }
+
     /// Whether the linker makes one variable of this definition and others of its name.
     pub fn is_tentative(self) -> bool {
         use llvm_sys::LLVMLinkage::*;

@@ -8,6 +8,7 @@ use nearmiss_harness::HarnessError;
 use nearmiss_twin::TwinError;
 
 use super::fuzzer;
+use super::marks::MarkError;
 use super::tool::ToolError;
 
 /// Why a program could not be built.
@@ -53,6 +54,8 @@ pub enum BuildError {
     },
     /// There can be no harness as it was asked for.
     Harness(HarnessError),
+    /// A mark cannot be set.
+    Mark(MarkError),
 
     // The user's files.
     /// A source does not compile.
@@ -94,6 +97,12 @@ pub enum BuildError {
     Twin(TwinError),
 }
 
+impl From<MarkError> for BuildError {
+    fn from(error: MarkError) -> BuildError {
+        BuildError::Mark(error)
+    }
+}
+
 /// The functions that a file defines, in its order.
 #[derive(Debug)]
 pub struct FileFunctions {
@@ -132,6 +141,7 @@ impl fmt::Display for BuildError {
                 write!(f, "{function} has inputs of {bytes} bytes in all: {FEWER}")
             }
             BuildError::Harness(error) => error.fmt(f),
+            BuildError::Mark(error) => error.fmt(f),
             BuildError::Refused(name, error) => write_refused(f, name, error),
             BuildError::Together(error) => {
                 write!(f, "the files do not compile together:\n{error}")

@@ -16,6 +16,7 @@ pub mod files;
 mod infeasible;
 mod ktest;
 mod outcomes;
+pub mod reach;
 mod rows;
 #[cfg(test)]
 mod samples;

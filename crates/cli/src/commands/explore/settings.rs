@@ -20,6 +20,7 @@ pub fn config(arguments: &ExploreArguments, directory: &Path) -> Result<Config, 
         request: request(arguments)?,
         mode: mode(arguments.subject.pre_mode),
         cover: cover(limits.cover),
+        reach: None,
         loops: limits.loops,
         recursion: limits.recursion,
         time: limits.time,
@@ -45,6 +46,8 @@ fn sources(arguments: &ExploreArguments) -> Result<Sources, String> {
         flags: arguments.flags.clone(),
         compile_commands: arguments.compile_commands.clone(),
         compiler: environment::compiler_config()?,
+        marks: Vec::new(),
+        wraps: false,
     })
 }
 

@@ -17,7 +17,7 @@ use crate::predicates::predicates;
 use crate::random::Random;
 use crate::runner::{Failure, Group, Runner};
 use crate::separate::{self, Mixed};
-use crate::shorten::{Cover, covers};
+use crate::shorten::{Cover, covers, pruned};
 use crate::table::Table;
 use crate::valuations::{self, Valuation};
 use crate::{InferConfig, InferError};
@@ -73,7 +73,11 @@ const ROUNDS: usize = 9;
 /// Tests that are in memory at the same time.
 const BATCH: usize = 60_000;
 /// Most tests of one pass over safe assignments.
-const MAX_TESTS: usize = 2_000_000;
+const MAX_TESTS: usize = 600_000;
+/// A longer formula is pruned.
+const MAX_LITERALS: usize = 14;
+/// Most valuations of one pass.
+const MANY_VALUATIONS: usize = 12_000;
 /// Formulas that are compared with the shortest where not all assignments are known.
 const RIVALS: usize = 40;
 
@@ -196,10 +200,12 @@ impl Study<'_> {
     /// So many tests of every assignment, over its valuations, unless one has failed.
     fn test_rows(&mut self, feasible: &Feasible, tests: usize) -> Result<(), InferError> {
         let mut wanted = Vec::new();
+        // Where there are many assignments, few valuations of each tell enough.
+        let most = (MANY_VALUATIONS / feasible.rows.len().max(1)).max(3);
         for valuations in feasible.rows.values() {
-            let share = tests.div_ceil(valuations.len().max(1)).max(8);
+            let share = tests.div_ceil(valuations.len().clamp(1, most)).max(8);
             let mut fresh = true;
-            for values in valuations {
+            for values in valuations.iter().take(most) {
                 let done = self.points.get(values).map_or(0, |point| point.tests);
                 let failed = self
                     .points
@@ -241,7 +247,7 @@ impl Study<'_> {
     /// Runs tests of valuations; whether a new process is to run them.
     fn test(&mut self, wanted: &[(Valuation, usize, bool)]) -> Result<(), InferError> {
         let mut from = 0;
-        while from < wanted.len() && !self.config.stop.load(Ordering::Relaxed) {
+        while from < wanted.len() && !self.is_over() {
             let mut to = from;
             let mut total = 0;
             while to < wanted.len() && total < BATCH {
@@ -369,6 +375,9 @@ impl Study<'_> {
             let table = self.table(&feasible);
             let found = covers(&table, &mut self.random);
             let best = found[0].clone();
+            if best.size() > MAX_LITERALS {
+                return Ok((pruned(&table, &mut self.random), feasible));
+            }
             if feasible.complete || tried >= RIVALS || self.is_over() {
                 return Ok((best, feasible));
             }

@@ -9,7 +9,7 @@ mod analysis;
 mod explore;
 mod reach;
 mod rules;
-mod values;
+pub mod values;
 
 pub use analysis::AnalysisArguments;
 pub use explore::{Cover, ExploreArguments, Framework, PreMode, ResultArguments};

@@ -47,6 +47,8 @@ pub struct FlowGraph {
     /// Lines with code: unit, file, line.
     lines: HashMap<(u64, u32, u32), Vec<FlowNode>>,
     entries: HashMap<String, Vec<FlowNode>>,
+    /// Where functions that are no part of the units come back.
+    external: HashMap<String, Vec<FlowNode>>,
 }
 
 /// Where the nodes of a function's blocks begin: an index into a shared list.
@@ -114,6 +116,11 @@ impl FlowGraph {
         self.lines.get(&(unit, file, line)).map_or(&[], |it| it)
     }
 
+    /// Where calls of a function that is no part of the units come back.
+    pub fn behind_calls(&self, name: &str) -> &[FlowNode] {
+        self.external.get(name).map_or(&[], |it| it)
+    }
+
     /// Where functions of this name begin.
     pub fn entries(&self, name: &str) -> &[FlowNode] {
         self.entries.get(name).map_or(&[], |it| it)
@@ -175,8 +182,9 @@ impl<'a> Builder<'a> {
             let points = block.calls.len() + 1;
             self.graph.sources.resize(start + points, Vec::new());
             for &(file, line) in &block.lines {
+                // Which of the points has the line's code is not said: all of them count.
                 let lines = self.graph.lines.entry((hash, file, line)).or_default();
-                lines.push(FlowNode(start as u32));
+                lines.extend((start..start + points).map(|node| FlowNode(node as u32)));
             }
         }
         let base = FunctionBase(starts.into());
@@ -297,6 +305,8 @@ impl<'a> Builder<'a> {
     }
 
     fn connect_external(&mut self, name: &str, before: FlowNode, behind: FlowNode) {
+        let calls = self.graph.external.entry(name.to_string()).or_default();
+        calls.push(behind);
         if callbacks::jumps(name) {
             self.jumps.push(before);
         }

@@ -2,7 +2,7 @@
 //! about that.
 
 use nearmiss_abi::event::FORBIDDEN_STEP;
-use nearmiss_results::{FunctionReport, ReachReport, ReachVerdict, VERSION};
+use nearmiss_results::{Finding, FunctionReport, ReachReport, ReachVerdict, Status, VERSION};
 use nearmiss_search::Tally;
 
 use crate::build::Mark;
@@ -31,15 +31,26 @@ pub fn reach(config: &Config, tally: &Tally) -> Result<Reached, ExploreError> {
     let target = target.first();
     let figures = &exploration.figures;
     let test = exploration.tests.first();
+    let failing = config.reach.as_ref().and_then(|reach| reach.failing.as_ref());
+    let is_confirmed = |found: &Finding| found.status == Status::Confirmed;
+    let is_certain = failing.is_none() || exploration.findings.iter().any(is_confirmed);
     let verdict = match (test, exploration.is_complete()) {
-        (Some(_), _) => ReachVerdict::Reached,
+        (Some(_), _) if is_certain => ReachVerdict::Reached,
+        (Some(_), _) => ReachVerdict::Unknown,
         (None, true) => ReachVerdict::Infeasible,
         (None, false) => ReachVerdict::Unknown,
     };
-    let reason = (verdict == ReachVerdict::Unknown).then(|| exploration.incomplete.join("; "));
+    let reason = (verdict == ReachVerdict::Unknown).then(|| match test {
+        Some(_) => "a check fails there, but the sanitizer twin does not complain".to_string(),
+        None => exploration.incomplete.join("; "),
+    });
+    let named_lines = failing.map(|lines| format!("{}:{}", lines.file.display(), lines.first));
     let report = ReachReport {
         version: VERSION,
-        target: target.map_or_else(String::new, |mark| mark.place.to_string()),
+        target: target
+            .map(|mark| mark.place.to_string())
+            .or(named_lines)
+            .unwrap_or_default(),
         when: target.and_then(|mark| mark.when.clone()),
         via: named(marks(&|mark| mark.number + 1 < steps)),
         not_through: named(marks(&|mark| mark.number == FORBIDDEN_STEP)),
@@ -71,10 +82,22 @@ fn assumed(config: &Config, exploration: &FunctionReport, verdict: ReachVerdict)
     if let Some(precondition) = request.and_then(|it| it.precondition.as_ref()) {
         assumed.push(format!("the input is accepted by {precondition}"));
     }
+    let rules = request.map_or(&[][..], |it| &it.rules).iter();
+    let rules = rules.filter(|rule| !rule.is_general);
+    assumed.extend(rules.map(|rule| {
+        let (word, target) = (rule.kind.word(), &rule.target);
+        match rule.value.as_str() {
+            "" => format!("--{word} {target}"),
+            value => format!("--{word} {target}={value}"),
+        }
+    }));
     let requirements = request.map_or(&[][..], |it| &it.requirements);
     assumed.extend(requirements.iter().map(|it| format!("the input fulfils {it}")));
     if verdict == ReachVerdict::Infeasible {
         assumed.push(FAILURES.into());
+        if config.reach.as_ref().is_some_and(|reach| reach.failing.is_some()) {
+            assumed.push(ALLOCATIONS.into());
+        }
         if config.build.wraps {
             assumed.push(WRAPS.into());
         }
@@ -83,4 +106,5 @@ fn assumed(config: &Config, exploration: &FunctionReport, verdict: ReachVerdict)
 }
 
 const FAILURES: &str = "a path ends at its first failure (memory, division, assertion)";
+const ALLOCATIONS: &str = "memory is there: an allocation fails only where its size is an input";
 const WRAPS: &str = "signed arithmetic wraps around (--overflow error: it is a failure)";

@@ -33,7 +33,7 @@ use crate::precondition::{Auto, Late, Precondition, Summary, Unrestricted};
 use crate::report::{ReportBuilder, figures};
 use crate::signatures::CoverageSignatures;
 use crate::workspace::Workspace;
-use crate::{Config, Cover, Mode, Reach};
+use crate::{Config, Cover, Mode};
 
 /// Explores.
 pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, ExploreError> {
@@ -75,7 +75,7 @@ pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, Explore
         return Err(nothing_admissible(config));
     };
     let mut explorer = explorer(config, &mut workspace, precondition);
-    explorer.guide = guide.filter(|_| config.reach == Some(Reach::Guided));
+    explorer.guide = guide.filter(|_| is_guided(config));
     let mut arrivals = Arrivals::new(explorer, first, strategy(config));
     while let Some(arrival) = arrivals.next()? {
         if study.arrive(&mut arrivals.explorer, arrival)? {
@@ -134,7 +134,7 @@ impl Study<'_> {
     ) -> Result<bool, ExploreError> {
         let measure = self.measure.as_ref();
         arrival.is_new = (self.signatures).is_new(&arrival, &explorer.workspace.channels, measure);
-        let has_reached = self.has_reached(&arrival);
+        let has_reached = self.has_reached(explorer, &arrival);
         arrival.is_new |= has_reached;
         let is_admissible = !arrival.is_new || self.is_accepted(explorer.workspace, &arrival)?;
         self.rejected += u64::from(!is_admissible);
@@ -144,7 +144,8 @@ impl Study<'_> {
                 channels: &explorer.workspace.channels,
                 sites: &explorer.workspace.sites,
                 guide: explorer.guide.as_ref(),
-                steps: self.config.reach.map(|_| self.config.build.steps()),
+                steps: Some(self.config.build.steps()).filter(|steps| *steps > 0),
+                has_reached,
             };
             if let Some(number) = self.collection.take(&describer, &arrival)
                 && self.is_worth_keeping(number, has_reached)
@@ -159,13 +160,19 @@ impl Study<'_> {
         Ok(enough || self.is_covered || has_reached && is_admissible)
     }
 
-    /// Whether a run came to the target, before anything failed.
-    fn has_reached(&self, arrival: &Arrival) -> bool {
+    /// Whether a run came to the target, before anything failed; or failed at it, if that is wanted.
+    fn has_reached(&self, explorer: &Explorer<'_>, arrival: &Arrival) -> bool {
+        let Some(reach) = &self.config.reach else {
+            return false;
+        };
+        if let Some(lines) = &reach.failing {
+            let failed = arrival.failed();
+            let sites = &explorer.workspace.sites;
+            return failed.is_some_and(|event| lines.have(sites, event.site));
+        }
         let steps = self.config.build.steps();
         let failed_before = |event: &Event| event.steps_passed < steps;
-        self.config.reach.is_some()
-            && arrival.recorded.path.steps_passed >= steps
-            && !arrival.failed().is_some_and(failed_before)
+        arrival.recorded.path.steps_passed >= steps && !arrival.failed().is_some_and(failed_before)
     }
 
     /// Counts the newest test. Where branches or conditions are wanted, one that adds nothing is
@@ -248,18 +255,28 @@ fn explorer<'a>(
 /// Where branches or conditions are wanted, what goes where no run went comes first.
 fn strategy(config: &Config) -> Box<dyn Strategy<Pending>> {
     match config.cover {
-        _ if config.reach == Some(Reach::Guided) => Box::new(Guided::default()),
+        _ if is_guided(config) => Box::new(Guided::default()),
         Cover::Paths => Box::new(DepthFirst::default()),
         Cover::Branches | Cover::Mcdc => Box::new(NewCoverage::default()),
     }
 }
 
+fn is_guided(config: &Config) -> bool {
+    config.reach.as_ref().is_some_and(|reach| reach.is_guided)
+}
+
 /// The way to the target, if there is one.
 fn guide(config: &Config, programs: &Programs) -> Result<Option<Guide>, ExploreError> {
-    if config.reach.is_none() {
+    let Some(reach) = &config.reach else {
         return Ok(None);
-    }
+    };
     let flows = nearmiss_twin::flows_of(&programs.recording, &[])?;
+    if let Some(lines) = &reach.failing {
+        let sites = nearmiss_twin::sites_of(&programs.recording);
+        let place = || format!("{}:{}", lines.file.display(), lines.first);
+        let guide = Guide::to_failure(&flows, &sites, lines);
+        return guide.map(Some).ok_or_else(|| ExploreError::NoCode(place()));
+    }
     let guide = Guide::new(&flows, config.build.steps());
     let no_code = |step: u8| {
         let mut marks = config.build.marks.iter();

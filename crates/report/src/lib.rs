@@ -16,6 +16,7 @@ pub mod library;
 mod marked;
 #[cfg(test)]
 mod samples;
+pub mod sarif;
 pub mod shell;
 pub mod statistics;
 mod suite;

@@ -4,16 +4,13 @@
 //! hooks have been written.
 
 use nearmiss_abi::site::SiteId;
-use nearmiss_sites::flow::{
-    FlowBlock, FlowCall, FunctionFlow, MARKER, Point, SiteFlow, UnitFlow,
-};
+use nearmiss_sites::flow::{FlowBlock, FlowCall, FunctionFlow, MARKER, Point, SiteFlow, UnitFlow};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::checks::Failures;
 use crate::llvm::{Block, Module, Opcode, Value};
 use crate::loops;
 use crate::sitemap::{Place, SiteMap};
-use crate::unit::defined_functions;
 
 /// The growing control flow of a unit.
 #[derive(Debug, Default)]
@@ -30,13 +27,16 @@ pub struct Flow {
 impl Flow {
     /// Nothing yet; the module is not instrumented.
     pub fn new(unit: u64, module: &Module) -> Flow {
-        let functions = defined_functions(module).into_iter();
+        let pointed = module.functions().into_iter();
+        let pointed: FxHashSet<Value> = pointed.filter(|it| is_pointed(*it)).collect();
+        let elsewhere = pointed.iter().filter(|it| it.is_declaration());
         Flow {
             unit: UnitFlow {
                 unit,
                 functions: Vec::new(),
+                pointed: elsewhere.map(|it| it.name()).collect(),
             },
-            pointed: functions.filter(|function| is_pointed(*function)).collect(),
+            pointed,
             ..Flow::default()
         }
     }
@@ -58,18 +58,20 @@ impl Flow {
             (self.ways).insert(end, ways.iter().map(|way| Some(start(way))).collect());
             taken.push(self.take(*block, number, &numbers, sites));
         }
-        let pointed = self.pointed.contains(&function);
         self.unit.functions.push(FunctionFlow {
             name: function.name(),
             is_local: function.is_local(),
-            pointed_type: pointed.then(|| function.global_value_type().text()),
+            of_type: function.global_value_type().text(),
+            is_pointed: self.pointed.contains(&function),
             blocks: taken,
             sites: Vec::new(),
         });
         for (block, failure) in failures.iter() {
             let jumps = block.jumps();
             let single = (jumps.len() == 1).then(|| jumps[0]);
-            let next = single.and_then(|jump| failures.check(jump)).map(|it| it.next);
+            let next = single
+                .and_then(|jump| failures.check(jump))
+                .map(|it| it.next);
             let sites = [Some(failure.site), failure.second_site];
             for site in sites.into_iter().flatten() {
                 let at = single.and_then(|jump| self.points.get(&jump).copied());

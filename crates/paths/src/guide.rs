@@ -9,7 +9,6 @@ use nearmiss_abi::event::{FORBIDDEN_STEP, PHASE_FUNCTION};
 use nearmiss_abi::site::SiteId;
 use nearmiss_flow::{Distances, FlowGraph, FlowNode, Goal};
 use nearmiss_sites::Sites;
-use nearmiss_sites::flow::UnitFlow;
 use nearmiss_trace::Event;
 
 use crate::Lines;
@@ -28,10 +27,9 @@ pub struct Guide {
 const FAR: u32 = 1 << 16;
 
 impl Guide {
-    /// The way through so many marked steps in a program of these units. An error is the number of a step
+    /// The way through so many marked steps in a program. An error is the number of a step
     /// of which no code is left.
-    pub fn new(units: &[UnitFlow], steps: u8) -> Result<Guide, u8> {
-        let graph = FlowGraph::new(units);
+    pub fn new(graph: FlowGraph, steps: u8) -> Result<Guide, u8> {
         let goal = Goal {
             steps: (0..steps).map(|step| graph.marks(step.into())).collect(),
             forbidden: graph.marks(FORBIDDEN_STEP.into()),
@@ -49,8 +47,7 @@ impl Guide {
     }
 
     /// The way to code of some lines, where something is to fail; `None` if they have none.
-    pub fn to_failure(units: &[UnitFlow], sites: &Sites, lines: &Lines) -> Option<Guide> {
-        let graph = FlowGraph::new(units);
+    pub fn to_failure(graph: FlowGraph, sites: &Sites, lines: &Lines) -> Option<Guide> {
         let mut nodes = Vec::new();
         for unit in sites.units() {
             for (number, file) in (0..).zip(&unit.files) {
@@ -137,7 +134,10 @@ impl Lines {
             return true;
         }
         let full = |path: &Path| path.canonicalize().ok();
-        match (full(&Path::new(directory).join(named)).or_else(|| full(named)), full(&self.file)) {
+        match (
+            full(&Path::new(directory).join(named)).or_else(|| full(named)),
+            full(&self.file),
+        ) {
             (Some(left), Some(right)) => left == right,
             _ => self.file.ends_with(named),
         }

@@ -6,6 +6,7 @@
 //! | [`build`] | from the user's files to the programs that are run: recording, twin, coverage |
 //! | `arrivals`, `explorer`, `walk` | runs over the execution tree, and the partial paths that leave them |
 //! | `precondition` | which inputs are admissible: late, or as a summary that grows |
+//! | `reach`, `guide` | an exploration that is after a target, and the way there |
 //! | `concretized`, `signatures` | values that had to be concretized; runs that differ in them alone |
 //! | `bounds` | bounds on loops and recursion |
 //! | `budget`, `memory` | how much time and memory may be used |

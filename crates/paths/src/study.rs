@@ -13,7 +13,6 @@ use nearmiss_search::{DepthFirst, Guided, NewCoverage, Phase, Strategy, Tally};
 use nearmiss_server::{Server, Settings};
 use nearmiss_sites::program::Program;
 use nearmiss_solve::{Backend, Stack};
-use nearmiss_trace::Event;
 
 use crate::arrivals::{Arrivals, Finished};
 use crate::bounds::Limits;
@@ -24,12 +23,12 @@ use crate::error::ExploreError;
 use crate::executor::ForkServer;
 use crate::explain::explain;
 use crate::explorer::{Arrival, Explorer, Pending};
-use crate::guide::Guide;
 use crate::input::Input;
 use crate::judge::{Judge, Setup};
 use crate::measure::{self, Measure};
 use crate::memory::Limit;
 use crate::precondition::{Auto, Late, Precondition, Summary, Unrestricted};
+use crate::reach::{self, has_reached, is_guided};
 use crate::report::{ReportBuilder, figures};
 use crate::signatures::CoverageSignatures;
 use crate::workspace::Workspace;
@@ -45,7 +44,7 @@ pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, Explore
     let programs = Arc::new(programs);
     let wants_program = config.mode == Mode::Auto && precondition_name(config).is_some();
     let program = wants_program.then(|| build::program(&programs)).flatten();
-    let guide = guide(config, &programs)?;
+    let guide = reach::guide(config, &programs)?;
     let executor = executor(config, &programs)?;
     let start = Instant::now();
     nearmiss_solve::interrupt_by(config.stop);
@@ -63,8 +62,14 @@ pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, Explore
         tally,
         programs: programs.clone(),
         collection: Collection::default(),
-        judge: config.reach.is_none().then(|| judge(config, &programs, finishing)),
-        measure: config.reach.is_none().then(|| measure(config, &programs, finishing)),
+        judge: config
+            .reach
+            .is_none()
+            .then(|| judge(config, &programs, finishing)),
+        measure: config
+            .reach
+            .is_none()
+            .then(|| measure(config, &programs, finishing)),
         finishing,
         is_covered: false,
         rejected: 0,
@@ -134,7 +139,7 @@ impl Study<'_> {
     ) -> Result<bool, ExploreError> {
         let measure = self.measure.as_ref();
         arrival.is_new = (self.signatures).is_new(&arrival, &explorer.workspace.channels, measure);
-        let has_reached = self.has_reached(explorer, &arrival);
+        let has_reached = has_reached(self.config, explorer, &arrival);
         arrival.is_new |= has_reached;
         let is_admissible = !arrival.is_new || self.is_accepted(explorer.workspace, &arrival)?;
         self.rejected += u64::from(!is_admissible);
@@ -158,21 +163,6 @@ impl Study<'_> {
         let enough =
             (self.config.paths).is_some_and(|max| self.collection.tests.len() as u64 >= max);
         Ok(enough || self.is_covered || has_reached && is_admissible)
-    }
-
-    /// Whether a run came to the target, before anything failed; or failed at it, if that is wanted.
-    fn has_reached(&self, explorer: &Explorer<'_>, arrival: &Arrival) -> bool {
-        let Some(reach) = &self.config.reach else {
-            return false;
-        };
-        if let Some(lines) = &reach.failing {
-            let failed = arrival.failed();
-            let sites = &explorer.workspace.sites;
-            return failed.is_some_and(|event| lines.have(sites, event.site));
-        }
-        let steps = self.config.build.steps();
-        let failed_before = |event: &Event| event.steps_passed < steps;
-        arrival.recorded.path.steps_passed >= steps && !arrival.failed().is_some_and(failed_before)
     }
 
     /// Counts the newest test. Where branches or conditions are wanted, one that adds nothing is
@@ -259,31 +249,6 @@ fn strategy(config: &Config) -> Box<dyn Strategy<Pending>> {
         Cover::Paths => Box::new(DepthFirst::default()),
         Cover::Branches | Cover::Mcdc => Box::new(NewCoverage::default()),
     }
-}
-
-fn is_guided(config: &Config) -> bool {
-    config.reach.as_ref().is_some_and(|reach| reach.is_guided)
-}
-
-/// The way to the target, if there is one.
-fn guide(config: &Config, programs: &Programs) -> Result<Option<Guide>, ExploreError> {
-    let Some(reach) = &config.reach else {
-        return Ok(None);
-    };
-    let flows = nearmiss_twin::flows_of(&programs.recording, &[])?;
-    if let Some(lines) = &reach.failing {
-        let sites = nearmiss_twin::sites_of(&programs.recording);
-        let place = || format!("{}:{}", lines.file.display(), lines.first);
-        let guide = Guide::to_failure(&flows, &sites, lines);
-        return guide.map(Some).ok_or_else(|| ExploreError::NoCode(place()));
-    }
-    let guide = Guide::new(&flows, config.build.steps());
-    let no_code = |step: u8| {
-        let mut marks = config.build.marks.iter();
-        let mark = marks.find(|mark| mark.number == step);
-        ExploreError::NoCode(mark.map_or(String::new(), |mark| mark.place.to_string()))
-    };
-    guide.map(Some).map_err(no_code)
 }
 
 fn precondition_name(config: &Config) -> Option<&String> {

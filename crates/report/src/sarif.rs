@@ -53,14 +53,22 @@ fn alarm(index: (usize, usize), run: &Value, result: &Value) -> Option<Alarm> {
         .flat_map(|thread| list(&thread["locations"]))
         .map(|step| &step["location"])
         .collect();
-    let messages = steps.iter().filter_map(|step| step["message"]["text"].as_str());
+    let messages = steps
+        .iter()
+        .filter_map(|step| step["message"]["text"].as_str());
     Some(Alarm {
         index,
         rule: result["ruleId"].as_str().unwrap_or_default().to_string(),
-        message: result["message"]["text"].as_str().unwrap_or_default().to_string(),
+        message: result["message"]["text"]
+            .as_str()
+            .unwrap_or_default()
+            .to_string(),
         place,
         maybe_null: messages.filter_map(maybe_null).collect(),
-        flow: steps.iter().filter_map(|step| self::place(run, step)).collect(),
+        flow: steps
+            .iter()
+            .filter_map(|step| self::place(run, step))
+            .collect(),
     })
 }
 
@@ -111,7 +119,9 @@ fn file_of(uri: &str) -> String {
 fn maybe_null(message: &str) -> Option<String> {
     let rest = message.strip_prefix("Assuming '")?;
     let (name, rest) = rest.split_once('\'')?;
-    let is_name = name.chars().all(|it| it.is_ascii_alphanumeric() || it == '_');
+    let is_name = name
+        .chars()
+        .all(|it| it.is_ascii_alphanumeric() || it == '_');
     (is_name && rest.contains("null")).then(|| name.to_string())
 }
 
@@ -119,11 +129,21 @@ fn maybe_null(message: &str) -> Option<String> {
 pub fn not_judged(alarm: &Alarm) -> Option<&'static str> {
     let rule = alarm.rule.to_ascii_lowercase();
     let message = alarm.message.to_ascii_lowercase();
-    let has = |words: &[&str]| words.iter().any(|word| rule.contains(word) || message.contains(word));
+    let has = |words: &[&str]| {
+        words
+            .iter()
+            .any(|word| rule.contains(word) || message.contains(word))
+    };
     if has(&["leak"]) {
         return Some("a leak is no failure that nearmiss sees");
     }
-    if has(&["deadcode", "deadstore", "unusedvariable", "unreadvariable", "never read"]) {
+    if has(&[
+        "deadcode",
+        "deadstore",
+        "unusedvariable",
+        "unreadvariable",
+        "never read",
+    ]) {
         return Some("unused code is no failure");
     }
     if has(&["uninit", "garbage", "undefined"]) {
@@ -133,7 +153,17 @@ pub fn not_judged(alarm: &Alarm) -> Option<&'static str> {
         return Some("it needs an allocation to fail, and allocations of a known size do not");
     }
     let judged = [
-        "null", "divi", "zero", "bound", "overflow", "overrun", "free", "shift", "dereference", "range", "access",
+        "null",
+        "divi",
+        "zero",
+        "bound",
+        "overflow",
+        "overrun",
+        "free",
+        "shift",
+        "dereference",
+        "range",
+        "access",
     ];
     (!has(&judged)).then_some("nearmiss has no check for this kind of alarm")
 }
@@ -144,7 +174,11 @@ pub fn annotate(report: &mut Value, alarm: &Alarm, verdict: &ReachReport) {
     let result = &mut report["runs"][run]["results"][number];
     let name = verdict_name(verdict.verdict);
     let mut said = json!({ "verdict": name, "function": verdict.function, "runs": verdict.runs });
-    for (key, text) in [("input", &verdict.input), ("reason", &verdict.reason), ("replay", &verdict.replay)] {
+    for (key, text) in [
+        ("input", &verdict.input),
+        ("reason", &verdict.reason),
+        ("replay", &verdict.replay),
+    ] {
         if let Some(text) = text {
             said[key] = json!(text);
         }
@@ -155,7 +189,10 @@ pub fn annotate(report: &mut Value, alarm: &Alarm, verdict: &ReachReport) {
     result["properties"]["nearmiss"] = said;
     if verdict.verdict == ReachVerdict::Infeasible {
         let assumed = verdict.assumed.join("; ");
-        let why = format!("nearmiss refuted every path to it from {} ({assumed})", verdict.function);
+        let why = format!(
+            "nearmiss refuted every path to it from {} ({assumed})",
+            verdict.function
+        );
         let suppression = json!({ "kind": "external", "status": "accepted", "justification": why });
         match result["suppressions"].as_array_mut() {
             Some(list) => list.push(suppression),
@@ -224,7 +261,10 @@ mod tests {
         annotate(&mut text, &found[1], &verdict);
         let results = &text["runs"][0]["results"];
         assert_eq!(results[0]["suppressions"][0]["kind"], "external");
-        assert_eq!(results[0]["properties"]["nearmiss"]["verdict"], "infeasible");
+        assert_eq!(
+            results[0]["properties"]["nearmiss"]["verdict"],
+            "infeasible"
+        );
         assert!(results[1]["suppressions"].is_null());
         assert_eq!(results[1]["properties"]["nearmiss"]["reason"], "too hard");
     }

@@ -199,7 +199,9 @@ impl RecordedPath {
         let steps = marks().map(|mark| steps_passed(mark.aux));
         RecordedPath {
             program: raw.program().to_vec(),
-            phase: marks().last().map_or(PHASE_FUNCTION, |mark| phase_of(mark.aux)),
+            phase: marks()
+                .last()
+                .map_or(PHASE_FUNCTION, |mark| phase_of(mark.aux)),
             steps_passed: steps.filter(|it| *it != FORBIDDEN_STEP).max().unwrap_or(0),
             notes: raw.notes.clone(),
             answers: raw.answers.clone(),

@@ -2,8 +2,8 @@
 
 pub mod explore;
 mod kept;
-pub mod reach;
 pub mod libc;
+pub mod reach;
 pub mod replay;
 pub mod run;
 pub mod sandbox;

@@ -50,7 +50,11 @@ pub fn reach(arguments: ReachArguments) -> Result<u8, String> {
     let report = &mut reached.report;
     report.input = shown::input(report, Detail::Full);
     if report.verdict == ReachVerdict::Reached {
-        report.replay = Some(kept::replay_command("--test 1", &name, &arguments.campaign.dir));
+        report.replay = Some(kept::replay_command(
+            "--test 1",
+            &name,
+            &arguments.campaign.dir,
+        ));
     }
     kept::keep(&reached.exploration, campaign.root())?;
     let detail = match arguments.results.all {
@@ -86,7 +90,13 @@ impl Request {
         let target = arguments.words.first().map(|word| place(word));
         let target = target.ok_or("what is to be reached?")??;
         let files = files(&arguments, &target)?;
-        let stem = || files[0].file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        let stem = || {
+            files[0]
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        };
         let function = arguments.subject.function.clone().unwrap_or_else(stem);
         if arguments.subject.oracle.is_some() || arguments.subject.pre_mode == PreMode::Early {
             return Err("--oracle and --pre-mode early are for nearmiss explore".into());

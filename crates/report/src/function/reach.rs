@@ -100,7 +100,12 @@ fn write_path(
     }
     for step in &path[skipped..] {
         let (file, line) = (escape::text(&step.file), step.line);
-        write!(text, "  {file}:{line}:{} {}", step.column, escape::text(&step.way))?;
+        write!(
+            text,
+            "  {file}:{line}:{} {}",
+            step.column,
+            escape::text(&step.way)
+        )?;
         match lookup.source_line(&step.file, step.line) {
             Some(source) => writeln!(text, "  {}", escape::text(source.trim()))?,
             None => writeln!(text)?,

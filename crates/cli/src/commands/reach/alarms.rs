@@ -192,12 +192,20 @@ fn line(alarm: &Alarm, verdict: &ReachReport) -> String {
     let name = sarif::verdict_name(verdict.verdict);
     let file = escape::text(&alarm.place.file);
     let mut text = format!("{file}:{}: {name}: ", alarm.place.first);
-    text += &format!("{} [{}]\n", escape::text(&alarm.message), escape::text(&alarm.rule));
+    text += &format!(
+        "{} [{}]\n",
+        escape::text(&alarm.message),
+        escape::text(&alarm.rule)
+    );
     let begins = escape::text(&verdict.function);
     match (&verdict.input, &verdict.reason) {
         (Some(input), _) if verdict.verdict == ReachVerdict::Reached => {
             text += &format!("  {begins}: {}\n", escape::text(input));
-            text += &verdict.replay.iter().map(|it| format!("  {it}\n")).collect::<String>();
+            text += &verdict
+                .replay
+                .iter()
+                .map(|it| format!("  {it}\n"))
+                .collect::<String>();
         }
         (_, Some(reason)) => text += &format!("  {}\n", escape::text(reason)),
         _ => {

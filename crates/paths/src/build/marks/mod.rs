@@ -79,12 +79,14 @@ impl std::fmt::Display for MarkError {
                 f,
                 "{place}: no given file has a function or label of that name (FILE:LINE, FUNCTION, FUNCTION:LABEL)"
             ),
-            MarkError::InMacro(place) => write!(
-                f,
-                "{place} is part of a macro: name a line that uses it"
-            ),
+            MarkError::InMacro(place) => {
+                write!(f, "{place} is part of a macro: name a line that uses it")
+            }
             MarkError::NoStatement(place) => {
-                write!(f, "{place}: no statement begins there, name the line of one")
+                write!(
+                    f,
+                    "{place}: no statement begins there, name the line of one"
+                )
             }
             MarkError::Condition(messages) => {
                 write!(f, "the condition does not compile there:\n{messages}")
@@ -113,11 +115,7 @@ pub fn counter(steps: u8) -> String {
 }
 
 /// Adds a file with that function, for a harness of another tool.
-pub fn add_counter(
-    compiler: &Compiler,
-    files: &mut Files,
-    steps: u8,
-) -> Result<(), BuildError> {
+pub fn add_counter(compiler: &Compiler, files: &mut Files, steps: u8) -> Result<(), BuildError> {
     let path = compiler.directory.join("marks.c");
     let declared = "extern void nearmiss_result(const char *, const void *, __SIZE_TYPE__);\n\
                     extern void __nm_mark(unsigned);\nextern unsigned __nm_mode(void);\n";
@@ -139,7 +137,11 @@ struct Placed<'m> {
 
 /// Sets marks: all sources are compiled with copies in place of the files that have some. Gives notes for
 /// the report.
-pub fn set(compiler: &Compiler, files: &mut Files, marks: &[Mark]) -> Result<Vec<String>, BuildError> {
+pub fn set(
+    compiler: &Compiler,
+    files: &mut Files,
+    marks: &[Mark],
+) -> Result<Vec<String>, BuildError> {
     let mut setter = Setter {
         compiler,
         files,
@@ -219,8 +221,9 @@ impl Setter<'_> {
                 if self.compiles(&path, slot, &inserted)?.is_ok() {
                     if begin != line {
                         let at = &mark.place;
-                        self.notes
-                            .push(format!("{at} is part of a statement that begins at line {begin}"));
+                        self.notes.push(format!(
+                            "{at} is part of a statement that begins at line {begin}"
+                        ));
                     }
                     return Ok((path, slot));
                 }

@@ -107,8 +107,13 @@ pub fn insert(text: &str, mut inserted: Vec<(Slot, String)>) -> String {
         let before = &text[position..slot.offset];
         result += before;
         let line = 1 + text[..slot.offset].matches('\n').count();
-        let column = text[..slot.offset].rfind('\n').map_or(slot.offset, |end| slot.offset - end - 1);
-        result += &format!("\n#line {line}\n{mark}\n#line {line}\n{}", " ".repeat(column));
+        let column = text[..slot.offset]
+            .rfind('\n')
+            .map_or(slot.offset, |end| slot.offset - end - 1);
+        result += &format!(
+            "\n#line {line}\n{mark}\n#line {line}\n{}",
+            " ".repeat(column)
+        );
         position = slot.offset;
     }
     result + &text[position..]
@@ -166,15 +171,19 @@ fn is_word(letter: char) -> bool {
 
 /// Where a name stands as a word.
 fn words<'t>(code: &'t str, name: &'t str) -> impl Iterator<Item = usize> + 't {
-    code.match_indices(name).map(|(start, _)| start).filter(move |&start| {
-        let before = code[..start].chars().last();
-        let behind = code[start + name.len()..].chars().next();
-        !before.is_some_and(is_word) && !behind.is_some_and(is_word)
-    })
+    code.match_indices(name)
+        .map(|(start, _)| start)
+        .filter(move |&start| {
+            let before = code[..start].chars().last();
+            let behind = code[start + name.len()..].chars().next();
+            !before.is_some_and(is_word) && !behind.is_some_and(is_word)
+        })
 }
 
 fn skip_spaces(bytes: &[u8], from: usize) -> usize {
-    let spaces = bytes[from..].iter().take_while(|it| it.is_ascii_whitespace());
+    let spaces = bytes[from..]
+        .iter()
+        .take_while(|it| it.is_ascii_whitespace());
     from + spaces.count()
 }
 
@@ -286,7 +295,10 @@ int old(a, b)
     #[test]
     fn a_brace_comes_before_a_statement() {
         let text = marked(of_line(TEXT, 7)[0]);
-        assert!(text.contains("    } \n#line 7\nMARK\n#line 7\n      if (x) return 1; else"), "{text}");
+        assert!(
+            text.contains("    } \n#line 7\nMARK\n#line 7\n      if (x) return 1; else"),
+            "{text}"
+        );
         let forms: Vec<Form> = of_line(TEXT, 10).iter().map(|slot| slot.form).collect();
         assert_eq!(forms, [Form::BeforeStatement, Form::Alone]);
     }

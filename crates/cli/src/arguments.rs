@@ -7,12 +7,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod analysis;
 mod explore;
+mod infer;
 mod reach;
 mod rules;
 pub mod values;
 
 pub use analysis::AnalysisArguments;
 pub use explore::{Cover, ExploreArguments, Framework, PreMode, ResultArguments};
+pub use infer::{Form, FuzzingChoice, InferArguments};
 pub use reach::{Overflow, ReachArguments};
 use values::{percent, size, subject};
 
@@ -32,6 +34,7 @@ Example:
   nearmiss test -- make check            # the same for every program that a test suite runs
   nearmiss explore sum.c --function sum  # a test for every path of one function
   nearmiss reach sum.c:7 --function sum  # an input that comes to that line, or a proof that none does
+  nearmiss infer sum.c --function sum    # what must hold for a safe call of it
 
 Exit status: 0 nothing found, 1 failures found, 2 nearmiss could not do its job.";
 
@@ -62,6 +65,9 @@ pub enum Command {
     /// Make a test for every path of one function
     #[command(after_help = explore::HELP)]
     Explore(Box<ExploreArguments>),
+    /// Infer what must hold for a safe call of a function
+    #[command(after_help = infer::HELP)]
+    Infer(Box<InferArguments>),
     /// Find an input that comes to a place in the source, or prove that there is none
     #[command(after_help = reach::HELP)]
     Reach(Box<ReachArguments>),

@@ -24,6 +24,7 @@ mod operands;
 mod path;
 mod plan;
 mod pointers;
+mod prototype;
 mod reach;
 pub mod require;
 mod rows;
@@ -42,6 +43,7 @@ use std::fmt;
 
 pub use operand::{Operand, Operands};
 pub use plan::{DEFAULT_DEPTH, DEFAULT_ELEMENTS, Plan, stub_pointer};
+pub use prototype::{Declared, Pointee, Prototype, Shape};
 pub use rows::may_tell_of_freed;
 pub use rules::{Rule, RuleKind};
 pub use unit::{PROBE_FLAGS, Unit};

@@ -11,6 +11,7 @@ use crate::assembly;
 use crate::context::Context;
 use crate::elision;
 use crate::flow::Flow;
+use crate::frames;
 use crate::function;
 use crate::globals;
 use crate::huge;
@@ -49,6 +50,10 @@ pub struct Request {
     pub keep_debug: bool,
     /// Where regions end.
     pub grain: Grain,
+    /// Where the plain program's frames are estimated, if wanted.
+    pub plain_frames: Option<PathBuf>,
+    /// The list of functions whose frames must be kept small, if there are any.
+    pub thrifty_frames: Option<PathBuf>,
     /// The file that is made if code generation must be spared, for the sake of a huge function.
     pub huge: Option<PathBuf>,
 }
@@ -89,6 +94,12 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         &defined_functions(&module),
     );
     sites.set_assembly(has_assembly(&module));
+    if let Some(path) = &request.plain_frames {
+        frames::write_plain(&module, path)?;
+    }
+    if let Some(path) = &request.thrifty_frames {
+        frames::mark(&module, path)?;
+    }
     run_before(&module, request.grain)?;
     let has_option = |name: &str| request.options.iter().any(|word| word == name);
     if request.grain == Grain::Short && !has_option("-fno-omit-frame-pointer") {
@@ -131,6 +142,7 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     if !request.keep_debug {
         module.strip_debug();
     }
+    frames::unmark(&module);
     if huge::unmark(&module)
         && let Some(file) = &request.huge
     {

@@ -14,6 +14,7 @@ mod hexdump;
 mod inputs;
 pub mod library;
 mod marked;
+pub mod precondition;
 #[cfg(test)]
 mod samples;
 pub mod sarif;

@@ -11,14 +11,15 @@ mod inputs;
 mod library;
 mod memory;
 mod names;
+mod precondition;
 mod reach;
 mod summary;
 
 pub use campaign::{
-    DistanceFigures, EndReason, Exploration, Missed, ProgramFigures, Sample, Skipped, Suite,
-    TestFigures,
+    DistanceFigures, EndReason, Exploration, GrowthFigures, Missed, ProgramFigures, Sample,
+    Skipped, Suite, TestFigures,
 };
-pub use finding::{Change, Finding, Frame, Input, Lead, Resized, Status, Test};
+pub use finding::{Change, Finding, Frame, Input, Lead, Repeated, Resized, Status, Test};
 pub use function::{
     Coverage, Covered, FunctionReport, Infeasible, PathFigures, PathTest, Step, Uncovered,
     Undefined, Verdict,
@@ -26,6 +27,7 @@ pub use function::{
 pub use inputs::{InputFigures, add_inputs};
 pub use library::{Library, LibraryFunction};
 pub use memory::{Block, Memory, Role, Value, Variable};
+pub use precondition::{PreconditionConflict, PreconditionEvidence, PreconditionReport};
 pub use reach::{ReachReport, ReachVerdict};
 pub use summary::{Checks, LostCall, Note, Queries, Recorded, Summary, Uninitialised};
 

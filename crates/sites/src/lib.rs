@@ -8,6 +8,7 @@
 pub mod flow;
 pub mod frame;
 pub mod program;
+pub mod stack_frames;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

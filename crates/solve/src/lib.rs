@@ -7,6 +7,7 @@
 //! | `front` | a query in, a reply with answer, layer and time out |
 //! | [`session`] | queries about one path: incremental by prefix |
 //! | `tree` | queries about all paths of a function: incremental by assumptions |
+//! | [`assignments`] | which truth assignments to predicates are feasible |
 //! | [`answers`] | what all sessions of a campaign know |
 //! | [`stack`] | how the layers are put together |
 //! | [`slice`](mod@slice) | which constraints of a path matter for a goal |
@@ -36,6 +37,7 @@
 //! ```
 
 pub mod answers;
+pub mod assignments;
 pub mod back;
 mod blast;
 mod front;

@@ -1,6 +1,7 @@
 //! One file per command.
 
 pub mod explore;
+pub mod infer;
 mod kept;
 pub mod libc;
 pub mod reach;
@@ -23,6 +24,7 @@ pub fn carry_out(command: Command) -> Result<u8, String> {
         Command::Run(arguments) => run::run(arguments),
         Command::Test(arguments) => test::test(arguments),
         Command::Explore(arguments) => explore::explore(&arguments),
+        Command::Infer(arguments) => infer::infer(&arguments),
         Command::Reach(arguments) => reach::reach(*arguments),
         Command::Show {
             id,

@@ -12,6 +12,7 @@
 
 pub mod campaign;
 pub mod function;
+pub mod precondition;
 mod snapshot;
 mod speed;
 mod words;

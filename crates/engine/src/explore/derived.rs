@@ -8,7 +8,6 @@ use std::time::Duration;
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_search::strategy::Outcome;
 use nearmiss_search::{Executor, Node, Trail};
-use nearmiss_solve::Model;
 use nearmiss_trace::{Channel, RecordedPath};
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +19,7 @@ use crate::confirmer::{Case, Confirmer, Known};
 use crate::defects;
 use crate::error::EngineError;
 use crate::executor::Traced;
-use crate::invent::invent;
-use crate::resize::Growth;
+use crate::invent::Alteration;
 use crate::subject::Subject;
 use crate::summary::is_whole;
 use crate::worker::tight_limits;
@@ -33,8 +31,8 @@ pub struct PendingFlip {
     pub capsule: Arc<Capsule>,
     /// The input of that.
     pub channels: Arc<Vec<Channel>>,
-    /// The bytes that must change.
-    pub changes: Model,
+    /// How its input differs from that.
+    pub alteration: Alteration,
     /// The outcome that it is to have at the fork.
     pub outcome: Outcome,
     /// Where in the execution tree it is predicted to go.
@@ -152,7 +150,7 @@ impl ParentPath<'_> {
         let pending = |flip: &Flip| PendingFlip {
             capsule: self.capsule.clone(),
             channels: channels.clone(),
-            changes: flip.changes.clone(),
+            alteration: Alteration::Changes(flip.changes.clone()),
             outcome: (site, flip.choice),
             node: trail.way(site, flip.choice),
             reaches: flip.is_unpredicted().then_some(self.nodes[fork]),
@@ -225,15 +223,11 @@ impl Work<'_, '_> {
         let shared = self.explorer.shared;
         let directory = self.path_directory(seed);
         let (parent, channels) = (&flip.capsule, &flip.channels);
-        let invented = invent(parent, channels, &flip.changes, Growth::End, &directory);
-        let capsule = Arc::new(
-            invented
-                .map_err(|error| shared.campaign.failed(error))?
-                .capsule,
-        );
+        let written = flip.alteration.write(parent, channels, &directory);
+        let capsule = Arc::new(written.map_err(|error| shared.campaign.failed(error))?);
         let traced = self.record_derived(context.subject, &capsule, seed);
         let Some(mut traced) = traced else {
-            seed.state.progress.is_incomplete = true;
+            seed.state.progress.is_incomplete |= flip.alteration.is_predicted();
             let _ = fs::remove_dir_all(&directory);
             return Ok(None);
         };
@@ -289,14 +283,15 @@ impl Work<'_, '_> {
         let is_new = self.explorer.known.add_all(nodes.iter().copied());
         // What does not end is not looked at: where it was killed says nothing.
         let has_ended = traced.exceeded.is_none();
-        let is_looked_at = (is_new || as_predicted) && has_ended;
+        let is_predicted = flip.alteration.is_predicted();
+        let is_looked_at = (is_new || as_predicted || !is_predicted) && has_ended;
         let mut figures = locked(&self.explorer.figures);
         let exploration = &mut figures.exploration;
-        exploration.divergences += u64::from(!as_predicted);
+        exploration.divergences += u64::from(is_predicted && !as_predicted);
         exploration.unended += u64::from(!has_ended);
-        exploration.known += u64::from(!is_new && !as_predicted);
+        exploration.known += u64::from(is_predicted && !is_new && !as_predicted);
         exploration.paths += u64::from(is_looked_at);
-        seed.state.progress.is_incomplete |= !as_predicted || !has_ended;
+        seed.state.progress.is_incomplete |= is_predicted && (!as_predicted || !has_ended);
         if is_looked_at {
             self.worker.count_path();
             seed.state.paths += 1;

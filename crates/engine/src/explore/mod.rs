@@ -3,6 +3,7 @@
 //! ```text
 //!  seeds     the tests, and the paths that were derived from them
 //!  stages    own path     every check asked, for all inputs of the path
+//!            growth       what repeats in its input, repeated more often ──► runs of the twin
 //!            neighbours   divergence points at distance D of a sensitive operation ──► flips ──► runs
 //!                         ──► derived paths, explored on up to 2·D forks from the divergence point
 //!            deeper       derived paths become starting points, by a mix of rules, as long as there is time
@@ -15,6 +16,7 @@
 //! | this one | the units, one after another, on several threads |
 //! | [`order`] | which units there are, what follows from one, and its share of the time |
 //! | [`own_path`] | the stage of a test's own path |
+//! | [`grow`] | the stage of longer inputs |
 //! | [`neighbours`] | the stage of one distance |
 //! | [`deeper`] | the stage of derived paths |
 //! | [`derived`] | one derived path: its run, its checks, the flips that leave it |
@@ -25,6 +27,7 @@
 mod deeper;
 mod derived;
 mod figures;
+mod grow;
 mod neighbours;
 mod order;
 mod own_path;
@@ -225,6 +228,7 @@ impl<'a> Explorer<'a> {
         };
         match unit.stage {
             Stage::OwnPath => work.own_path(unit.seed, &mut seed)?,
+            Stage::Growth => work.grow(&mut seed)?,
             Stage::Neighbours(distance) => work.neighbours(&mut seed, distance)?,
             Stage::Deeper(_) => work.deeper(&mut seed)?,
         }
@@ -247,7 +251,7 @@ impl<'a> Explorer<'a> {
     /// What became of it all.
     fn explored(&self, seeds: Vec<Seed>) -> Explored {
         let (mut exploration, statistics) =
-            std::mem::take(&mut *locked(&self.figures)).finish(&seeds);
+            std::mem::take(&mut *locked(&self.figures)).finish(&seeds, self.shared.config.grow);
         exploration.ended = self.end_reason(&seeds);
         exploration.runs = self.shared.tally.runs.get();
         let mut defects = locked(&self.defects);

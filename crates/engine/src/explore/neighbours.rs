@@ -36,9 +36,9 @@ const MAX_OPEN: usize = 512;
 
 /// The path of a test, and where it can be left.
 pub(super) struct OwnRoute {
-    traced: Traced,
+    pub(super) traced: Traced,
     nodes: Vec<Node>,
-    channels: Arc<Vec<Channel>>,
+    pub(super) channels: Arc<Vec<Channel>>,
     capsule: Arc<Capsule>,
     course: Course,
 }
@@ -56,10 +56,7 @@ impl Work<'_, '_> {
         let Some(mut route) = self.own_route(seed, &subject) else {
             return Ok(());
         };
-        if route.traced.reads_input && seed.baseline.is_none() && !self.is_over() {
-            let judged = self.judge_own(seed, &subject, &route.traced, None)?;
-            seed.trouble = seed.trouble.take().or(judged.trouble);
-        }
+        self.judge_own_once(seed, &subject, &route.traced)?;
         let first = seed.state.progress.finished.map_or(1, |done| done + 1);
         for near in first..=distance {
             let before = seed.state.progress.clone();
@@ -70,6 +67,20 @@ impl Work<'_, '_> {
         }
         seed.state.progress.farthest = route.course.farthest();
         self.save(seed)
+    }
+
+    /// Asks the twin about the test's own input, unless that was done: what fails there is no news elsewhere.
+    pub(super) fn judge_own_once(
+        &self,
+        seed: &mut Seed,
+        subject: &Subject,
+        traced: &Traced,
+    ) -> Result<(), EngineError> {
+        if traced.reads_input && seed.baseline.is_none() && !self.is_over() {
+            let judged = self.judge_own(seed, subject, traced, None)?;
+            seed.trouble = seed.trouble.take().or(judged.trouble);
+        }
+        Ok(())
     }
 
     /// Keeps what an unfinished unit found, but not how far it came: whoever goes on from the disk
@@ -280,7 +291,7 @@ impl Work<'_, '_> {
 
     /// Makes the runs that are pending at a divergence point, and those that follow from them.
     /// Says whether all could be made.
-    fn run_all(
+    pub(super) fn run_all(
         &self,
         seed: &mut Seed,
         context: &Context,

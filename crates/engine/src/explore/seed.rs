@@ -108,6 +108,12 @@ pub(super) struct Progress {
     pub is_patient: bool,
     /// The nodes of the execution tree that runs were sent to.
     pub sent: Vec<u64>,
+    /// How many of the things that may grow in its input were tried.
+    #[serde(default)]
+    pub grown: usize,
+    /// Up to how many repetitions all of them were, if they were.
+    #[serde(default)]
+    pub grown_to: Option<u64>,
     /// Whether an alternative was lost: not decided, not run, not where it was predicted, or behind
     /// something that was not recorded.
     pub is_incomplete: bool,
@@ -130,6 +136,8 @@ pub(super) struct Memory {
     pub pool: Pool,
     /// Whether a unit that works off the pool waits for its turn.
     pub is_deeper_scheduled: bool,
+    /// Whether a unit that tries longer inputs does.
+    pub is_growth_scheduled: bool,
     /// Whether an outcome on its own path was on that of no test before: those that bring something new come
     /// first.
     pub has_new_outcomes: bool,
@@ -201,6 +209,12 @@ impl Seed {
             }
             Standing::SamePath(_) | Standing::Skipped(_) => true,
         }
+    }
+
+    /// Whether all longer inputs of its shape were tried that were to be.
+    pub fn has_grown(&self) -> bool {
+        let is_same = matches!(self.standing, Standing::SamePath(_));
+        is_same || self.state.progress.grown_to.is_some()
     }
 
     /// Whether derived paths have alternatives that were not tried.

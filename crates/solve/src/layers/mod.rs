@@ -3,6 +3,7 @@
 mod checked;
 mod cores;
 mod differential;
+mod domains;
 mod escalate;
 mod instances;
 mod models;
@@ -12,6 +13,7 @@ mod small_numbers;
 pub use checked::Checked;
 pub use cores::UnsatCores;
 pub use differential::Differential;
+pub use domains::SmallDomains;
 pub use escalate::{Escalate, Share};
 pub use instances::Instances;
 pub use models::RecentModels;

@@ -1,0 +1,103 @@
+//! Texts and formulas: there and back, and what is wrong is named where it is.
+
+use nearmiss_contracts::print::{Dialect, text};
+use nearmiss_contracts::{Contract, Formula, parse, read, write};
+
+#[test]
+fn a_formula_is_printed_as_it_was_read() {
+    for line in [
+        "bounds(dest) > strlen(src)",
+        "n == 0 || (n <= bounds(a) && n <= bounds(b))",
+        "(a <= 1 || b <= 1) && c != 3",
+        "bounds(p) > strlen(p) + strlen(q)",
+        "bounds(m) >= rows * columns",
+        "a - (b - c) <= 2 * (d + 1)",
+        "p->length <= bounds(p->data) && p->data != NULL",
+        "find(path, '/') < bounds(path)",
+        "t[0] >= -1 && least(t) >= 0",
+        "1",
+    ] {
+        assert_eq!(parse(line).unwrap().to_string(), line);
+    }
+}
+
+#[test]
+fn the_other_dialects() {
+    let formula = parse("bounds(d) > strlen(s) && p != NULL").unwrap();
+    assert_eq!(
+        text(&formula, Dialect::C),
+        "d_bounds > s_length && p != NULL"
+    );
+    assert_eq!(
+        text(&formula, Dialect::Require),
+        "count(d) > strlen(s) && p != NULL"
+    );
+    assert!(text(&formula, Dialect::Acsl).contains("p != \\null"));
+}
+
+#[test]
+fn mistakes_are_shown_where_they_are() {
+    for (line, at) in [
+        ("bounds(p) >", 11),
+        ("bound(p) > 0", 0),
+        ("a < b)", 5),
+        ("a < 99999999999999999999", 4),
+        ("", 0),
+    ] {
+        let error = parse(line).unwrap_err();
+        assert_eq!(error.at, at, "{error}");
+    }
+    assert!(parse(&"(".repeat(10_000)).is_err());
+}
+
+#[test]
+fn negation_turns_truth() {
+    let formula = parse("(a < b && b != 3) || a == 7").unwrap();
+    let negated = formula.negated();
+    for a in 0..9i128 {
+        for b in 0..9i128 {
+            let value = |term: &nearmiss_contracts::Term| if term.place == "a" { a } else { b };
+            assert_ne!(formula.evaluate(&value), negated.evaluate(&value));
+        }
+    }
+}
+
+#[test]
+fn a_file_is_read_as_it_was_written() {
+    let contract = |function: &str, requires: &[&str]| Contract {
+        function: function.into(),
+        parameters: vec!["dest".into(), "src".into()],
+        from: "infer string.h: complete, 60 of 60 assignments, 7680 tests".into(),
+        requires: requires.iter().map(|line| parse(line).unwrap()).collect(),
+    };
+    let contracts = [
+        contract(
+            "strcpy",
+            &["bounds(dest) > strlen(src)", "bounds(src) > strlen(src)"],
+        ),
+        contract("nothing", &[]),
+        Contract {
+            requires: vec![Formula::truth(false)],
+            ..contract("never", &[])
+        },
+    ];
+    let mut expected = contracts.to_vec();
+    expected[2].requires = vec![Formula::Number(0)];
+    assert_eq!(read(&write(&contracts)).unwrap(), expected);
+}
+
+#[test]
+fn a_bad_file_names_its_line() {
+    for (text, start) in [
+        ("requires a < b\n", "line 1: expected: function"),
+        ("\nfunction f\n", "line 2: expected a name"),
+        (
+            "function f(a)\n  requires a <\nend\n",
+            "line 2: expected a number",
+        ),
+        ("function f(a)\n", "function f has no end"),
+    ] {
+        let error = read(text).unwrap_err();
+        assert!(error.starts_with(start), "{error}");
+    }
+}

@@ -1,0 +1,67 @@
+//! Formulas as a reader expects them: equalities, and the larger side first.
+
+use nearmiss_contracts::{Attribute, Comparison, Formula};
+
+/// `a <= b && b <= a` is `a == b`; what is not compared with 0 in the usual way is.
+pub fn tidy(formula: &Formula) -> Formula {
+    let many = |parts: &[Formula]| parts.iter().map(tidy).collect::<Vec<Formula>>();
+    match formula {
+        Formula::All(parts) => Formula::All(equalities(many(parts))),
+        Formula::Any(parts) => Formula::Any(many(parts)),
+        Formula::Compare(Comparison::NotEqual, left, right) => match (&**left, &**right) {
+            // Counts are not negative.
+            (Formula::Term(term), Formula::Number(0)) if term.attribute != Attribute::Value => {
+                Formula::Compare(
+                    Comparison::GreaterEqual,
+                    left.clone(),
+                    Box::new(Formula::Number(1)),
+                )
+            }
+            _ => formula.clone(),
+        },
+        // The larger side first, where the smaller is only compared: `bounds(p) > strlen(q)`.
+        Formula::Compare(comparison, left, right) => {
+            let turned = match comparison {
+                Comparison::Less => Comparison::Greater,
+                Comparison::LessEqual => Comparison::GreaterEqual,
+                Comparison::Greater => Comparison::Less,
+                Comparison::GreaterEqual => Comparison::LessEqual,
+                same => *same,
+            };
+            let is_bounds = |side: &Formula| matches!(side, Formula::Term(term) if term.attribute == Attribute::Bounds);
+            if is_bounds(right) && !is_bounds(left) && !matches!(**left, Formula::Number(_)) {
+                Formula::Compare(turned, right.clone(), left.clone())
+            } else {
+                formula.clone()
+            }
+        }
+        other => other.clone(),
+    }
+}
+
+fn equalities(parts: Vec<Formula>) -> Vec<Formula> {
+    let mut kept: Vec<Formula> = Vec::new();
+    for part in parts {
+        let opposite = kept.iter().position(|earlier| is_opposite(earlier, &part));
+        match (opposite, &part) {
+            (Some(index), Formula::Compare(_, left, right)) => {
+                kept[index] = Formula::Compare(Comparison::Equal, left.clone(), right.clone());
+            }
+            _ => kept.push(part),
+        }
+    }
+    kept
+}
+
+/// Whether one says `a <= b` and the other `b <= a`, or `a >= b`.
+fn is_opposite(first: &Formula, second: &Formula) -> bool {
+    let (Formula::Compare(one, a, b), Formula::Compare(other, c, d)) = (first, second) else {
+        return false;
+    };
+    use Comparison::{GreaterEqual, LessEqual};
+    match (one, other) {
+        (LessEqual, LessEqual) | (GreaterEqual, GreaterEqual) => a == d && b == c,
+        (LessEqual, GreaterEqual) | (GreaterEqual, LessEqual) => a == c && b == d,
+        _ => false,
+    }
+}

@@ -1,0 +1,173 @@
+//! What is told of a study: the formula in all its forms, what it rests on, what limits it.
+
+use std::sync::atomic::Ordering;
+
+use nearmiss_contracts::print::{Dialect, text};
+use nearmiss_contracts::{Contract, Formula, code, file};
+use nearmiss_harness::{Declared, Prototype};
+use nearmiss_results::{PreconditionConflict, PreconditionReport, VERSION};
+
+use crate::InferError;
+use crate::assign::Feasible;
+use crate::environment::MAX_BOUNDS;
+use crate::evidence::{describe, evidence};
+use crate::inputs::Fuzzing;
+use crate::shorten::Cover;
+use crate::study::{Point, Study};
+use crate::tidy::tidy;
+use crate::valuations::Valuation;
+
+impl Study<'_> {
+    /// The report.
+    pub fn report(
+        &self,
+        prototype: &Prototype,
+        cover: &Cover,
+        feasible: &Feasible,
+    ) -> Result<PreconditionReport, InferError> {
+        let formula = tidy(&cover.formula(&self.predicates));
+        let conflicts = self.conflicts(feasible);
+        let safe = feasible
+            .rows
+            .values()
+            .filter(|valuations| !self.has_failed(valuations))
+            .count();
+        let parameters: Vec<String> = prototype.parameters.iter().map(declared).collect();
+        let signature = code::Signature {
+            function: prototype.function.clone(),
+            parameters,
+        };
+        let mut report = PreconditionReport {
+            version: VERSION,
+            function: prototype.function.clone(),
+            file: self.config.subject.name(),
+            prototype: prototype.declaration.clone(),
+            formula: formula.to_string(),
+            c: code::function(&signature, &formula),
+            asserts: code::asserts(&signature, &formula),
+            acsl: code::acsl(&formula),
+            require: Some(text(&formula, Dialect::Require)),
+            complete: feasible.complete && !self.config.stop.load(Ordering::Relaxed),
+            largest: MAX_BOUNDS,
+            fuzzing: match self.config.fuzzing {
+                Fuzzing::Smart => "smart".into(),
+                Fuzzing::Naive => "naive".into(),
+            },
+            predicates: self.predicates.len(),
+            found: self.found.iter().map(Formula::to_string).collect(),
+            assignments: feasible.rows.len(),
+            safe,
+            proposed: feasible.proposed,
+            tests: self.tests,
+            conflict_count: conflicts.len(),
+            conflicts: conflicts.into_iter().take(5).collect(),
+            evidence: evidence(&self.environment, &formula, &self.points)?,
+            notes: self.notes(safe, feasible),
+            ..PreconditionReport::default()
+        };
+        report.contract = self.contract(prototype, &formula, &report);
+        Ok(report)
+    }
+
+    fn contract(
+        &self,
+        prototype: &Prototype,
+        formula: &Formula,
+        report: &PreconditionReport,
+    ) -> String {
+        let extent = if report.complete {
+            "complete"
+        } else {
+            "sampled"
+        };
+        let contract = Contract {
+            function: prototype.function.clone(),
+            parameters: prototype
+                .parameters
+                .iter()
+                .map(|p| p.name.clone())
+                .collect(),
+            from: format!(
+                "infer {}: {extent}, {} assignments, {} tests",
+                report.file, report.assignments, report.tests
+            ),
+            requires: formula.conjuncts().into_iter().cloned().collect(),
+        };
+        file::write(&[contract])
+    }
+
+    /// Assignments of which some valuations fail and others do not.
+    fn conflicts(&self, feasible: &Feasible) -> Vec<PreconditionConflict> {
+        let mixed = feasible
+            .rows
+            .values()
+            .filter(|valuations| self.is_mixed(valuations));
+        let conflict = |valuations: &Vec<Valuation>| {
+            let failing = valuations
+                .iter()
+                .find_map(|values| self.points.get(values)?.failure.as_ref())?;
+            let passing = valuations.iter().filter(|values| !self.failed(values));
+            let passing = passing.filter_map(|values| self.points.get(values));
+            // Few tests say little: contents may decide.
+            let passing = passing
+                .filter(|point| point.tests >= 64)
+                .max_by_key(|point| point.tests)?;
+            Some(PreconditionConflict {
+                fails: describe(&self.environment, &failing.0),
+                how: failing.1.words(&self.environment),
+                passes: describe(&self.environment, &passing.sample),
+            })
+        };
+        mixed.filter_map(conflict).collect()
+    }
+
+    /// What limits or withdraws a claim.
+    fn notes(&self, safe: usize, feasible: &Feasible) -> Vec<String> {
+        let mut notes = Vec::new();
+        if self.is_over() && !feasible.complete {
+            notes
+                .push("time was over before all assignments were tested: --time gives more".into());
+        }
+        if safe == 0 {
+            notes.push("no call was safe".into());
+        }
+        let restrict: Vec<&str> = (self.environment.blocks.iter())
+            .filter(|block| block.of.is_restrict)
+            .map(|block| block.place.as_str())
+            .collect();
+        if restrict.len() > 1 {
+            notes.push(format!(
+                "{} do not overlap: they are declared restrict",
+                restrict.join(" and ")
+            ));
+        }
+        let below = |point: &Point| {
+            point
+                .failure
+                .as_ref()
+                .is_some_and(|(_, failure)| failure.block.is_some() && failure.distance < 0)
+        };
+        if !self.config.wishes.before && self.points.values().any(below) {
+            notes.push(
+                "some calls touch bytes before a pointer: --before makes their number a variable"
+                    .into(),
+            );
+        }
+        notes
+    }
+}
+
+/// A parameter as C declares it; `restrict` means nothing to what only looks.
+fn declared(parameter: &Declared) -> String {
+    let name = &parameter.name;
+    let spelled = parameter
+        .spelled
+        .replace("restrict", "")
+        .trim_end()
+        .to_string();
+    match spelled.find("(*)") {
+        Some(at) => format!("{}(*{name}){}", &spelled[..at], &spelled[at + 3..]),
+        None if spelled.ends_with('*') => format!("{spelled}{name}"),
+        None => format!("{spelled} {name}"),
+    }
+}

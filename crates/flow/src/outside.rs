@@ -174,6 +174,8 @@ struct Bodies<'a> {
     /// Each with the number of its unit.
     all: Vec<(usize, &'a FunctionFlow)>,
     by_name: HashMap<&'a str, Vec<usize>>,
+    /// Functions whose address another unit takes.
+    pointed: HashSet<&'a str>,
 }
 
 impl<'a> Bodies<'a> {
@@ -185,7 +187,12 @@ impl<'a> Bodies<'a> {
         for (number, (_, body)) in all.iter().enumerate() {
             by_name.entry(&body.name).or_default().push(number);
         }
-        Bodies { all, by_name }
+        let pointed = units.iter().flat_map(|unit| &unit.pointed);
+        Bodies {
+            all,
+            by_name,
+            pointed: pointed.map(String::as_str).collect(),
+        }
     }
 
     /// The functions that a name may stand for in a unit, or anywhere.
@@ -199,7 +206,9 @@ impl<'a> Bodies<'a> {
 
     fn of_type(&self, ty: &str) -> impl Iterator<Item = usize> {
         let bodies = self.all.iter().enumerate();
-        let alike = bodies.filter(move |(_, (_, body))| body.pointed_type.as_deref() == Some(ty));
+        let alike = bodies.filter(move |(_, (_, body))| {
+            body.of_type == ty && (body.is_pointed || self.pointed.contains(body.name.as_str()))
+        });
         alike.map(|(number, _)| number)
     }
 }
@@ -221,6 +230,14 @@ mod tests {
         }
     }
 
+    fn unit(functions: Vec<FunctionFlow>) -> UnitFlow {
+        UnitFlow {
+            unit: 1,
+            functions,
+            ..UnitFlow::default()
+        }
+    }
+
     fn named(name: &str) -> FlowCall {
         FlowCall::Named(name.into())
     }
@@ -232,7 +249,7 @@ mod tests {
     #[test]
     fn calls_are_followed_by_name_and_by_type() {
         let mut pointed = body("pointed", &["c"], &[named("__nm_model_getenv")]);
-        pointed.pointed_type = Some("i32 (i32)".into());
+        pointed.of_type = "i32 (i32)".into();
         let functions = vec![
             body(
                 "f",
@@ -247,7 +264,12 @@ mod tests {
             body("apart", &["d"], &[named("time")]),
             pointed,
         ];
-        let units = [UnitFlow { unit: 1, functions }];
+        let taker = UnitFlow {
+            unit: 2,
+            pointed: vec!["pointed".into()],
+            ..UnitFlow::default()
+        };
+        let units = [unit(functions), taker];
         let outside = Outside::of(&units, "f");
         assert_eq!(outside.variables, set(&["a", "b", "c"]));
         assert!(outside.functions.contains("fopen64"));
@@ -261,7 +283,7 @@ mod tests {
             body("f", &[], &[named("malloc")]),
             body("malloc", &["pool"], &[]),
         ];
-        let units = [UnitFlow { unit: 1, functions }];
+        let units = [unit(functions)];
         let outside = Outside::of(&units, "f");
         assert_eq!(
             (outside.variables, outside.functions),

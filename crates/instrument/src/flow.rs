@@ -11,7 +11,6 @@ use crate::checks::Failures;
 use crate::llvm::{Block, Module, Opcode, Value};
 use crate::loops;
 use crate::sitemap::{Place, SiteMap};
-use crate::unit::defined_functions;
 use crate::variables;
 
 /// The growing control flow of a unit.
@@ -31,14 +30,17 @@ pub struct Flow {
 impl Flow {
     /// Nothing yet; the module is not instrumented.
     pub fn new(unit: u64, module: &Module) -> Flow {
-        let functions = defined_functions(module).into_iter();
+        let pointed = module.functions().into_iter();
+        let pointed: FxHashSet<Value> = pointed.filter(|it| is_pointed(*it)).collect();
+        let elsewhere = pointed.iter().filter(|it| it.is_declaration());
         Flow {
             unit: UnitFlow {
                 unit,
                 functions: Vec::new(),
+                pointed: elsewhere.map(|it| it.name()).collect(),
             },
             changing: variables::changing(module),
-            pointed: functions.filter(|function| is_pointed(*function)).collect(),
+            pointed,
             ..Flow::default()
         }
     }
@@ -60,11 +62,11 @@ impl Flow {
             (self.ways).insert(end, ways.iter().map(|way| Some(start(way))).collect());
             taken.push(self.take(*block, number, &numbers, sites));
         }
-        let pointed = self.pointed.contains(&function);
         self.unit.functions.push(FunctionFlow {
             name: function.name(),
             is_local: function.is_local(),
-            pointed_type: pointed.then(|| function.global_value_type().text()),
+            of_type: function.global_value_type().text(),
+            is_pointed: self.pointed.contains(&function),
             reads: variables::read_by(function, &self.changing),
             blocks: taken,
             sites: Vec::new(),

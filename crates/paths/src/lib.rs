@@ -6,6 +6,7 @@
 //! | [`build`] | from the user's files to the programs that are run: recording, twin, coverage |
 //! | `arrivals`, `explorer`, `walk` | runs over the execution tree, and the partial paths that leave them |
 //! | `precondition` | which inputs are admissible: late, or as a summary that grows |
+//! | `reach`, `guide` | an exploration that is after a target, and the way there |
 //! | `concretized`, `signatures` | values that had to be concretized; runs that differ in them alone |
 //! | `bounds` | bounds on loops and recursion |
 //! | `budget`, `memory` | how much time and memory may be used |
@@ -83,7 +84,7 @@ pub struct Config {
     pub mode: Mode,
     /// What is to be covered.
     pub cover: Cover,
-    /// Whether a target is to be reached, the last of the marks in `build`; `None`: all paths are explored.
+    /// What is to be reached; `None`: all paths are explored.
     pub reach: Option<Reach>,
     /// Maximum of iterations of a loop in a row; `None`: as many as there are.
     pub loops: Option<u32>,
@@ -109,13 +110,25 @@ pub struct Config {
     pub stop: &'static AtomicBool,
 }
 
-/// How a target is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// By distances in the control-flow graph; what cannot lead there is left out.
-    Guided,
-    /// As if there were none, for comparison: depth first, until it is met.
-    Unguided,
+/// What is to be reached, and how it is looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Reach {
+    /// By distances in the control-flow graph, and what cannot lead there is left out; else depth first until
+    /// it is met, for comparison.
+    pub is_guided: bool,
+    /// Lines at which something is to fail; `None`: the last mark is to be passed.
+    pub failing: Option<Lines>,
+}
+
+/// Lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lines {
+    /// The file.
+    pub file: PathBuf,
+    /// The first line.
+    pub first: u32,
+    /// The last line.
+    pub last: u32,
 }
 
 /// How a precondition is treated.

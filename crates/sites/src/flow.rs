@@ -13,6 +13,8 @@ pub struct UnitFlow {
     pub unit: u64,
     /// Its functions that have a body.
     pub functions: Vec<FunctionFlow>,
+    /// Functions of other units whose address it takes.
+    pub pointed: Vec<String>,
 }
 
 /// The control flow of one function.
@@ -22,8 +24,10 @@ pub struct FunctionFlow {
     pub name: String,
     /// Whether other units cannot call it by its name.
     pub is_local: bool,
-    /// Its type, if its address is taken: calls through pointers may lead here.
-    pub pointed_type: Option<String>,
+    /// Its type, as LLVM writes it.
+    pub of_type: String,
+    /// Whether its unit takes its address: calls through pointers may lead here.
+    pub is_pointed: bool,
     /// Variables of static storage that it reads, and that something may change.
     pub reads: Vec<String>,
     /// Its blocks; it begins with the first.

@@ -35,7 +35,8 @@ pub fn config(arguments: &ExploreArguments, directory: &Path) -> Result<Config, 
     })
 }
 
-fn sources(arguments: &ExploreArguments) -> Result<Sources, String> {
+/// What is built.
+pub fn sources(arguments: &ExploreArguments) -> Result<Sources, String> {
     let files = arguments.files.iter().chain(&arguments.compile_commands);
     for file in files {
         // Said here, so that nothing is built before a name that is only mistyped.

@@ -9,7 +9,7 @@
 //! statement. Whether a mark can stand somewhere is asked of clang, and `#line` keeps lines and columns.
 
 mod overlay;
-mod places;
+pub(super) mod places;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,6 +18,7 @@ use nearmiss_sites::flow::MARKER;
 
 use super::compile::Compiler;
 use super::error::BuildError;
+use super::look::Looker;
 use super::source::{Files, Source};
 use places::{Form, Slot};
 
@@ -113,6 +114,21 @@ pub fn counter(steps: u8) -> String {
     )
 }
 
+/// Adds a file with that function, for a harness of another tool.
+pub fn add_counter(compiler: &Compiler, files: &mut Files, steps: u8) -> Result<(), BuildError> {
+    let path = compiler.directory.join("marks.c");
+    let declared = "extern void nearmiss_result(const char *, const void *, __SIZE_TYPE__);\n\
+                    extern void __nm_mark(unsigned);\nextern unsigned __nm_mode(void);\n";
+    write(&path, &format!("{declared}{}", counter(steps)))?;
+    files.sources.push(Source {
+        name: path.clone(),
+        path,
+        directory: compiler.directory.clone(),
+        words: Vec::new(),
+    });
+    Ok(())
+}
+
 /// A mark that has found its place in a file.
 struct Placed<'m> {
     slot: Slot,
@@ -187,6 +203,10 @@ impl Setter<'_> {
 
     fn line(&mut self, mark: &Mark, file: &Path, line: u32) -> Result<(PathBuf, Slot), BuildError> {
         let path = self.path_of(file)?;
+        // What is wrong with the file itself is said of the file.
+        let sources = &mut self.files.sources;
+        let index = sources.iter().position(|source| source.path == path);
+        Looker::new(self.compiler, sources.len()).look(sources, index.unwrap_or(0))?;
         let text = read(&path)?;
         let count = text.lines().count();
         if line == 0 || line as usize > count {
@@ -279,7 +299,7 @@ impl Setter<'_> {
     }
 }
 
-fn read(path: &Path) -> Result<String, BuildError> {
+pub(super) fn read(path: &Path) -> Result<String, BuildError> {
     let bytes = fs::read(path).map_err(|error| BuildError::File(path.into(), error))?;
     // Bytes that are no UTF-8 stand in comments and strings; each stays one character for the compiler.
     Ok(bytes.iter().map(|byte| char::from(*byte)).collect())

@@ -1,6 +1,7 @@
 //! What an exploration takes as it is: variables that are no inputs, and what the system answers.
 
 use nearmiss_flow::Outside;
+use nearmiss_harness::HARNESS_PREFIX;
 
 use crate::Config;
 use crate::build::Programs;
@@ -20,6 +21,7 @@ pub fn bounds(config: &Config, programs: &Programs) -> Vec<String> {
     for input in inputs {
         variables.remove(input);
     }
+    variables.retain(|name| !name.starts_with(HARNESS_PREFIX));
     let variables = named(variables.into_iter().collect(), |names, many| {
         let keep = if many {
             "keep the values they start"

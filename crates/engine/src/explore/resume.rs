@@ -1,5 +1,5 @@
 //! Where earlier calls of the same command came to: tests that none of them looked at come first, and what is
-//! known of those for which there is no time now is told once more.
+//! known of those for which there is no time now is reported once more.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};

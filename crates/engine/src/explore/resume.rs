@@ -109,8 +109,8 @@ impl Explorer<'_> {
         keys: &[u64],
         earlier: &Earlier,
     ) -> Result<(), EngineError> {
-        for number in 0..seeds.len() {
-            let looked = earlier.tests.get(&keys[number]);
+        for (number, key) in keys.iter().enumerate() {
+            let looked = earlier.tests.get(key);
             if let (Standing::Waiting, Some(looked)) = (&seeds[number].standing, looked) {
                 self.adopt_one(seeds, number, *looked)?;
             }

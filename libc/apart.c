@@ -10,7 +10,8 @@
 /* Referred to by the link command, so that this file is taken from its archive. */
 const char __nm_strings_apart = 1;
 
-static void copy_each(char **strings)
+/* Also called for the arguments of a forked run (main.c). */
+void __nm_set_apart(char **strings)
 {
     for (; strings != NULL && *strings != NULL; strings++) {
         size_t size = strlen(*strings) + 1;
@@ -25,7 +26,7 @@ static void copy_each(char **strings)
 __attribute__((constructor(101))) static void copy_strings(int count, char **arguments, char **variables)
 {
     (void)count;
-    copy_each(arguments);
-    copy_each(variables);
+    __nm_set_apart(arguments);
+    __nm_set_apart(variables);
 }
 #endif

@@ -33,6 +33,31 @@ unsigned long long __nm_finish_number(const struct nm_number *number, bool negat
     return negative ? -number->value : number->value;
 }
 
+/* The value of a byte as a digit; no less than the base if it is none. */
+static unsigned digit_of(char c, int base)
+{
+    unsigned char byte = (unsigned char)c;
+    return base <= 10 ? (unsigned)byte - '0' : nm_digit_value(byte);
+}
+
+/* Digits that one step makes, at most: a number of that many leads to those that are a little longer. */
+enum { DIGITS_AT_ONCE = 4 };
+
+/* The number ends before `s` in this run. That the next bytes are digits too is one step, not one for each. */
+static void hint_digits(const char *s, int base)
+{
+    /* Letters as digits are several ranges: a decision each. */
+    if (__nm_explores() || base > 10)
+        return;
+    size_t count = __nm_real_strnlen(s, DIGITS_AT_ONCE);
+    if (count < 2)
+        return;
+    bool all = true;
+    for (size_t i = 0; i < count; i++)
+        all &= digit_of(s[i], base) < (unsigned)base;
+    __nm_hint(all);
+}
+
 /* Digits of `base` from `s`, with the white space, sign and prefix that the functions allow. */
 static unsigned long long read_number(const char *text, char **end, int base, bool is_signed)
 {
@@ -55,8 +80,9 @@ static unsigned long long read_number(const char *text, char **end, int base, bo
     struct nm_number number = {0, false};
     int digits = 0;
     for (;; s++, digits++) {
-        unsigned char byte = (unsigned char)nm_byte(s);
-        unsigned digit = base <= 10 ? (unsigned)byte - '0' : nm_digit_value(byte);
+        unsigned digit = digit_of(nm_byte(s), base);
+        if (__nm_recorded(digit) >= (size_t)base)
+            hint_digits(__nm_recorded_pointer(s), base);
         if (digit >= (unsigned)base)
             break;
         nm_add_digit(&number, base, digit, digits);

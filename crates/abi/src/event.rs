@@ -58,7 +58,8 @@ events! {
     /// leads off the path to where programs are seldom tested (an allocation that fails): not
     /// a failure by itself, but worth a run. `aux` as for a check: what is feared there.
     Probe = 7, "probe";
-    /// The harness enters a phase: `aux` is its number (`PHASE_*`), `label` is 0.
+    /// The harness enters a phase: the low byte of `aux` is its number (`PHASE_*`), the high byte how many
+    /// steps towards a target were passed ([`steps_passed`]); `label` is 0.
     Mark = 8, "mark";
     /// A function without instrumentation or model returned, or bytes came that are no input: `aux` is a digest
     /// of that, `label` is 0. No part of the path: it says what differed where a run takes another.
@@ -79,6 +80,20 @@ pub const PHASE_FUNCTION: u16 = 2;
 pub const PHASE_ORACLE: u16 = 3;
 /// The harness looks at what the function left.
 pub const PHASE_RESULT: u16 = 4;
+
+/// The phase of a mark.
+pub const fn phase(aux: u16) -> u16 {
+    aux & 0xff
+}
+
+/// How many steps towards a target had been passed at a mark; [`FORBIDDEN_STEP`]: a place that was not to be
+/// passed.
+pub const fn steps_passed(aux: u16) -> u8 {
+    (aux >> 8) as u8
+}
+
+/// A place was passed that no path to the target may pass.
+pub const FORBIDDEN_STEP: u8 = u8::MAX;
 
 /// The part of a stack pointer that tells activations of a function apart, but for those whose
 /// distance is a multiple of a megabyte.

@@ -18,6 +18,7 @@
 //! | [`hook`] | the functions that instrumented code calls |
 //! | [`model`] | the libc functions that have a model in the runtime |
 //! | [`signature`] | the types of a call in one word, and whether a model can take it |
+//! | [`forks`] | how a program is forked for every run in the world of a test |
 //! | [`server`] | how a program that is started once is asked for many runs |
 //! | [`shadow`] | shadow memory and the per-thread words |
 //! | [`environment`] | the environment variables that steer a recording |
@@ -31,6 +32,7 @@ pub mod channel;
 pub mod check;
 pub mod environment;
 pub mod event;
+pub mod forks;
 pub mod hook;
 pub mod library;
 pub mod model;

@@ -37,6 +37,8 @@ impl SiteId {
 
 /// ELF section with the site maps of all units of an object, one blob after the other.
 pub const SITES_SECTION: &str = ".nearmiss.sites";
+/// ELF section with the control flow of each unit.
+pub const FLOW_SECTION: &str = ".nearmiss.flow";
 /// ELF section with what the sanitizer twin of each unit is built from.
 pub const TWIN_SECTION: &str = ".nearmiss.twin";
 /// ELF section with the link command of a program or shared library.

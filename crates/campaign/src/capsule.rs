@@ -161,7 +161,23 @@ impl Capsule {
         ]
     }
 
+    /// How all runs of a program that is forked record: each is told by itself how long its standard
+    /// input is.
+    pub fn forked_options(&self, origin: Origin) -> OsString {
+        self.option_words_of_all(origin).into()
+    }
+
     fn option_words(&self, origin: Origin) -> String {
+        let mut words = self.option_words_of_all(origin);
+        if let Stdin::Pipe(path) = &self.stdin
+            && let Ok(metadata) = fs::metadata(path)
+        {
+            words.push_str(&format!(",{}={}", names::OPTION_STDIN, metadata.len()));
+        }
+        words
+    }
+
+    fn option_words_of_all(&self, origin: Origin) -> String {
         let Options {
             length,
             elements,
@@ -180,11 +196,6 @@ impl Capsule {
         if let Some(events) = origin.most_events() {
             add(names::OPTION_EVENTS, events);
             add(names::OPTION_TERMS, events * TERMS_PER_EVENT);
-        }
-        if let Stdin::Pipe(path) = &self.stdin
-            && let Ok(metadata) = fs::metadata(path)
-        {
-            add(names::OPTION_STDIN, metadata.len());
         }
         words
     }

@@ -11,6 +11,7 @@ pub mod command;
 mod compile;
 pub mod config;
 mod dependencies;
+mod frames;
 mod link;
 pub mod options;
 pub mod plan;

@@ -6,6 +6,7 @@ use std::path::Path;
 use nearmiss_abi::hook::ABI_SYMBOL;
 
 use crate::config::Config;
+use crate::frames::FrameSearch;
 use crate::plan::{Compilation, Instrumented, Link, LinkArgument, Word, temporary};
 use crate::process::{Failure, Tool, trouble};
 use crate::{record, version_script};
@@ -120,17 +121,42 @@ impl<'a> Build<'a> {
         }
     }
 
-    /// Instruments and makes code: what may fail for reasons of our own.
+    /// Instruments and makes code: what may fail for reasons of our own. Frames of code that is not
+    /// optimised are looked at, and made smaller where they are too large.
     fn instrument(&self, job: &Instrumented) -> Result<(), Failure> {
+        let wanted = FrameSearch::new(job, self.temporary).filter(|_| !self.config.fine);
+        let Some(mut frames) = wanted else {
+            return self.make_code(job, &[], &[]);
+        };
+        loop {
+            self.make_code(
+                job,
+                &frames.instrument_arguments(),
+                &frames.code_arguments(),
+            )?;
+            if !frames.wants_another() {
+                return Ok(());
+            }
+        }
+    }
+
+    /// One try, with these arguments for the two tools beside the usual ones.
+    fn make_code(
+        &self,
+        job: &Instrumented,
+        instrument_more: &[String],
+        code_more: &[String],
+    ) -> Result<(), Failure> {
         let limit = self.config.instrument_limit;
-        let arguments = self.instrument_arguments(job);
         let loud = self.config.verbose;
+        let arguments = [instrument_more, &self.instrument_arguments(job)].concat();
         self.tool(&self.config.instrument, arguments)
             .run_limited(limit, loud)?;
         let mut code = self.expand(&job.code);
         if Path::new(&self.temporary_path(&temporary(job.number, HUGE))).exists() {
             code.extend(crate::compile::HUGE_CODE.map(str::to_string));
         }
+        code.extend(code_more.iter().cloned());
         self.tool(&self.config.clang, code).run_limited(limit, loud)
     }
 
@@ -278,6 +304,10 @@ impl<'a> Build<'a> {
         // thread's words by a relocation for which it is too early at its start.
         if !link.is_static {
             words.push("-Wl,--export-dynamic-symbol=__nm_*".to_string());
+        }
+        if !link.shared {
+            // The engine may have the program stop before `main` (`libc/main.c`).
+            words.push("-Wl,--wrap=main".to_string());
         }
         words.push("-Wl,--start-group".to_string());
         words.extend(

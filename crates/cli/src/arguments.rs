@@ -8,12 +8,14 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 mod analysis;
 mod explore;
 mod infer;
+mod reach;
 mod rules;
-mod values;
+pub mod values;
 
 pub use analysis::AnalysisArguments;
 pub use explore::{Cover, ExploreArguments, Framework, PreMode, ResultArguments};
 pub use infer::{Form, FuzzingChoice, InferArguments};
+pub use reach::{Overflow, ReachArguments};
 use values::{percent, size, subject};
 
 /// Your tests pass. nearmiss finds the inputs right next to them that fail.
@@ -31,6 +33,7 @@ Example:
   nearmiss replay NM-1                   # shows the first of them under the sanitizers
   nearmiss test -- make check            # the same for every program that a test suite runs
   nearmiss explore sum.c --function sum  # a test for every path of one function
+  nearmiss reach sum.c:7 --function sum  # an input that comes to that line, or a proof that none does
   nearmiss infer sum.c --function sum    # what must hold for a safe call of it
 
 Exit status: 0 nothing found, 1 failures found, 2 nearmiss could not do its job.";
@@ -65,6 +68,9 @@ pub enum Command {
     /// Infer what must hold for a safe call of a function
     #[command(after_help = infer::HELP)]
     Infer(Box<InferArguments>),
+    /// Find an input that comes to a place in the source, or prove that there is none
+    #[command(after_help = reach::HELP)]
+    Reach(Box<ReachArguments>),
     /// Show the findings of the last run and of explorations, or one of them
     #[command(after_help = SHOW_HELP)]
     Show {

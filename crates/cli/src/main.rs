@@ -18,6 +18,8 @@ use std::process::ExitCode;
 const NOTHING: u8 = 0;
 /// Something was found.
 const FOUND: u8 = 1;
+/// Whether a place can be reached is not known.
+const UNKNOWN: u8 = 3;
 /// The job could not be done.
 const TROUBLE: u8 = 2;
 

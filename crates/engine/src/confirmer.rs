@@ -2,6 +2,7 @@
 //! the twin says decides.
 
 mod findings;
+mod longer;
 
 use std::time::{Duration, Instant};
 
@@ -264,7 +265,7 @@ impl<'a> Confirmer<'a> {
     }
 
     /// The complaints that the twin does not have on the test's own input too.
-    fn news(&self, complaints: Vec<Complaint>) -> Vec<Complaint> {
+    pub fn news(&self, complaints: Vec<Complaint>) -> Vec<Complaint> {
         let is_new = |complaint: &Complaint| {
             let place = complaint.places.first();
             !self

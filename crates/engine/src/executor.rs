@@ -8,18 +8,20 @@ use std::time::{Duration, Instant};
 use std::{fmt, fs, io};
 
 use nearmiss_abi::channel::ChannelKind;
+use nearmiss_abi::environment as names;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::Op;
 use nearmiss_abi::term::Term;
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_expr::Terms;
-use nearmiss_sandbox::{Exceeded, Limits, SandboxError};
+use nearmiss_sandbox::{Exceeded, Limits, Outcome, SandboxError, Spec};
 use nearmiss_search::Executor;
 use nearmiss_sites::Sites;
-use nearmiss_trace::{RawTrace, ReadError, RecordedPath};
+use nearmiss_trace::{Event, RawTrace, ReadError, RecordedPath};
 use siphasher::sip::SipHasher13;
 
 use crate::Config;
+use crate::forks::{self, ForkedRun};
 use crate::worker::Worker;
 
 /// Runs a program in the sandbox, each run in the world of a capsule.
@@ -31,6 +33,8 @@ pub struct CapsuleExecutor<'a> {
     pub(crate) sites: &'a Sites,
     /// Whether it is the test's own run again, or that of an invented input.
     pub(crate) origin: Origin,
+    /// Whether all of the program is instrumented.
+    pub(crate) is_whole: bool,
     /// What a run may use up.
     pub(crate) limits: Limits,
 }
@@ -62,24 +66,46 @@ impl Executor for CapsuleExecutor<'_> {
     type Error = RunError;
 
     fn run(&mut self, capsule: &Capsule) -> Result<Traced, RunError> {
-        let Worker {
-            shared, scratch, ..
-        } = self.worker;
-        self.worker.clear().map_err(RunError::NoTrace)?;
-        let variables = capsule.recording(scratch, self.origin);
-        let mut spec = capsule.spec(&capsule.program, &variables, &self.limits);
-        spec.writable.push(scratch.clone());
         self.worker.count_run();
-        let start = Instant::now();
-        let outcome = shared.config.sandbox.run(&spec);
-        let outcome = outcome.map_err(RunError::Sandbox)?;
-        let time = start.elapsed();
-        let file = trace_of(scratch, &capsule.program).map_err(RunError::NoTrace)?;
-        let raw = RawTrace::open(&file).map_err(RunError::Unreadable)?;
-        let stdin = capsule.stdin_content().map_err(RunError::NoTrace)?;
-        let (terms, path) = RecordedPath::read_alone(&raw, self.sites, stdin.as_deref());
+        let run = RecordedRun {
+            executor: self,
+            capsule,
+        };
+        if self.origin != Origin::Invented || !self.is_whole || !can_be_forked(capsule) {
+            return run.alone();
+        }
+        let options = (names::OPTIONS, capsule.forked_options(self.origin));
+        let spec = capsule.spec(&capsule.program, &[options], &self.limits);
+        let sandbox = &self.worker.shared.config.sandbox;
+        self.worker.forks.run(sandbox, &spec, &run)
+    }
+}
+
+/// Whether the runs of a capsule may have all in common but what a fork server can change.
+pub fn can_be_forked(capsule: &Capsule) -> bool {
+    capsule.named.is_none() && !capsule.channels.contains(ChannelKind::Environment)
+}
+
+/// A capsule's run that is recorded.
+struct RecordedRun<'a> {
+    executor: &'a CapsuleExecutor<'a>,
+    capsule: &'a Capsule,
+}
+
+impl RecordedRun<'_> {
+    fn read_trace(
+        &self,
+        file: &Path,
+        outcome: &Outcome,
+        time: Duration,
+    ) -> Result<Traced, RunError> {
+        let raw = RawTrace::open(file).map_err(RunError::Unreadable)?;
+        let stdin = self.capsule.stdin_content().map_err(RunError::NoTrace)?;
+        let sites = self.executor.sites;
+        let (terms, path) = RecordedPath::read_alone(&raw, sites, stdin.as_deref());
+        let config = self.executor.worker.shared.config;
         Ok(Traced {
-            digest: digest(shared.config, &raw, stdin.as_deref()),
+            digest: digest(config, &raw, stdin.as_deref()),
             reads_input: reads_input(&raw),
             terms,
             path,
@@ -87,6 +113,62 @@ impl Executor for CapsuleExecutor<'_> {
             exceeded: outcome.exceeded,
             time,
         })
+    }
+}
+
+impl ForkedRun for RecordedRun<'_> {
+    type Result = Traced;
+    type Error = RunError;
+
+    fn alone(&self) -> Result<Traced, RunError> {
+        let (capsule, limits) = (self.capsule, &self.executor.limits);
+        let Worker {
+            shared, scratch, ..
+        } = self.executor.worker;
+        self.executor.worker.clear().map_err(RunError::NoTrace)?;
+        let variables = capsule.recording(scratch, self.executor.origin);
+        let mut spec = capsule.spec(&capsule.program, &variables, limits);
+        spec.writable.push(scratch.clone());
+        let start = Instant::now();
+        let outcome = shared.config.sandbox.run(&spec)?;
+        let time = start.elapsed();
+        let file = trace_of(scratch, &capsule.program).map_err(RunError::NoTrace)?;
+        self.read_trace(&file, &outcome, time)
+    }
+
+    fn equip(&self, spec: &mut Spec, directory: &Path) {
+        spec.environment
+            .push((names::RECORD.into(), directory.into()));
+        spec.writable.push(directory.into());
+    }
+
+    fn read(&self, outcome: Outcome, directory: &Path) -> Option<Traced> {
+        let file = forks::take_trace(directory)?;
+        let traced = self.read_trace(&file, &outcome, outcome.elapsed).ok();
+        forks::spend_trace(&file);
+        traced
+    }
+
+    fn agree(&self, one: &Traced, other: &Traced) -> bool {
+        let same = |one: &Event, other: &Event| {
+            (one.kind, one.site, one.truth) == (other.kind, other.site, other.truth)
+        };
+        let (events, others) = (&one.path.events, &other.path.events);
+        one.digest == other.digest
+            || one.ended == other.ended
+                && one.exceeded == other.exceeded
+                && one.terms.len() == other.terms.len()
+                && events.len() == others.len()
+                && events
+                    .iter()
+                    .zip(others)
+                    .all(|(one, other)| same(one, other))
+    }
+}
+
+impl From<SandboxError> for RunError {
+    fn from(error: SandboxError) -> RunError {
+        RunError::Sandbox(error)
     }
 }
 

@@ -16,6 +16,8 @@ use nearmiss_trace::Channel;
 use nearmiss_campaign::capsule::Capsule;
 use nearmiss_campaign::store::write_atomically;
 
+use crate::growth::ShapedInput;
+
 /// The longest content that is reported itself and not by a file.
 const INLINE: usize = 256;
 
@@ -55,6 +57,23 @@ pub fn write(
         capsule.named = Some(path);
     }
     capsule.write(directory)?;
+    Ok(capsule)
+}
+
+/// The same of an input of another shape, in which arguments may be put in or taken out.
+pub fn write_shaped(
+    recorded: &Capsule,
+    channels: &[Channel],
+    input: &ShapedInput,
+    directory: &Path,
+) -> io::Result<Capsule> {
+    fs::create_dir_all(directory)?;
+    let mut capsule = write(recorded, channels, &input.contents, directory)?;
+    if let Some((range, words)) = &input.arguments {
+        let words = words.iter().cloned();
+        capsule.arguments.splice(range.clone(), words);
+        capsule.write(directory)?;
+    }
     Ok(capsule)
 }
 

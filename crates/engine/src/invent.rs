@@ -11,9 +11,42 @@ use nearmiss_results::{Change, Input, Resized};
 use nearmiss_solve::Model;
 use nearmiss_trace::Channel;
 
-use crate::inputs::{show, write};
+use crate::growth::ShapedInput;
+use crate::inputs::{show, write, write_shaped};
 use crate::lengths::{Resize, resizes};
 use crate::resize::{Growth, resize, resized};
+
+/// How the input of a run differs from the one that it comes from.
+#[derive(Clone, Debug)]
+pub enum Alteration {
+    /// These bytes and lengths are others: a solver's answer.
+    Changes(Model),
+    /// It has another shape.
+    Shape(ShapedInput),
+}
+
+impl Alteration {
+    /// Whether the way that the run takes is predicted.
+    pub fn is_predicted(&self) -> bool {
+        matches!(self, Alteration::Changes(_))
+    }
+
+    /// Writes the input into `directory`, which is made.
+    pub fn write(
+        &self,
+        recorded: &Capsule,
+        channels: &[Channel],
+        directory: &Path,
+    ) -> io::Result<Capsule> {
+        match self {
+            Alteration::Changes(model) => {
+                let invented = invent(recorded, channels, model, Growth::End, directory);
+                invented.map(|invented| invented.capsule)
+            }
+            Alteration::Shape(input) => write_shaped(recorded, channels, input, directory),
+        }
+    }
+}
 
 /// A new input, written down.
 #[derive(Clone, Debug)]

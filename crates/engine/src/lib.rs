@@ -6,7 +6,9 @@
 //! | [`record`] | the user's own run, recorded |
 //! | `explore` | all tests, stage by stage: their own paths, those beside them, those behind these |
 //! | `executor`, `worker`, `subject` | runs in the sandbox, counted; the programs they are of |
+//! | `forks` | programs that are forked for every run instead of started |
 //! | [`analyse`](mod@analyse) | one walk over a path: which checks can fail, which forks can go another way |
+//! | `growth` | longer inputs of a test's shape: what repeats in it, repeated more often |
 //! | [`lengths`] | lengths of inputs: what the path implies, the nearest that will do |
 //! | `alphabet` | what holds of bytes because of where they come from |
 //! | [`invent`], [`resize`](mod@resize), `inputs` | a solver's answer as arguments, standard input and files |
@@ -25,6 +27,8 @@ mod error;
 mod executor;
 mod explore;
 mod figures;
+mod forks;
+mod growth;
 mod inputs;
 pub mod invent;
 pub mod lengths;
@@ -69,6 +73,8 @@ pub struct Config {
     pub run_time: Option<Duration>,
     /// The largest distance that is explored; `None`: as far as time lasts.
     pub distance: Option<u32>,
+    /// Most repetitions of one part of an input; 0: inputs of another shape are not tried.
+    pub grow: u64,
     /// Most runs in the sandbox; `None`: as many as there is time for.
     pub runs: Option<u64>,
     /// Tests that are looked at at the same time.

@@ -12,7 +12,7 @@ use nearmiss_results::{
 };
 use nearmiss_sites::Sites;
 use nearmiss_solve::Statistics;
-use nearmiss_trace::{End, Event, RecordedPath};
+use nearmiss_trace::{Channel, End, Event, RecordedPath};
 
 use crate::analyse::Analysis;
 use crate::subject::Subject;
@@ -42,6 +42,7 @@ pub fn summarise(
         lost_calls: lost_calls(&notes),
         losses: losses(path),
         inputs: inputs(path),
+        tied_to_shape: is_tied_to_shape(path, &subject.program.sites),
         notes,
         divergences,
         too_short: analysis.unchosen,
@@ -60,6 +61,16 @@ pub fn is_whole(path: &RecordedPath, sites: &Sites) -> bool {
     let is_recorded = !path.stopped && path.end == End::Whole && path.inconsistent == 0;
     let is_concretized = |event: &Event| event.kind == EventKind::Concretized;
     is_recorded && !path.events.iter().any(is_concretized) && notes(path, sites).is_empty()
+}
+
+/// Whether loops decided on input how often they turn, or lines were read one by one.
+fn is_tied_to_shape(path: &RecordedPath, sites: &Sites) -> bool {
+    let is_in_loop = |event: &Event| {
+        let site = sites.get(event.site);
+        event.is_decision() && site.is_some_and(|(_, site)| site.in_loop.is_some())
+    };
+    let is_line = |channel: &Channel| channel.piece.is_some_and(|piece| piece.is_line);
+    path.events.iter().any(is_in_loop) || path.channels.iter().any(is_line)
 }
 
 /// How much input a run saw.
@@ -133,6 +144,7 @@ pub fn merge(summaries: impl IntoIterator<Item = Summary>, statistics: &Statisti
         }
         all.divergences += one.divergences;
         all.too_short += one.too_short;
+        all.tied_to_shape |= one.tied_to_shape;
         all.inconsistent += one.inconsistent;
         all.events += one.events;
         all.stopped |= one.stopped;

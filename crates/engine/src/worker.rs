@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, io};
@@ -11,8 +11,8 @@ use nearmiss_abi::check::Kind as Failure;
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_campaign::store::{Campaign, Kind, Work};
 use nearmiss_judge::complaint::{complaints, is_memory};
-use nearmiss_judge::{Complaint, run_twin};
-use nearmiss_sandbox::{Limits, Outcome};
+use nearmiss_judge::{Complaint, symbolized, twin_spec};
+use nearmiss_sandbox::{Ended, Exceeded, Limits, Outcome, Sandbox, SandboxError, Spec};
 use nearmiss_search::Tally;
 use nearmiss_solve::{Backend, Stack};
 use nearmiss_twin::TwinProgram;
@@ -20,8 +20,9 @@ use nearmiss_twin::TwinProgram;
 use crate::Config;
 use crate::analyse::{Analysis, Context, Task, analyse};
 use crate::error::TrialError;
-use crate::executor::{CapsuleExecutor, Traced};
+use crate::executor::{CapsuleExecutor, Traced, can_be_forked};
 use crate::explore::Counts;
+use crate::forks::{ForkServers, ForkedRun};
 use crate::subject::Subject;
 
 /// What all threads of a campaign share.
@@ -77,6 +78,19 @@ impl<'a> Shared<'a> {
     }
 }
 
+/// What a run of a twin showed.
+#[derive(Debug)]
+pub struct TwinAnswer {
+    /// What it complains about.
+    pub complaints: Vec<Complaint>,
+    /// How it ended.
+    pub ended: Ended,
+    /// The limit for which it was ended, if it was.
+    pub exceeded: Option<Exceeded>,
+    /// Whether nothing was written to standard error.
+    pub is_silent: bool,
+}
+
 /// One thread, with a place of its own for traces.
 #[derive(Debug)]
 pub struct Worker<'a> {
@@ -84,6 +98,8 @@ pub struct Worker<'a> {
     pub shared: &'a Shared<'a>,
     /// A directory for traces.
     pub scratch: PathBuf,
+    /// Programs and twins that are forked for its runs.
+    pub(crate) forks: ForkServers,
     counts: Cell<Counts>,
 }
 
@@ -93,6 +109,7 @@ impl<'a> Worker<'a> {
         Worker {
             shared,
             scratch: shared.work.scratch().join(thread.to_string()),
+            forks: ForkServers::new(shared.work.scratch().join(format!("{thread}-forks"))),
             counts: Cell::default(),
         }
     }
@@ -108,6 +125,7 @@ impl<'a> Worker<'a> {
             worker: self,
             sites: &subject.program.sites,
             origin,
+            is_whole: subject.program.uninstrumented.is_empty(),
             limits,
         }
     }
@@ -175,14 +193,33 @@ impl<'a> Worker<'a> {
         capsule: &Capsule,
         limits: &Limits,
     ) -> Result<Vec<Complaint>, TrialError> {
-        let twin = subject.twin(self.shared)?;
-        self.count_run();
-        let outcome = self.run_twin(twin, capsule, limits)?;
-        let complaints = complaints(&outcome.stderr, outcome.ended);
-        match outcome.exceeded.filter(|_| complaints.is_empty()) {
+        let TwinAnswer {
+            complaints,
+            exceeded,
+            ..
+        } = self.ask_twin(subject, capsule, limits)?;
+        match exceeded.filter(|_| complaints.is_empty()) {
             Some(limit) => Err(TrialError::Exceeded(limit)),
             None => Ok(complaints),
         }
+    }
+
+    /// Runs the twin; gives all that it showed.
+    pub fn ask_twin(
+        &self,
+        subject: &Subject,
+        capsule: &Capsule,
+        limits: &Limits,
+    ) -> Result<TwinAnswer, TrialError> {
+        let twin = subject.twin(self.shared)?;
+        self.count_run();
+        let outcome = self.run_twin(subject, twin, capsule, limits)?;
+        Ok(TwinAnswer {
+            complaints: complaints(&outcome.stderr, outcome.ended),
+            ended: outcome.ended,
+            exceeded: outcome.exceeded,
+            is_silent: outcome.stderr.is_empty(),
+        })
     }
 
     /// Runs the memory twin; gives what it says of memory that was never written, and nothing else: of all
@@ -194,7 +231,7 @@ impl<'a> Worker<'a> {
         limits: &Limits,
     ) -> Result<Vec<Complaint>, TrialError> {
         let twin = subject.memory_twin(self.shared)?;
-        let outcome = self.run_twin(twin, capsule, limits)?;
+        let outcome = self.run_twin(subject, twin, capsule, limits)?;
         let mut complaints = complaints(&outcome.stderr, outcome.ended);
         complaints.retain(|complaint| complaint.kinds == [Failure::UninitialisedRead]);
         Ok(complaints)
@@ -202,12 +239,24 @@ impl<'a> Worker<'a> {
 
     fn run_twin(
         &self,
+        subject: &Subject,
         twin: &TwinProgram,
         capsule: &Capsule,
         limits: &Limits,
     ) -> Result<Outcome, TrialError> {
-        let spec = capsule.spec(&twin.program, &[], limits);
-        Ok(run_twin(&self.shared.config.sandbox, twin, spec)?)
+        let spec = twin_spec(twin, capsule.spec(&twin.program, &[], limits));
+        let sandbox = &self.shared.config.sandbox;
+        let run = TwinRun {
+            sandbox,
+            program: &subject.file,
+            twin,
+            spec: &spec,
+        };
+        let outcome = match can_be_forked(capsule) {
+            true => self.forks.run(sandbox, &spec, &run),
+            false => run.alone(),
+        };
+        Ok(outcome?)
     }
 
     /// Runs the twin that sees failures of this kind.
@@ -258,8 +307,41 @@ impl<'a> Worker<'a> {
     }
 }
 
+/// A twin's run.
+struct TwinRun<'a> {
+    sandbox: &'a Sandbox,
+    program: &'a Path,
+    twin: &'a TwinProgram,
+    spec: &'a Spec,
+}
+
+impl ForkedRun for TwinRun<'_> {
+    type Result = Outcome;
+    type Error = SandboxError;
+
+    fn alone(&self) -> Result<Outcome, SandboxError> {
+        Ok(symbolized(self.sandbox.run(self.spec)?, self.twin))
+    }
+
+    fn equip(&self, _: &mut Spec, _: &Path) {}
+
+    fn read(&self, outcome: Outcome, _: &Path) -> Option<Outcome> {
+        Some(symbolized(outcome, self.twin))
+    }
+
+    fn relies_on(&self) -> Option<&Path> {
+        Some(self.program)
+    }
+
+    fn agree(&self, one: &Outcome, other: &Outcome) -> bool {
+        (one.ended, one.exceeded, &one.stdout) == (other.ended, other.exceeded, &other.stdout)
+            && complaints(&one.stderr, one.ended) == complaints(&other.stderr, other.ended)
+    }
+}
+
 impl Drop for Worker<'_> {
     fn drop(&mut self) {
+        self.forks.end();
         // Traces are of no use to anybody; the next campaign would clear them too.
         let _ = fs::remove_dir_all(&self.scratch);
     }

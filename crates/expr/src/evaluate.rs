@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use nearmiss_abi::op;
 
-use crate::node::{InputByte, Node, TermId};
+use crate::node::{InputByte, Node, SnapshotId, TermId};
 use crate::terms::Terms;
 
 /// An assignment: what value each input byte has. Closures are assignments.
@@ -109,14 +109,6 @@ impl Evaluator {
         match terms.node(id) {
             Node::Const { value, .. } => value,
             Node::Input(byte) => inputs.byte(byte) as u128,
-            Node::Unary { op, a } => operate(op, terms.width(a), value(a), 0),
-            Node::Binary { op, a, b } => operate(op, terms.width(a), value(a), value(b)),
-            Node::Concat { high, low } => value(high) << terms.width(low) | value(low),
-            Node::Extract { a, low, width } => op::truncate(value(a) >> low, width),
-            Node::ZExt { a, .. } => value(a),
-            Node::SExt { a, width } => {
-                op::truncate(op::signed(value(a), terms.width(a)) as u128, width)
-            }
             Node::Ite {
                 condition,
                 then,
@@ -130,9 +122,33 @@ impl Evaluator {
                 index,
                 snapshot,
                 width,
-            } => read(terms.snapshot_bytes(snapshot), value(index), width),
+            } => read_node(terms, snapshot, value(index), width),
+            Node::Unary { a, .. }
+            | Node::Extract { a, .. }
+            | Node::ZExt { a, .. }
+            | Node::SExt { a, .. } => apply_node(terms, id, [value(a), 0]),
+            Node::Binary { a, b, .. } => apply_node(terms, id, [value(a), value(b)]),
+            Node::Concat { high, low } => apply_node(terms, id, [value(high), value(low)]),
         }
     }
+}
+
+/// The value of a node that computes with at most two operands, which have these values.
+pub(crate) fn apply_node(terms: &Terms, id: TermId, [first, second]: [u128; 2]) -> u128 {
+    match terms.node(id) {
+        Node::Unary { op, a } => operate(op, terms.width(a), first, 0),
+        Node::Binary { op, a, .. } => operate(op, terms.width(a), first, second),
+        Node::Concat { low, .. } => first << terms.width(low) | second,
+        Node::Extract { low, width, .. } => op::truncate(first >> low, width),
+        Node::ZExt { .. } => first,
+        Node::SExt { a, width } => op::truncate(op::signed(first, terms.width(a)) as u128, width),
+        _ => unreachable!("leaves, choices and reads do not compute"),
+    }
+}
+
+/// The value of a [`Node::Read`] at an index.
+pub(crate) fn read_node(terms: &Terms, snapshot: SnapshotId, index: u128, width: u32) -> u128 {
+    read(terms.snapshot_bytes(snapshot), index, width)
 }
 
 fn operate(op: op::Op, width: u32, a: u128, b: u128) -> u128 {

@@ -7,6 +7,7 @@
 //! | [`terms`] | the arena: every term once, simplified when it is made |
 //! | `simplify` | the rewrite rules, one small function each |
 //! | [`evaluate`] | the value of terms under an assignment of the input bytes |
+//! | [`partial`] | the same while some bytes have no value yet |
 //! | [`digest`] | names of terms that hold beyond their arena |
 //! | [`support`] | which input bytes a term depends on |
 //! | [`range`] | which values a term can have, also under the conditions of a path |
@@ -21,6 +22,7 @@ pub mod digest;
 pub mod evaluate;
 pub mod lower;
 mod node;
+pub mod partial;
 pub mod print;
 pub mod range;
 mod simplify;
@@ -35,6 +37,7 @@ pub use evaluate::{Assignment, Evaluator, Inputs};
 pub use lower::Lowering;
 pub use nearmiss_abi::op::Op;
 pub use node::{InputByte, Node, Operands, SnapshotId, TermId};
+pub use partial::{Partial, PartialEvaluator};
 pub use range::{Range, Ranges};
 pub use support::{InputSet, Supports};
 pub use terms::Terms;

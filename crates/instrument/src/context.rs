@@ -9,6 +9,7 @@ use nearmiss_abi::site::SiteId;
 use nearmiss_sites::{Loop, SiteKind};
 use rustc_hash::FxHashMap;
 
+use crate::flow::Flow;
 use crate::llvm::{Builder, Linkage, Module, Type, Value};
 use crate::sitemap::{Place, SiteMap};
 use crate::transfer::foreign;
@@ -22,6 +23,8 @@ pub struct Context {
     pub builder: Builder,
     /// The growing site map.
     pub sites: SiteMap,
+    /// The growing control flow.
+    pub flow: Flow,
     /// Whether the unit is a part of the models.
     pub is_model_unit: bool,
     /// Whether a selection is a decision of the path.
@@ -33,7 +36,7 @@ pub struct Context {
 
 impl Context {
     /// Declares the runtime in `module`.
-    pub fn new(module: Module, sites: SiteMap) -> Context {
+    pub fn new(module: Module, sites: SiteMap, flow: Flow) -> Context {
         let builder = Builder::new(&module);
         let byte = builder.integer_type(8);
         let hooks = HOOKS
@@ -57,6 +60,7 @@ impl Context {
             module,
             builder,
             sites,
+            flow,
             is_model_unit,
             choices_are_branches: false,
             hooks,
@@ -109,6 +113,7 @@ impl Context {
     /// Adds a site at `instruction`; its number as a constant.
     pub fn site(&mut self, kind: SiteKind, instruction: Value) -> Value {
         let id = self.sites.add(kind, &Place::of(instruction), None);
+        self.flow.add(instruction, id);
         self.site_constant(id)
     }
 
@@ -121,6 +126,7 @@ impl Context {
     ) -> Value {
         let place = Place::of(instruction);
         let id = self.sites.add(kind, &place, in_loop.cloned());
+        self.flow.add(instruction, id);
         self.site_constant(id)
     }
 

@@ -65,6 +65,7 @@ pub fn instrument(context: &mut Context, function: Value, grain: Grain) {
     context.sites.enter_function(&function.name());
     reports::isolate(context, function);
     let failures = Failures::find(function, &mut context.sites);
+    (context.flow).enter(function, &failures, &mut context.sites);
     let stack = StackVariables::find(context, function);
     let loops = loops::find(function);
     let may = MayBeLabelled::analyse(function);

@@ -6,6 +6,9 @@
 //! and labels live no longer than a statement. No pass runs on it, code generation spares it, and its
 //! regions are those of [`Grain::Huge`] (see bench/results.md).
 
+use nearmiss_sites::stack_frames::Thrift;
+
+use crate::frames;
 use crate::llvm::{Module, Opcode, Value};
 use crate::regions::Grain;
 use crate::unit::defined_functions;
@@ -53,18 +56,21 @@ pub fn is_huge(function: Value) -> bool {
 pub fn grain_of(function: Value, wanted: Grain) -> Grain {
     match wanted {
         Grain::Coarse | Grain::Short if is_huge(function) => Grain::Huge,
+        Grain::Short if frames::thrift_of(function) == Some(Thrift::GuardsOutside) => Grain::Huge,
         _ => wanted,
     }
 }
 
-/// Runs passes on all but the huge functions. Whether there are any is asked anew each time, since
-/// passes remove functions.
+/// Runs passes on all but the functions whose variables stay in memory: the huge ones and those with thrifty
+/// [`frames`]. They are looked for each time, since passes remove functions.
 pub fn run_on_others(module: &Module, passes: &str) -> Result<(), String> {
-    for function in huge_functions(module) {
+    let stays = |function: &Value| is_huge(*function) || frames::thrift_of(*function).is_some();
+    let left_alone = || defined_functions(module).into_iter().filter(stays);
+    for function in left_alone() {
         module.forbid_passes(function);
     }
     module.run_passes(passes)?;
-    for function in huge_functions(module) {
+    for function in left_alone() {
         function.remove_attribute("optnone");
     }
     Ok(())

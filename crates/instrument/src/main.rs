@@ -9,6 +9,8 @@ mod checks;
 mod context;
 mod elision;
 mod export;
+mod flow;
+mod frames;
 mod function;
 mod globals;
 mod guard;
@@ -28,6 +30,7 @@ mod transfer;
 mod twin;
 mod ubsan;
 mod unit;
+mod variables;
 mod zones;
 
 use std::process::ExitCode;
@@ -37,7 +40,8 @@ use unit::Request;
 
 const USAGE: &str = "usage: nearmiss-instrument --input BC --output BC --sites FILE --twin FILE \
                      --source NAME --directory DIR [--keep-debug] [--optimised] \
-                     [--choices-are-branches] [--fine] [--huge FILE] [--options OPTION...]\n\
+                     [--choices-are-branches] [--fine] [--huge FILE] \
+                     [--plain-frames FILE] [--thrifty-frames FILE] [--options OPTION...]\n\
                      or: nearmiss-instrument --input BC --program FILE";
 
 fn main() -> ExitCode {
@@ -66,6 +70,8 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Request, String>
             "--source" => request.source = value()?,
             "--directory" => request.directory = value()?,
             "--huge" => request.huge = Some(value()?.into()),
+            "--plain-frames" => request.plain_frames = Some(value()?.into()),
+            "--thrifty-frames" => request.thrifty_frames = Some(value()?.into()),
             "--program" => request.program = Some(value()?.into()),
             "--choices-are-branches" => request.choices_are_branches = true,
             "--optimised" => request.optimised = true,

@@ -129,7 +129,8 @@ impl SiteMap {
         )
     }
 
-    fn file(&mut self, name: &str) -> u32 {
+    /// The number of a file.
+    pub fn file(&mut self, name: &str) -> u32 {
         if let Some(&index) = self.files.get(name) {
             return index;
         }

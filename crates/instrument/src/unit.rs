@@ -3,13 +3,15 @@
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
 
-use nearmiss_abi::site::{SITES_SECTION, TWIN_SECTION, UNIT_BITS};
+use nearmiss_abi::site::{FLOW_SECTION, SITES_SECTION, TWIN_SECTION, UNIT_BITS};
 use nearmiss_sites::frame;
 use rustc_hash::{FxHashSet, FxHasher};
 
 use crate::assembly;
 use crate::context::Context;
 use crate::elision;
+use crate::flow::Flow;
+use crate::frames;
 use crate::function;
 use crate::globals;
 use crate::huge;
@@ -48,6 +50,10 @@ pub struct Request {
     pub keep_debug: bool,
     /// Where regions end.
     pub grain: Grain,
+    /// Where the plain program's frames are estimated, if wanted.
+    pub plain_frames: Option<PathBuf>,
+    /// The list of functions whose frames must be kept small, if there are any.
+    pub thrifty_frames: Option<PathBuf>,
     /// The file that is made if code generation must be spared, for the sake of a huge function.
     pub huge: Option<PathBuf>,
 }
@@ -88,6 +94,12 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         &defined_functions(&module),
     );
     sites.set_assembly(has_assembly(&module));
+    if let Some(path) = &request.plain_frames {
+        frames::write_plain(&module, path)?;
+    }
+    if let Some(path) = &request.thrifty_frames {
+        frames::mark(&module, path)?;
+    }
     run_before(&module, request.grain)?;
     let has_option = |name: &str| request.options.iter().any(|word| word == name);
     if request.grain == Grain::Short && !has_option("-fno-omit-frame-pointer") {
@@ -96,7 +108,8 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     if request.optimised {
         elision::leave_out_unused(&module);
     }
-    let mut context = Context::new(module, sites);
+    let flow = Flow::new(hash, &module);
+    let mut context = Context::new(module, sites, flow);
     context.choices_are_branches = request.choices_are_branches;
     let functions = functions_to_instrument(&context.module);
     models::redirect(&context);
@@ -120,18 +133,27 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     run_after(&context.module, request.grain)?;
     // Now it is known which variables are left.
     globals::list(&context, has_option("-fdata-sections"), request.grain);
-    let Context { module, sites, .. } = context;
+    let Context {
+        module,
+        sites,
+        flow,
+        ..
+    } = context;
     if !request.keep_debug {
         module.strip_debug();
     }
+    frames::unmark(&module);
     if huge::unmark(&module)
         && let Some(file) = &request.huge
     {
         write_file(file, &[])?;
     }
     write_file(&request.sites, &frame::write(&sites.finish()))?;
+    let flow_file = request.sites.with_extension("flow");
+    write_file(&flow_file, &frame::write(&flow.finish()))?;
     for (section, path) in [
         (SITES_SECTION, &request.sites),
+        (FLOW_SECTION, &flow_file),
         (TWIN_SECTION, &request.twin),
     ] {
         module.append_assembly(&include_section(section, path));

@@ -29,5 +29,5 @@ pub mod verdict;
 pub use complaint::Complaint;
 pub use confirm::{Trial, confirm};
 pub use minimise::Minimise;
-pub use twin_run::{complaints_of, run_twin, sanitizer_variables};
+pub use twin_run::{complaints_of, run_twin, sanitizer_variables, symbolized, twin_spec};
 pub use verdict::{Expected, Seen, Verdict};

@@ -50,6 +50,9 @@ pub fn differences(
     for (channel, content) in channels.iter().zip(contents) {
         let label = channel.label();
         let before = old.iter().find(|one| one.label() == label);
+        if before.is_none() && channel.kind == ChannelKind::Argument {
+            changes.push(whole(&label, &[], content));
+        }
         let Some(before) = before.filter(|one| one.kind != ChannelKind::Length) else {
             continue;
         };
@@ -67,7 +70,24 @@ pub fn differences(
             });
         }
     }
+    // Of many kinds of input a run may not get to one; of its arguments it has each.
+    for gone in old.iter().filter(|one| one.kind == ChannelKind::Argument) {
+        let label = gone.label();
+        if channels.iter().all(|one| one.label() != label) {
+            changes.push(whole(&label, &gone.content, &[]));
+        }
+    }
     (changes, lengths)
+}
+
+/// An argument that was put in or taken out.
+fn whole(label: &str, from: &[u8], to: &[u8]) -> Change {
+    Change {
+        channel: label.to_string(),
+        offset: 0,
+        from: from.to_vec(),
+        to: to.to_vec(),
+    }
 }
 
 /// Runs of neighbouring bytes that differ between two contents of one length.

@@ -16,12 +16,18 @@ pub fn run_twin(
     twin: &TwinProgram,
     spec: Spec,
 ) -> Result<Outcome, SandboxError> {
-    let mut outcome = sandbox.run(&twin_spec(twin, spec))?;
-    outcome.stderr = symbolize(outcome.stderr, twin);
-    Ok(outcome)
+    let outcome = sandbox.run(&twin_spec(twin, spec))?;
+    Ok(symbolized(outcome, twin))
 }
 
-fn twin_spec(twin: &TwinProgram, mut spec: Spec) -> Spec {
+/// What a twin left, with the places of its reports.
+pub fn symbolized(mut outcome: Outcome, twin: &TwinProgram) -> Outcome {
+    outcome.stderr = symbolize(outcome.stderr, twin);
+    outcome
+}
+
+/// How a twin is run in the place of its program.
+pub fn twin_spec(twin: &TwinProgram, mut spec: Spec) -> Spec {
     let mut variables = sanitizer_variables();
     if let Some(directory) = &twin.library_path {
         variables.push(("LD_LIBRARY_PATH", library_path(directory, &spec)));

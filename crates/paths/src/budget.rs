@@ -34,6 +34,14 @@ impl Budget {
         }
     }
 
+    /// The same, but no more than so much time from now on.
+    pub fn within(self, time: Duration) -> Budget {
+        Budget {
+            deadline: self.deadline.min(Instant::now() + time),
+            ..self
+        }
+    }
+
     /// Whether nothing is left of it.
     pub fn is_exhausted(&self) -> bool {
         let is_over = self.stop.load(Ordering::Relaxed) || Instant::now() >= self.deadline;

@@ -15,6 +15,7 @@ use nearmiss_trace::Event;
 
 use crate::explorer::Arrival;
 use crate::findings::Failed;
+use crate::guide::Guide;
 use crate::input::{Channels, Input, is_answer};
 use crate::steps;
 
@@ -55,12 +56,22 @@ pub struct Describer<'a> {
     pub channels: &'a Channels,
     /// Places.
     pub sites: &'a Sites,
+    /// The way to a target: what lies behind the last place from which it can be reached does not count.
+    pub guide: Option<&'a Guide>,
+    /// The steps that make up the way to a target, if there is one: paths are told up to the last.
+    pub steps: Option<u8>,
+    /// Whether the run that is taken came to the target.
+    pub has_reached: bool,
 }
 
 impl Collection {
     /// Takes a run in; gives the number of the test that it became, from 1.
     pub fn take(&mut self, describer: &Describer<'_>, arrival: &Arrival) -> Option<usize> {
-        self.note(arrival);
+        self.note(describer, arrival);
+        let is_lost = |guide: &Guide| guide.is_behind(arrival.events());
+        if describer.guide.is_some_and(is_lost) && !describer.has_reached {
+            return None;
+        }
         let verdict = self.verdict(describer, arrival);
         let known = self.verdicts.get(&arrival.number);
         // A known path is of interest again only if the oracle finds its first fault there.
@@ -85,9 +96,16 @@ impl Collection {
             after,
             rows,
             verdict,
-            path: path(describer.sites, arrival.events()),
+            path: path(describer, arrival.events()),
         });
         Some(number)
+    }
+
+    /// Drops the newest test, with what was found on it.
+    pub fn drop_last(&mut self) {
+        let number = self.tests.len();
+        self.tests.pop();
+        self.failed.retain(|failed| failed.test != number);
     }
 
     /// What is to be thought of a run.
@@ -135,19 +153,24 @@ impl Collection {
     /// Remembers what a run lost. What was concretized is a condition of the path, and its other values
     /// are tried; what is in no event is gone. A run that was to fail is the one before up to there, and
     /// nothing counts behind.
-    fn note(&mut self, arrival: &Arrival) {
+    fn note(&mut self, describer: &Describer<'_>, arrival: &Arrival) {
         if arrival.was_foreseen {
             return;
         }
         let path = &arrival.recorded.path;
         // That a run did not end is said of it already.
-        let is_cut = path.stopped && !arrival.recorded.is_unended();
+        let is_behind = |guide: &Guide| guide.is_behind(arrival.events());
+        let is_over = describer.guide.is_some_and(is_behind);
+        let is_cut = path.stopped && !arrival.recorded.is_unended() && !is_over;
         self.damaged += u64::from(is_cut || path.inconsistent > 0);
         for note in &path.notes {
             let Some(kind) = NoteKind::from_code(note.kind) else {
                 continue;
             };
             let site = SiteId(note.site);
+            if describer.guide.is_some_and(|guide| !guide.matters(site)) {
+                continue;
+            }
             // These are always concretized, here or at an earlier place that concretized the same.
             if matches!(kind, NoteKind::Address | NoteKind::Size | NoteKind::Jump) {
                 continue;
@@ -225,13 +248,18 @@ fn foreign_value(content: &[u8]) -> Value {
 }
 
 /// The steps of the function itself, and the values that were concretized: they may decide what follows.
-fn path(sites: &Sites, events: &[Event]) -> Vec<Step> {
+fn path(describer: &Describer<'_>, events: &[Event]) -> Vec<Step> {
+    let is_before_target = |event: &&Event| {
+        let steps = describer.steps;
+        steps.is_none_or(|steps| event.steps_passed < steps)
+    };
     let own = |event: &&Event| {
         let is_step = event.is_step() || event.kind == EventKind::Concretized;
         event.phase == PHASE_FUNCTION && is_step
     };
-    let decisions = events.iter().filter(own);
-    decisions.map(|event| steps::taken(sites, event)).collect()
+    let decisions = events.iter().take_while(is_before_target).filter(own);
+    let taken = |event| steps::taken(describer.sites, event);
+    decisions.map(taken).collect()
 }
 
 /// The check at which a run failed.

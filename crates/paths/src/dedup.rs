@@ -46,6 +46,7 @@ mod tests {
             sensitive: false,
             reason: None,
             phase: PHASE_FUNCTION,
+            steps_passed: 0,
             frame: 0,
             failure: None,
             exits: false,

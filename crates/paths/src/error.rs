@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use nearmiss_sandbox::SandboxError;
 use nearmiss_server::ServerError;
 use nearmiss_trace::ReadError;
+use nearmiss_twin::TwinError;
 
 use crate::build::BuildError;
 
@@ -20,6 +21,10 @@ pub enum ExploreError {
     NothingSymbolic(PathBuf),
     /// No input is admissible; the precondition, if there is one.
     NothingAdmissible(Option<String>),
+    /// Nothing of a place that is to be passed is left in the program.
+    NoCode(String),
+    /// The program does not say what it is made of.
+    Image(TwinError),
     /// The program of an earlier exploration is not in its directory any more.
     ProgramGone(PathBuf),
 
@@ -61,6 +66,11 @@ impl fmt::Display for ExploreError {
             ExploreError::NothingAdmissible(None) => {
                 write!(f, "no input keeps to {REQUIREMENTS}: {CHECK}")
             }
+            ExploreError::NoCode(place) => write!(
+                f,
+                "{place}: there is no code in the program: it is in a comment, left out by the preprocessor, or behind what never comes back"
+            ),
+            ExploreError::Image(error) => error.fmt(f),
             ExploreError::ProgramGone(directory) => write!(
                 f,
                 "{}: the program that was explored is gone; explore it again",
@@ -89,6 +99,12 @@ impl std::error::Error for ExploreError {}
 impl From<BuildError> for ExploreError {
     fn from(error: BuildError) -> ExploreError {
         ExploreError::Build(error)
+    }
+}
+
+impl From<TwinError> for ExploreError {
+    fn from(error: TwinError) -> ExploreError {
+        ExploreError::Image(error)
     }
 }
 

@@ -17,12 +17,20 @@ use crate::{conditions, steps};
 /// The maximum of dead ends for which it is asked whether the precondition is why.
 const EXPLAINED: usize = 256;
 
-/// Explains the dead ends of an exploration that had so much time.
-pub fn explain(explorer: &mut Explorer, programs: &Programs, time: Duration) -> Vec<Infeasible> {
+/// Of the time that finding dead ends took, what asking why may take: one part in so many.
+const EXPLAINING_PART: u32 = 4;
+
+/// Explains the dead ends of an exploration that might take `time`, and took `spent`.
+pub fn explain(
+    explorer: &mut Explorer,
+    programs: &Programs,
+    (time, spent): (Duration, Duration),
+) -> Vec<Infeasible> {
     let dead_ends = mem::take(&mut explorer.tree.infeasible);
     let has_precondition = explorer.precondition.restricts();
     let workspace = &mut *explorer.workspace;
     let budget = workspace.budget.of_finishing(time);
+    let budget = budget.within(spent / EXPLAINING_PART);
     // The exploration's own solver has learnt what admissible inputs are like.
     let fresh = workspace.solver.fresh();
     let learnt = mem::replace(&mut workspace.solver, fresh);

@@ -26,6 +26,7 @@ use nearmiss_trace::Event;
 use crate::bounds::Limits;
 use crate::concretized::{Another, ConcretizedValues};
 use crate::error::ExploreError;
+use crate::guide::Guide;
 use crate::input::Input;
 use crate::precondition::{PartialPath, Precondition};
 use crate::walk::{Fork, Purpose, Walked};
@@ -39,6 +40,8 @@ pub struct Explorer<'a> {
     pub precondition: Box<dyn Precondition>,
     /// How far paths may go.
     pub(crate) limits: Limits,
+    /// Where paths are to lead; `None`: everywhere.
+    pub(crate) guide: Option<Guide>,
     /// What was found out.
     pub tree: Tree,
     /// One of `nearmiss_abi::server::MODE_*`.
@@ -86,6 +89,8 @@ pub struct Tree {
     pub narrowed: HashSet<SiteId>,
     /// Oracles with more ways than were tried on one path.
     pub oracle_cut: u64,
+    /// Partial paths that cannot lead to the target, by the control flow alone.
+    pub pruned: u64,
 }
 
 /// A partial path that no admissible input takes.
@@ -118,6 +123,10 @@ impl Item for Pending {
     fn outcome(&self) -> Outcome {
         let site = self.visit.events[self.fork.event].site;
         (site.0, self.fork.way.choice)
+    }
+
+    fn distance(&self) -> u32 {
+        self.fork.distance
     }
 }
 
@@ -176,6 +185,7 @@ impl<'a> Explorer<'a> {
             workspace,
             precondition,
             limits,
+            guide: None,
             tree: Tree::default(),
             mode,
             started: Instant::now(),

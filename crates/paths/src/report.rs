@@ -124,6 +124,7 @@ impl<'a, 'l> ReportBuilder<'a, 'l> {
         if plan.is_some() && self.study.config.request.is_none() {
             bounds.push(crate::build::fuzzer_bound());
         }
+        bounds.extend(crate::outside::bounds(self.study.config, programs));
         bounds
     }
 
@@ -208,6 +209,7 @@ pub fn figures(explorer: &Explorer, time: Duration) -> PathFigures {
         infeasible: tree.infeasible_count,
         unknown: tree.unknown,
         bounded: tree.bounded,
+        pruned: tree.pruned,
         runs: tree.runs,
         repeated: tree.repeated - tree.asked_again,
         diverged: tree.diverged,

@@ -9,7 +9,7 @@ use nearmiss_abi::environment as options;
 use nearmiss_abi::server::{MODE_BOTH, MODE_FUNCTION, MODE_PRECONDITION};
 use nearmiss_harness::INPUT;
 use nearmiss_results::{FunctionReport, PathTest, Verdict};
-use nearmiss_search::{DepthFirst, NewCoverage, Phase, Strategy, Tally};
+use nearmiss_search::{DepthFirst, Guided, NewCoverage, Phase, Strategy, Tally};
 use nearmiss_server::{Server, Settings};
 use nearmiss_sites::program::Program;
 use nearmiss_solve::{Backend, Stack};
@@ -28,6 +28,7 @@ use crate::judge::{Judge, Setup};
 use crate::measure::{self, Measure};
 use crate::memory::Limit;
 use crate::precondition::{Auto, Late, Precondition, Summary, Unrestricted};
+use crate::reach::{self, has_reached, is_guided};
 use crate::report::{ReportBuilder, figures};
 use crate::signatures::CoverageSignatures;
 use crate::workspace::Workspace;
@@ -43,6 +44,7 @@ pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, Explore
     let programs = Arc::new(programs);
     let wants_program = config.mode == Mode::Auto && precondition_name(config).is_some();
     let program = wants_program.then(|| build::program(&programs)).flatten();
+    let guide = reach::guide(config, &programs)?;
     let executor = executor(config, &programs)?;
     let start = Instant::now();
     nearmiss_solve::interrupt_by(config.stop);
@@ -60,8 +62,15 @@ pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, Explore
         tally,
         programs: programs.clone(),
         collection: Collection::default(),
-        judge: Some(judge(config, &programs, finishing)),
-        measure: Some(measure(config, &programs, finishing)),
+        judge: config
+            .reach
+            .is_none()
+            .then(|| judge(config, &programs, finishing)),
+        measure: config
+            .reach
+            .is_none()
+            .then(|| measure(config, &programs, finishing)),
+        finishing,
         is_covered: false,
         rejected: 0,
         signatures: CoverageSignatures::new(config.cover),
@@ -70,8 +79,9 @@ pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, Explore
     let Some(precondition) = precondition(config, program.as_ref(), &mut workspace, &first)? else {
         return Err(nothing_admissible(config));
     };
-    let explorer = explorer(config, &mut workspace, precondition);
-    let mut arrivals = Arrivals::new(explorer, first, strategy(config.cover));
+    let mut explorer = explorer(config, &mut workspace, precondition);
+    explorer.guide = guide.filter(|_| is_guided(config));
+    let mut arrivals = Arrivals::new(explorer, first, strategy(config));
     while let Some(arrival) = arrivals.next()? {
         if study.arrive(&mut arrivals.explorer, arrival)? {
             arrivals.stop();
@@ -81,8 +91,9 @@ pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, Explore
     if let Some(why) = nothing_explored(config, &programs, &arrivals) {
         return Err(why);
     }
-    let figures = figures(&arrivals.explorer, start.elapsed());
-    let infeasible = explain(&mut arrivals.explorer, &programs, config.time);
+    let spent = start.elapsed();
+    let figures = figures(&arrivals.explorer, spent);
+    let infeasible = explain(&mut arrivals.explorer, &programs, (config.time, spent));
     Ok(ReportBuilder::new(study, arrivals).report(figures, infeasible))
 }
 
@@ -102,6 +113,8 @@ pub struct Study<'a> {
     pub is_covered: bool,
     /// Tests that the precondition rejects, where only requirements were posted.
     pub rejected: u64,
+    /// What the judge may use.
+    finishing: Budget,
     /// Distinguishes runs that concretized a value.
     signatures: CoverageSignatures,
     tally: &'a Tally,
@@ -127,6 +140,8 @@ impl Study<'_> {
     ) -> Result<bool, ExploreError> {
         let measure = self.measure.as_ref();
         arrival.is_new = (self.signatures).is_new(&arrival, &explorer.workspace.channels, measure);
+        let has_reached = has_reached(self.config, explorer, &arrival);
+        arrival.is_new |= has_reached;
         let is_admissible = !arrival.is_new || self.is_accepted(explorer.workspace, &arrival)?;
         self.rejected += u64::from(!is_admissible);
         if is_admissible {
@@ -134,9 +149,12 @@ impl Study<'_> {
                 plan: self.programs.plan.as_ref(),
                 channels: &explorer.workspace.channels,
                 sites: &explorer.workspace.sites,
+                guide: explorer.guide.as_ref(),
+                steps: Some(self.config.build.steps()).filter(|steps| *steps > 0),
+                has_reached,
             };
             if let Some(number) = self.collection.take(&describer, &arrival)
-                && self.is_worth_keeping(number)
+                && self.is_worth_keeping(number, has_reached)
                 && let Some(judge) = &self.judge
             {
                 let PathTest { rows, .. } = &self.collection.tests[number - 1];
@@ -145,12 +163,20 @@ impl Study<'_> {
         }
         let enough =
             (self.config.paths).is_some_and(|max| self.collection.tests.len() as u64 >= max);
-        Ok(enough || self.is_covered)
+        Ok(enough || self.is_covered || has_reached && is_admissible)
     }
 
     /// Counts the newest test. Where branches or conditions are wanted, one that adds nothing is
     /// dropped, unless it fails.
-    fn is_worth_keeping(&mut self, number: usize) -> bool {
+    fn is_worth_keeping(&mut self, number: usize, has_reached: bool) -> bool {
+        if self.config.reach.is_some() {
+            if has_reached {
+                self.judge = Some(judge(self.config, &self.programs, self.finishing));
+            } else {
+                self.collection.drop_last();
+            }
+            return has_reached;
+        }
         let PathTest { rows, verdict, .. } = &self.collection.tests[number - 1];
         let Some(measure) = &self.measure else {
             return true;
@@ -218,8 +244,9 @@ fn explorer<'a>(
 }
 
 /// Where branches or conditions are wanted, what goes where no run went comes first.
-fn strategy(cover: Cover) -> Box<dyn Strategy<Pending>> {
-    match cover {
+fn strategy(config: &Config) -> Box<dyn Strategy<Pending>> {
+    match config.cover {
+        _ if is_guided(config) => Box::new(Guided::default()),
         Cover::Paths => Box::new(DepthFirst::default()),
         Cover::Branches | Cover::Mcdc => Box::new(NewCoverage::default()),
     }

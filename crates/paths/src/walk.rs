@@ -41,6 +41,8 @@ pub struct Fork {
     pub purpose: Purpose,
     /// The node before it.
     pub node: Node,
+    /// How far it is from a target, if there is one.
+    pub distance: u32,
 }
 
 impl Fork {
@@ -150,18 +152,23 @@ impl Explorer<'_> {
             path,
             bounds,
         } = position;
-        let fork = |way: Alternative, purpose: Purpose| Fork {
+        let fork = |way: Alternative, purpose: Purpose, distance: u32| Fork {
             before: walked.conditions.len(),
             event: index,
             way,
             purpose,
             node: trail.node(),
+            distance,
         };
         let mut forks = Vec::new();
         for way in alternatives(&mut self.workspace.terms, &self.workspace.sites, event) {
             if !self.known.add(trail.way(event.site.0, way.choice)) {
                 continue;
             }
+            let Some(distance) = self.distance(event, way) else {
+                self.tree.pruned += 1;
+                continue;
+            };
             if event.phase == PHASE_FUNCTION
                 && bounds.is_beyond(&self.workspace.sites, event, way.choice)
             {
@@ -169,13 +176,29 @@ impl Explorer<'_> {
                 continue;
             }
             if let Some(purpose) = self.purpose(event, way, path) {
-                forks.push(fork(way, purpose));
+                forks.push(fork(way, purpose, distance));
             }
         }
         if event.kind == EventKind::Concretized {
             forks.extend(self.other_values(event, trail.node(), &fork));
         }
         walked.forks.extend(forks);
+    }
+
+    /// How far a way is from the target, 0 if there is none; `None` if it cannot lead there.
+    fn distance(&self, event: &Event, way: Alternative) -> Option<u32> {
+        let Some(guide) = &self.guide else {
+            return Some(0);
+        };
+        match (event.phase, way.leads_to) {
+            (PHASE_FUNCTION, LeadsTo::Path) => guide.distance_of_way(event, way.choice),
+            // A path ends where it fails.
+            (PHASE_FUNCTION, LeadsTo::Failure) => {
+                let is_wanted = guide.wants_failure_at(&self.workspace.sites, event.site);
+                is_wanted.then_some(0)
+            }
+            _ => Some(0),
+        }
     }
 
     /// Why a way is of interest, if it is.
@@ -201,9 +224,13 @@ impl Explorer<'_> {
         &mut self,
         event: &Event,
         node: Node,
-        fork: &dyn Fn(Alternative, Purpose) -> Fork,
+        fork: &dyn Fn(Alternative, Purpose, u32) -> Fork,
     ) -> Option<Fork> {
         let condition = event.condition.filter(|_| event.phase > PHASE_SETUP)?;
+        let distance = match &self.guide {
+            Some(guide) if event.phase == PHASE_FUNCTION => guide.distance_of_place(event)?,
+            _ => 0,
+        };
         if !self.concretized.meet(node, condition) {
             return None;
         }
@@ -213,6 +240,6 @@ impl Explorer<'_> {
             goal: condition,
             leads_to: LeadsTo::Path,
         };
-        Some(fork(way, Purpose::Concretized))
+        Some(fork(way, Purpose::Concretized, distance))
     }
 }

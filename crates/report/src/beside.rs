@@ -8,11 +8,13 @@ use nearmiss_results::{Finding, Input};
 
 use crate::aligned::{Cell, align};
 use crate::text::{Detail, Lookup};
-use crate::words::counted;
+use crate::words::{counted, shortened};
 use crate::{changes, escape, hexdump, marked, shell};
 
 /// Most changes of one channel that are listed.
 const MAX_CHANGES: usize = 12;
+/// Longest command line that is shown where it has other arguments.
+const MAX_COMMAND: usize = 100;
 /// What stands before each line.
 const INDENT: &str = "    ";
 /// What stands before the content of a channel.
@@ -45,6 +47,9 @@ fn command_lines(found: &Finding, detail: Detail) -> Option<String> {
     if !changed_channels(found).iter().any(is_argument) {
         return None;
     }
+    if let Some(line) = other_arguments(found) {
+        return Some(line);
+    }
     let mut arguments: Vec<Vec<Cell>> = Vec::new();
     for (number, argument) in found.test.argv.iter().enumerate() {
         let channel = format!("argv[{number}]");
@@ -61,6 +66,25 @@ fn command_lines(found: &Finding, detail: Detail) -> Option<String> {
     let mut text = lengths(found, |channel| argument_number(channel).is_some());
     text += &marked::rows(&shell::glyphs(&arguments), INDENT, detail.rows());
     Some(text)
+}
+
+/// Both command lines where the new one has more or fewer arguments.
+fn other_arguments(found: &Finding) -> Option<String> {
+    let old = &found.test.argv;
+    let is_there = |number: &usize| found.input.contains_key(&format!("argv[{number}]"));
+    let mut new = vec![old.first()?.clone()];
+    for number in (1..).take_while(is_there) {
+        new.push(match &found.input[&format!("argv[{number}]")] {
+            Input::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            Input::File(path) => path.display().to_string(),
+        });
+    }
+    if new.len() == old.len() {
+        return None;
+    }
+    let line = |arguments: &[String]| shortened(&shell::command_line(arguments), MAX_COMMAND);
+    let (test, new) = (line(old), line(&new));
+    Some(format!("{INDENT}test: {test}\n{INDENT}new:  {new}\n"))
 }
 
 /// The number in `argv[1]`.

@@ -1,6 +1,6 @@
 //! Changes of an input as a list: for what cannot be shown beside the test's own.
 
-use nearmiss_results::{Change, Resized};
+use nearmiss_results::{Change, Repeated, Resized};
 
 use crate::escape;
 use crate::words::counted;
@@ -46,6 +46,19 @@ pub fn change(change: &Change) -> String {
             format!("{channel}, {place}: {from} -> {to} ({from_hex} -> {to_hex})")
         }
     }
+}
+
+/// `argv[1], at byte 9: "b" 30 times more`.
+pub fn repeated(repeated: &Repeated) -> String {
+    let Repeated {
+        channel,
+        offset,
+        part,
+        times,
+    } = repeated;
+    let (channel, (shown, _)) = (escape::text(channel), shown(part));
+    let times = counted(*times, "time");
+    format!("{channel}, at byte {offset}: {shown} {times} more")
 }
 
 /// The beginning of a run of bytes, as text and as digits.

@@ -22,6 +22,7 @@ pub fn block(exploration: &Exploration, around: Around) -> String {
     // Writing into a string does not fail.
     let _ = write_extent(&mut text, exploration, around);
     let _ = write_runs(&mut text, exploration);
+    let _ = write_growth(&mut text, exploration);
     // One distance alone is what has just been said.
     if around == Around::Suite && exploration.distances.len() > 1 {
         text += &distances(exploration);
@@ -88,6 +89,27 @@ fn write_runs(text: &mut String, exploration: &Exploration) -> fmt::Result {
     Ok(())
 }
 
+/// What was tried beyond the shape of the tests' inputs.
+fn write_growth(text: &mut String, exploration: &Exploration) -> fmt::Result {
+    let Some(growth) = &exploration.growth else {
+        return Ok(());
+    };
+    let runs = counted(growth.row.runs, "run");
+    write!(text, "  Inputs of other shapes: {runs}")?;
+    if growth.parts > 0 {
+        let parts = counted(growth.parts, "part");
+        write!(
+            text,
+            ", {parts} of the input repeated up to {} times",
+            growth.most
+        )?;
+    }
+    match growth.row.unfinished {
+        0 => writeln!(text, "."),
+        _ => writeln!(text, "; not all that may grow was tried."),
+    }
+}
+
 fn write_counts(text: &mut String, counts: &[(&u64, &str)]) -> fmt::Result {
     for (count, words) in counts.iter().filter(|(count, _)| **count > 0) {
         write!(text, ", {count} {words}")?;
@@ -121,9 +143,53 @@ fn distances(exploration: &Exploration) -> String {
         row(one.distance.to_string(), done, one)
     };
     let deeper = exploration.deeper.iter();
+    let growth = exploration.growth.iter().map(|growth| {
+        let all = growth.row.finished + growth.row.unfinished;
+        let done = format!("{} of {all}", growth.row.finished);
+        row("longer".into(), done, &growth.row)
+    });
     let rows: Vec<Vec<String>> = (exploration.distances.iter())
         .map(at_distance)
+        .chain(growth)
         .chain(deeper.map(|one| row("deeper".into(), "-".into(), one)))
         .collect();
     table(&columns, &rows, "  ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nearmiss_results::GrowthFigures;
+
+    fn growth(parts: u64, unfinished: u64) -> String {
+        let row = DistanceFigures {
+            runs: 40,
+            unfinished,
+            ..DistanceFigures::default()
+        };
+        let growth = Some(GrowthFigures {
+            most: 5000,
+            parts,
+            row,
+        });
+        let exploration = Exploration {
+            growth,
+            ..Exploration::default()
+        };
+        let mut text = String::new();
+        write_growth(&mut text, &exploration).expect("a string can be written");
+        text
+    }
+
+    #[test]
+    fn what_was_tried_beyond_the_shape() {
+        assert_eq!(
+            growth(7, 0),
+            "  Inputs of other shapes: 40 runs, 7 parts of the input repeated up to 5000 times.\n"
+        );
+        assert_eq!(
+            growth(0, 1),
+            "  Inputs of other shapes: 40 runs; not all that may grow was tried.\n"
+        );
+    }
 }

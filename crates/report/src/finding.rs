@@ -6,7 +6,7 @@ use nearmiss_results::{Finding, Status};
 
 use crate::text::{Detail, Lookup};
 use crate::words::{around, counted, shortened, spelled};
-use crate::{beside, escape, shell};
+use crate::{beside, changes, escape, shell};
 
 /// Longest command line that is shown of a test.
 const MAX_COMMAND: usize = 60;
@@ -32,6 +32,9 @@ pub fn block(found: &Finding, lookup: &dyn Lookup, detail: Detail) -> String {
         text += "  the recorded input itself fails\n";
     } else {
         text += "  input that fails:\n";
+        for one in &found.repeated {
+            let _ = writeln!(text, "    {}", changes::repeated(one));
+        }
         text += &beside::block(found, lookup, detail);
     }
     let _ = writeln!(text, "  replay: {}", escape::text(&found.replay));
@@ -173,7 +176,7 @@ fn write_programs(text: &mut String, found: &Finding) -> std::fmt::Result {
 fn write_tests(text: &mut String, found: &Finding) -> std::fmt::Result {
     let test = &found.test;
     if found.distance > 0 || !test.id.is_empty() {
-        writeln!(text, "  {}", distance_words(found.distance))?;
+        writeln!(text, "  {}", distance_words(found))?;
     }
     if test.id.is_empty() {
         return Ok(());
@@ -191,7 +194,11 @@ fn write_tests(text: &mut String, found: &Finding) -> std::fmt::Result {
     write_programs(text, found)
 }
 
-fn distance_words(distance: u32) -> String {
+fn distance_words(found: &Finding) -> String {
+    let distance = found.distance;
+    if !found.repeated.is_empty() {
+        return format!("distance {distance}: the test's input with a part of it repeated");
+    }
     let branches = match distance {
         0 => return "distance 0: on the test's own path".into(),
         1 => "branch",

@@ -59,7 +59,12 @@ fn write_verdict(text: &mut String, report: &Report) -> fmt::Result {
         (0, _) if summary.no_input => text.write_str(NO_INPUT),
         (0, true) => writeln!(
             text,
-            "No check can fail, for any input that takes {}.",
+            "No check can fail, for any input {}that takes {}.",
+            if summary.tied_to_shape {
+                "of the same shape "
+            } else {
+                ""
+            },
             path_words(summary)
         ),
         (0, false) => writeln!(

@@ -89,6 +89,9 @@ pub struct Exploration {
     /// What the paths that leave derived ones cost and gave, behind all distances.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub deeper: Option<DistanceFigures>,
+    /// What longer inputs of the tests' shapes cost and gave.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub growth: Option<GrowthFigures>,
     /// Why it ended.
     pub ended: EndReason,
 }
@@ -114,6 +117,18 @@ pub enum EndReason {
     Runs,
     /// The budget of time is used up.
     Time,
+}
+
+/// What longer inputs of the tests' shapes cost and gave.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct GrowthFigures {
+    /// Most repetitions of one part: `--grow`.
+    pub most: u64,
+    /// Parts of inputs that were repeated.
+    pub parts: u64,
+    /// What that cost and gave; at distance 1, since it is beside the tests' own paths.
+    #[serde(flatten)]
+    pub row: DistanceFigures,
 }
 
 /// What one distance cost and gave.

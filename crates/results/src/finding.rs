@@ -51,6 +51,9 @@ pub struct Finding {
     /// the changes: there `from` or `to` is empty.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lengths: Vec<Resized>,
+    /// What of the test's own input stands there more often, where that is the whole difference.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub repeated: Vec<Repeated>,
     /// What happens, for a person.
     pub message: String,
     /// The command that shows it.
@@ -77,6 +80,7 @@ impl Finding {
             input: BTreeMap::new(),
             changes: Vec::new(),
             lengths: Vec::new(),
+            repeated: Vec::new(),
             message: String::new(),
             replay: String::new(),
         }
@@ -186,6 +190,20 @@ pub struct Resized {
     pub from: u64,
     /// Its new length in bytes.
     pub to: u64,
+}
+
+/// A part of the test's own input that is repeated behind itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Repeated {
+    /// `argv[1]`, `stdin`, `file:PATH`, `env:NAME`; of whole arguments that are given again the first one.
+    pub channel: String,
+    /// Where the part starts in the recorded input.
+    pub offset: u64,
+    /// The part; whole arguments are separated by blanks.
+    #[serde(with = "names::hex")]
+    pub part: Vec<u8>,
+    /// How many times more it stands there.
+    pub times: u64,
 }
 
 /// A run of neighbouring bytes that differ, are new (`from` is empty) or gone (`to` is).

@@ -189,6 +189,9 @@ pub struct PathFigures {
     pub unknown: u64,
     /// Partial paths that were left because of a bound on loops or recursion.
     pub bounded: u64,
+    /// Partial paths that cannot lead to a target, by the control flow alone.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pruned: u64,
     /// Runs of the function.
     pub runs: u64,
     /// Runs that took a path of the function that was known already.
@@ -248,4 +251,8 @@ pub struct Covered {
     pub covered: u64,
     /// All.
     pub total: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }

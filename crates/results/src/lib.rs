@@ -12,13 +12,14 @@ mod library;
 mod memory;
 mod names;
 mod precondition;
+mod reach;
 mod summary;
 
 pub use campaign::{
-    DistanceFigures, EndReason, Exploration, Missed, ProgramFigures, Sample, Skipped, Suite,
-    TestFigures,
+    DistanceFigures, EndReason, Exploration, GrowthFigures, Missed, ProgramFigures, Sample,
+    Skipped, Suite, TestFigures,
 };
-pub use finding::{Change, Finding, Frame, Input, Lead, Resized, Status, Test};
+pub use finding::{Change, Finding, Frame, Input, Lead, Repeated, Resized, Status, Test};
 pub use function::{
     Coverage, Covered, FunctionReport, Infeasible, PathFigures, PathTest, Step, Uncovered,
     Undefined, Verdict,
@@ -27,6 +28,7 @@ pub use inputs::{InputFigures, add_inputs};
 pub use library::{Library, LibraryFunction};
 pub use memory::{Block, Memory, Role, Value, Variable};
 pub use precondition::{PreconditionConflict, PreconditionEvidence, PreconditionReport};
+pub use reach::{ReachReport, ReachVerdict};
 pub use summary::{Checks, LostCall, Note, Queries, Recorded, Summary, Uninitialised};
 
 use std::io::{self, Write};
@@ -155,6 +157,7 @@ mod tests {
                 to: vec![0x38],
             }],
             lengths: Vec::new(),
+            repeated: Vec::new(),
             message: "index 12 out of bounds".into(),
             replay: "nearmiss replay NM-1".into(),
         };

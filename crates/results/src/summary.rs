@@ -41,6 +41,10 @@ pub struct Summary {
     /// Whether the program read no input at all: there was nothing to vary.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub no_input: bool,
+    /// Whether the paths are tied to the shape of their inputs: loops over input turn as often as they did, for as
+    /// many digits, words or lines.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tied_to_shape: bool,
     /// How much input the recorded runs saw, by kind.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inputs: Vec<InputFigures>,

@@ -15,6 +15,9 @@ use crate::formula::Word;
 use crate::input::Source;
 use crate::runtime::Runtime;
 
+/// The maximum of bytes of a line without an end that are known not to end it.
+const MOST_IN_LINE: u64 = 4096;
+
 /// A line as it was read: `size` bytes, with the byte that ends it if there is one.
 #[derive(Clone, Copy)]
 pub struct Line {
@@ -101,6 +104,7 @@ impl Runtime {
         let size = if has_ending {
             self.size_of_ended_line(source, line)
         } else {
+            self.goes_on(&line, site);
             self.size_of_last_line(source, line, site)
         };
         if let Some(room) = line.room {
@@ -118,6 +122,28 @@ impl Runtime {
         }
         self.end_string(line.address + line.size, size);
         self.zero_extend(size, 64)
+    }
+
+    /// No byte of a line that the end of the input or of its room ended would have ended it: one decision for all
+    /// of them.
+    fn goes_on(&mut self, line: &Line, site: SiteId) {
+        let mut all = CONCRETE;
+        for address in line.address..line.address + line.size.min(MOST_IN_LINE) {
+            let label = self.shadow.get(address).label();
+            let term = *self.trace.term(label);
+            if term.op != Op::Input as u8 {
+                continue;
+            }
+            let value = self.value(label) as u64;
+            let ending = line.ending as u64;
+            let differs = self.operate(Op::Ne, 8, [label, CONCRETE], [value, ending]);
+            all = if all == CONCRETE {
+                differs
+            } else {
+                self.operate(Op::And, 1, [all, differs], [1, 1])
+            };
+        }
+        self.decided(EventKind::Branch, all, true, site);
     }
 
     /// A line of `size` bytes (0: as many as in this run) was read to `room`, whose size counts the

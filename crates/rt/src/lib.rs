@@ -45,6 +45,7 @@ mod extent;
 mod files;
 mod flows;
 mod foreign;
+mod forks;
 mod formula;
 mod harness;
 mod heap;

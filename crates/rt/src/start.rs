@@ -9,12 +9,14 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use nearmiss_abi::capture::CAPTURE;
 use nearmiss_abi::chance::CHANCE;
 use nearmiss_abi::environment;
+use nearmiss_abi::forks::FORKS;
 use nearmiss_abi::server::SERVER;
 use nearmiss_abi::shadow::SummaryWords;
 
 use crate::capture;
 use crate::chance;
 use crate::dispatch;
+use crate::forks;
 use crate::libraries;
 use crate::models::real;
 use crate::modules::Module;
@@ -33,6 +35,7 @@ struct Environment {
     options: *const u8,
     capture: *const u8,
     server: *const u8,
+    forks: *const u8,
     chance: *const u8,
 }
 
@@ -95,6 +98,9 @@ unsafe fn start(argc: i32, argv: *const *mut u8, envp: *const *const u8) {
     if !environment.server.is_null() && is_in_program() {
         // SAFETY: values of the environment end with a zero.
         unsafe { server::open(environment.server) };
+    }
+    if !environment.forks.is_null() && is_in_program() {
+        forks::set_asked();
     }
     // SAFETY: as promised by the caller.
     let captures = unsafe { start_capture(&environment, argv, envp) };
@@ -161,10 +167,14 @@ unsafe fn start_recording(
         runtime.record_program();
         // SAFETY: as promised by the caller.
         unsafe {
-            runtime.know_texts(argv.cast());
+            if !forks::is_asked() {
+                runtime.take_arguments(argc, argv);
+            }
             runtime.know_texts(envp);
-            runtime.label_arguments(argc, argv);
             runtime.label_environment(envp);
+        }
+        if forks::is_asked() {
+            return;
         }
         runtime.open_stdin();
         if !server::is_open() {
@@ -183,6 +193,7 @@ unsafe fn read_environment(envp: *const *const u8) -> Environment {
         options: core::ptr::null(),
         capture: core::ptr::null(),
         server: core::ptr::null(),
+        forks: core::ptr::null(),
         chance: core::ptr::null(),
     };
     let mut entry = envp;
@@ -199,6 +210,8 @@ unsafe fn read_environment(envp: *const *const u8) -> Environment {
                 found.capture = value;
             } else if let Some(value) = value_of(*entry, SERVER) {
                 found.server = value;
+            } else if let Some(value) = value_of(*entry, FORKS) {
+                found.forks = value;
             } else if let Some(value) = value_of(*entry, environment::REPLAY) {
                 replay::set_path(value);
             } else if let Some(value) = value_of(*entry, CHANCE) {

@@ -61,6 +61,15 @@ impl Output {
         }
     }
 
+    /// Whether nothing was written so far.
+    pub fn is_empty(&mut self) -> io::Result<bool> {
+        let [first, second] = &self.streams;
+        let descriptors = [first.descriptor(), second.descriptor()];
+        let [reads_first, reads_second] = sys::wait_readable(descriptors, Duration::ZERO)?;
+        let is_kept = self.streams.iter().any(|stream| !stream.kept.is_empty());
+        Ok(!reads_first && !reads_second && !is_kept)
+    }
+
     /// Reads what is left, when the program has ended.
     pub fn rest(mut self) -> io::Result<Captured> {
         let end = Instant::now() + AFTERWARDS;

@@ -8,6 +8,7 @@ use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 
+use crate::forks::Lines;
 use crate::ground::{Ground, Users};
 use crate::launcher::say;
 use crate::program::Program;
@@ -64,15 +65,27 @@ impl Init<'_> {
         if has_own_proc {
             // Root may write to much there, whatever its namespace.
             sys::make_read_only(Path::new("/proc"))?;
-            self.say_if_program_has_no_namespace();
         }
-        sys::block_child_signal()?;
-        let program = sys::fork_sharing_memory(|| self.become_program(&input, has_own_proc))?;
+        let program = self.start_program(&input, has_own_proc, None)?;
         if let Some(mut file) = later {
             // Children get small numbers, of which there are few.
             let _ = file.write_all(self.most_numbers().to_string().as_bytes());
         }
         Ok(program)
+    }
+
+    /// Starts the program; one that is to be forked has lines to us.
+    pub fn start_program(
+        &mut self,
+        input: &OwnedFd,
+        has_own_proc: bool,
+        lines: Option<&Lines>,
+    ) -> io::Result<libc::pid_t> {
+        if has_own_proc {
+            self.say_if_program_has_no_namespace();
+        }
+        sys::block_child_signal()?;
+        sys::fork_sharing_memory(|| self.become_program(input, has_own_proc, lines))
     }
 
     fn say_if_program_has_no_namespace(&mut self) {
@@ -82,7 +95,7 @@ impl Init<'_> {
     }
 
     /// A container may forbid it; the old `/proc` serves, but then shows other processes.
-    fn mount_proc(&mut self) -> bool {
+    pub fn mount_proc(&mut self) -> bool {
         let flags = libc::MS_NOSUID | libc::MS_NODEV | libc::MS_NOEXEC;
         let mounted = sys::mount("proc", Path::new("/proc"), flags, "").is_ok();
         if !mounted {
@@ -95,7 +108,7 @@ impl Init<'_> {
 
     /// Limits that newer kernels keep themselves; where they do not, [`Watch`] sees it a little
     /// later.
-    fn limit_by_kernel(&self, limit_numbers: bool) {
+    pub fn limit_by_kernel(&self, limit_numbers: bool) {
         let limits = &self.spec.limits;
         if limit_numbers {
             let _ = fs::write(LARGEST_NUMBER, self.most_numbers().to_string());
@@ -111,7 +124,7 @@ impl Init<'_> {
     }
 
     /// The kernel takes no smaller number than 301.
-    fn most_numbers(&self) -> u64 {
+    pub fn most_numbers(&self) -> u64 {
         self.spec.limits.processes_for_kernel().max(301)
     }
 
@@ -126,13 +139,14 @@ impl Init<'_> {
         self.mount_proc().then_some(file)
     }
 
-    fn become_program(&mut self, input: &OwnedFd, has_own_proc: bool) {
+    fn become_program(&mut self, input: &OwnedFd, has_own_proc: bool, lines: Option<&Lines>) {
         let program = Program {
             spec: self.spec,
             writable: &self.writable,
             stdin: input.as_raw_fd(),
             umask: self.spec.umask.unwrap_or(self.ground.umask),
             user_namespace: self.ground.user_namespace.as_ref().filter(|_| has_own_proc),
+            lines,
         };
         let shared = &mut *self.shared;
         let missing = |feature: &str| say(shared, &Report::Missing(feature.to_string()));

@@ -6,10 +6,11 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd, RawFd};
 use std::time::Duration;
 
+use crate::forks::Forks;
 use crate::ground::Ground;
-use crate::init::{self, Init};
+use crate::init::{self, Init, OpenStdin};
 use crate::refusal::{Needs, Refusal};
-use crate::server::{DONE, INIT_WAS_KILLED};
+use crate::server::{DONE, FORKED, INIT_WAS_KILLED};
 use crate::spec::{Report, Spec};
 use crate::stage::Stage;
 use crate::{mounts, sys};
@@ -27,8 +28,11 @@ pub fn enter(fd: RawFd) -> ! {
         stage: None,
         line,
     };
-    while let Ok(Some(request)) = sys::receive_descriptors(&launcher.line) {
-        let answer = launcher.serve(request);
+    while let Ok(Some((kind, descriptors))) = sys::receive_message(&launcher.line) {
+        let Ok(request) = descriptors.try_into() else {
+            break;
+        };
+        let answer = launcher.serve(request, kind == FORKED);
         if sys::send_byte(&launcher.line, answer).is_err() {
             break;
         }
@@ -54,19 +58,25 @@ struct Launcher {
 }
 
 /// How a run goes out: the shared memory file, standard output, standard error.
-type Request = [OwnedFd; sys::PASSED];
+type Request = [OwnedFd; 3];
 
 impl Launcher {
-    fn serve(&mut self, [shared, stdout, stderr]: Request) -> u8 {
+    fn serve(&mut self, [shared, stdout, stderr]: Request, is_forked: bool) -> u8 {
         let mut shared = File::from(shared);
-        self.run(&mut shared, stdout, stderr)
+        self.run(&mut shared, [stdout, stderr], is_forked)
             .unwrap_or_else(|refusal| {
                 say(&mut shared, &refusal.0);
                 DONE
             })
     }
 
-    fn run(&mut self, shared: &mut File, stdout: OwnedFd, stderr: OwnedFd) -> Result<u8, Refusal> {
+    /// Runs a program once, or one that is forked until nobody wants it any more.
+    fn run(
+        &mut self,
+        shared: &mut File,
+        streams: [OwnedFd; 2],
+        is_forked: bool,
+    ) -> Result<u8, Refusal> {
         let ground = self.ground.as_mut().map_err(|refusal| refusal.clone())?;
         let spec = read_spec(shared)?;
         if !self.stage.as_ref().is_some_and(|stage| stage.serves(&spec)) {
@@ -77,14 +87,36 @@ impl Launcher {
         let stage = self.stage.as_ref().expect("it was just made");
         let pid = sys::fork_into(ground.namespaces_of_a_run).needs("pid and ipc namespaces")?;
         if pid == 0 {
-            let streams = [stdout, stderr];
-            if let Err(refusal) = become_init(ground, stage, &spec, shared, streams, &self.line) {
+            let line = (!is_forked).then_some(&self.line);
+            let result = become_init(ground, stage, &spec, shared, streams, line);
+            let result = result.and_then(|(mut init, stdin, layers)| match is_forked {
+                true => Ok(Forks::start(&mut init, layers)?.serve(&self.line)?),
+                false => {
+                    init.run(stdin);
+                    Ok(())
+                }
+            });
+            if let Err(refusal) = result {
                 say(shared, &refusal.0);
             }
             sys::end(0);
         }
-        drop((stdout, stderr));
-        Ok(self.wait(pid)?)
+        drop(streams);
+        Ok(if is_forked {
+            self.wait_forked(pid)?
+        } else {
+            self.wait(pid)?
+        })
+    }
+
+    /// Waits for an init that hears requests itself.
+    fn wait_forked(&self, init: libc::pid_t) -> io::Result<u8> {
+        let process = sys::open_process(init as u32)?;
+        if !sys::wait_for_process(&process, &self.line)? {
+            sys::kill(init);
+            sys::end(0);
+        }
+        answer(init)
     }
 
     /// Waits for init. If the line is closed before, nobody wants to know any more.
@@ -101,10 +133,15 @@ impl Launcher {
                 _ => {}
             }
         }
-        let ended = sys::wait(init, 0)?;
-        let was_killed = ended.is_some_and(|(_, status)| libc::WIFSIGNALED(status));
-        Ok(if was_killed { INIT_WAS_KILLED } else { DONE })
+        answer(init)
     }
+}
+
+/// What is said of an init that has ended.
+fn answer(init: libc::pid_t) -> io::Result<u8> {
+    let ended = sys::wait(init, 0)?;
+    let was_killed = ended.is_some_and(|(_, status)| libc::WIFSIGNALED(status));
+    Ok(if was_killed { INIT_WAS_KILLED } else { DONE })
 }
 
 fn read_spec(shared: &mut File) -> io::Result<Spec> {
@@ -114,18 +151,20 @@ fn read_spec(shared: &mut File) -> io::Result<Spec> {
     Ok(serde_json::from_slice(&text)?)
 }
 
-/// Process 1 of a new sandbox: makes its file system, then runs the program.
-fn become_init(
-    ground: &Ground,
+/// Process 1 of a new sandbox: makes the program's file system. A `line` that it does not need is
+/// closed: if the launcher ends, nearmiss must see that.
+fn become_init<'a>(
+    ground: &'a Ground,
     stage: &Stage,
-    spec: &Spec,
-    shared: &mut File,
+    spec: &'a Spec,
+    shared: &'a mut File,
     [stdout, stderr]: [OwnedFd; 2],
-    line: &OwnedFd,
-) -> Result<(), Refusal> {
+    line: Option<&OwnedFd>,
+) -> Result<(Init<'a>, OpenStdin, Vec<File>), Refusal> {
     sys::die_with_parent()?;
-    // If the launcher ends, nearmiss must see that.
-    sys::close(line.as_raw_fd());
+    if let Some(line) = line {
+        sys::close(line.as_raw_fd());
+    }
     sys::new_session()?;
     sys::become_standard(stdout.as_raw_fd(), 1)?;
     sys::become_standard(stderr.as_raw_fd(), 2)?;
@@ -136,16 +175,15 @@ fn become_init(
     }
     // Opened before anything is hidden beneath a mount.
     let stdin = init::open_stdin(spec)?;
-    let writable = mounts::prepare(spec, stage, ground)?;
+    let view = mounts::prepare(spec, stage, ground)?;
     if !stage.missing.is_empty() {
         say(shared, &Report::MissingThings(stage.missing.clone()));
     }
-    let mut init = Init {
+    let init = Init {
         spec,
-        writable,
+        writable: view.writable,
         ground,
         shared,
     };
-    init.run(stdin);
-    Ok(())
+    Ok((init, stdin, view.layers))
 }

@@ -16,10 +16,15 @@
 //! devices only. There is no network. When init ends, the kernel ends all that is left of the
 //! program; when nearmiss ends, the launcher ends, and with it init.
 //!
+//! Many runs that differ in their inputs only have one sandbox, in which the program is forked for each
+//! ([`ForkServer`]), as long as no run leaves anything there.
+//!
 //! Where the kernel cannot do this, [`Sandbox::run`] says which feature is missing and runs
 //! nothing. [`Sandbox::none`] is the user's own word: limits on time and output only.
 
 mod capture;
+mod fork_server;
+mod forks;
 mod ground;
 mod init;
 mod landlock;
@@ -45,6 +50,7 @@ use std::io;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
+pub use fork_server::ForkServer;
 pub use launcher::enter;
 pub use spec::{
     Ended, Exceeded, Limits, Nature, Outcome, Replacement, Spec, Stdin, Thing, Unavailable,
@@ -67,6 +73,8 @@ pub struct Sandbox {
     launcher: Vec<OsString>,
     /// Launchers that wait for a program.
     idle: Arc<Mutex<Vec<Server>>>,
+    /// Whether programs may be forked for their runs.
+    forks: bool,
 }
 
 /// Why a program was not run.
@@ -120,6 +128,7 @@ impl Sandbox {
         Sandbox {
             launcher,
             idle: Arc::default(),
+            forks: true,
         }
     }
 
@@ -128,7 +137,21 @@ impl Sandbox {
         Sandbox {
             launcher: Vec::new(),
             idle: Arc::default(),
+            forks: false,
         }
+    }
+
+    /// This, but every run has a process of its own.
+    pub fn without_fork_servers(self) -> Sandbox {
+        Sandbox {
+            forks: false,
+            ..self
+        }
+    }
+
+    /// Whether programs may be forked for their runs ([`Sandbox::fork_server`]).
+    pub fn forks(&self) -> bool {
+        self.forks
     }
 
     /// Whether programs are confined.
@@ -143,6 +166,23 @@ impl Sandbox {
         } else {
             plain::run(spec)
         }
+    }
+
+    /// Starts a program that is forked for every run, past its constructors. Why that cannot be done is
+    /// an error: then each run needs a process of its own.
+    pub fn fork_server(&self, spec: &Spec) -> Result<ForkServer, SandboxError> {
+        if !self.forks {
+            return Err(SandboxError::Start("it is not to be forked".into()));
+        }
+        if let Some(path) = hidden(spec) {
+            return Err(SandboxError::Hidden(path.clone()));
+        }
+        let idle = self.idle().pop();
+        let server = match idle {
+            Some(server) => server,
+            None => Server::start(&self.launcher)?,
+        };
+        ForkServer::start(server, spec.clone(), self.idle.clone())
     }
 
     /// Makes a sandbox and leaves it. Says which second lines of defence the kernel lacks, or why

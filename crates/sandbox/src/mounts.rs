@@ -22,15 +22,26 @@ struct Prepared {
     path: PathBuf,
 }
 
-/// Makes the file system as the program is to see it; says in which directories it can write.
-pub fn prepare(spec: &Spec, stage: &Stage, ground: &Ground) -> Result<Vec<PathBuf>, Refusal> {
+/// The file system as the program sees it.
+pub struct View {
+    /// The directories in which it can write.
+    pub writable: Vec<PathBuf>,
+    /// What runs write into, of each throw-away layer.
+    pub layers: Vec<File>,
+}
+
+/// Makes the file system as the program is to see it.
+pub fn prepare(spec: &Spec, stage: &Stage, ground: &Ground) -> Result<View, Refusal> {
     let kept = clone_all(&spec.writable)?;
     sys::make_read_only(Path::new("/"))
         .needs("recursive read-only mounts (mount_setattr, Linux 5.12)")?;
     let contents = open_contents(spec)?;
     let run = Path::new(WORKSHOP).join("run");
     sys::mount("tmpfs", &run, 0, &size_option(spec)).needs("tmpfs")?;
-    let mut writable = mount_overlays(spec, stage, ground.users, &run)?;
+    let View {
+        mut writable,
+        layers,
+    } = mount_overlays(spec, stage, ground.users, &run)?;
     mount_shared_memory().needs("a /dev of its own")?;
     writable.push("/dev".into());
     // Suites remove their directories, and campaigns may lie in what was not there yet.
@@ -48,7 +59,7 @@ pub fn prepare(spec: &Spec, stage: &Stage, ground: &Ground) -> Result<Vec<PathBu
     let hidden = ground.sockets.hide(&writable);
     hidden.needs("hiding sockets of other programs")?;
     sys::detach(Path::new(WORKSHOP)).needs("unmounting")?;
-    Ok(writable)
+    Ok(View { writable, layers })
 }
 
 fn clone_all(paths: &[PathBuf]) -> Result<Vec<Prepared>, Refusal> {
@@ -81,15 +92,10 @@ fn is_needed(spec: &Spec, directory: &Path) -> bool {
 /// Overlays for all places. The working directory must have one; where the kernel cannot overlay
 /// a scratch directory (it holds mounts that are not ours), an empty one will do; others then
 /// stay read-only.
-fn mount_overlays(
-    spec: &Spec,
-    stage: &Stage,
-    users: Users,
-    run: &Path,
-) -> Result<Vec<PathBuf>, Refusal> {
+fn mount_overlays(spec: &Spec, stage: &Stage, users: Users, run: &Path) -> Result<View, Refusal> {
     let working_directory = world::nearest_directory(&spec.directory);
     let lowers = overlay::lowers(&stage.places)?;
-    let mut finished = Vec::new();
+    let (mut writable, mut layers) = (Vec::new(), Vec::new());
     for (number, lower) in lowers.iter().enumerate() {
         let path = &lower.path;
         let overlay = Overlay {
@@ -97,19 +103,22 @@ fn mount_overlays(
             layer: stage.layer(number),
             workshop: run.join(number.to_string()),
         };
+        let mut written = "upper";
         match overlay.mount(users) {
             Ok(()) => {}
             Err(_) if overlay::is_scratch(path) && !is_needed(spec, path) => {
                 overlay.mount_empty().needs("tmpfs")?;
+                written = "empty";
             }
             Err(_) if working_directory.as_ref() != Some(path) => continue,
             Err(error) => {
                 return Err(error).needs("overlay file systems (overlayfs, Linux 5.11)");
             }
         }
-        finished.push(path.clone());
+        writable.push(path.clone());
+        layers.push(File::open(overlay.workshop.join(written))?);
     }
-    Ok(finished)
+    Ok(View { writable, layers })
 }
 
 fn mount_shared_memory() -> io::Result<()> {
@@ -119,25 +128,28 @@ fn mount_shared_memory() -> io::Result<()> {
 
 /// Gives a file another content: by writing it where that changes nothing for good (then the
 /// program may rename or remove it as it likes), else by a mount over it.
-fn replace(file: &Replacement, mut content: File) -> io::Result<()> {
+fn replace(file: &Replacement, content: File) -> io::Result<()> {
     let path = &file.path;
+    match write_content(path, &content) {
+        Ok(()) => Ok(()),
+        Err(_) => sys::attach_mount(&sys::clone_mount_of(&content)?, &fs::canonicalize(path)?),
+    }
+}
+
+/// Gives a file another content by writing it.
+pub fn write_content(path: &Path, mut content: &File) -> io::Result<()> {
     if let Some(parent) = path.parent().filter(|parent| !parent.exists()) {
         fs::create_dir_all(parent)?;
     }
     let time = fs::metadata(path).map(|old| (old.mtime(), old.mtime_nsec() as u32));
-    let target = OpenOptions::new()
+    let mut target = OpenOptions::new()
         .write(true)
         .create(true)
         .truncate(true)
-        .open(path);
-    match target {
-        Ok(mut target) => {
-            io::copy(&mut content, &mut target)?;
-            // The program may look at it, and must not see another one each time.
-            time.map_or(Ok(()), |time| {
-                sys::set_modified(&fs::canonicalize(path)?, time)
-            })
-        }
-        Err(_) => sys::attach_mount(&sys::clone_mount_of(&content)?, &fs::canonicalize(path)?),
-    }
+        .open(path)?;
+    io::copy(&mut content, &mut target)?;
+    // The program may look at it, and must not see another one each time.
+    time.map_or(Ok(()), |time| {
+        sys::set_modified(&fs::canonicalize(path)?, time)
+    })
 }

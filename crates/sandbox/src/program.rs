@@ -6,6 +6,7 @@ use std::os::fd::{OwnedFd, RawFd};
 use std::os::unix::ffi::OsStrExt;
 use std::path::PathBuf;
 
+use crate::forks::Lines;
 use crate::spec::Spec;
 use crate::{landlock, seccomp, sys};
 
@@ -18,6 +19,8 @@ pub(crate) struct Program<'a> {
     pub umask: u32,
     /// The user namespace that it is to enter.
     pub user_namespace: Option<&'a OwnedFd>,
+    /// The lines of a program that is to be forked.
+    pub lines: Option<&'a Lines>,
 }
 
 impl Program<'_> {
@@ -48,6 +51,7 @@ impl Program<'_> {
         sys::unblock_signals()?;
         let image = Image::new(spec)?;
         sys::close_others_on_exec()?;
+        self.lines.map_or(Ok(()), Lines::hand_over)?;
         landlock::confine(self.writable)?
             .into_iter()
             .for_each(&mut missing);

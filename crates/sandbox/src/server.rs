@@ -3,14 +3,14 @@
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::{self, Read, Seek, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Duration;
 
 use crate::SandboxError;
 use crate::capture::{Captured, Output};
-use crate::spec::{Ended, Exceeded, Outcome, Report, Spec};
+use crate::spec::{Ended, Exceeded, Outcome, Report, Spec, Turn};
 use crate::sys;
 
 /// How much longer than the program's time limit an answer may take: init keeps the limit, this
@@ -21,12 +21,30 @@ const GRACE: Duration = Duration::from_secs(5);
 pub const DONE: u8 = 0;
 /// What a launcher answers when init ended before the program.
 pub const INIT_WAS_KILLED: u8 = 1;
+/// What init answers when a program waits to be forked, and when a run has ended.
+pub const READY: u8 = 2;
+/// A run has ended.
+pub const RAN: u8 = 3;
+/// A run has ended, and was the last: init ends, too.
+pub const LAST: u8 = 4;
+
+/// What a launcher is asked for: one run, or a program that is forked.
+const ONCE: u8 = 0;
+pub const FORKED: u8 = 1;
+/// What init is asked for: a run of the program that is forked, or to end.
+pub const TURN: u8 = 2;
+const LEAVE: u8 = 3;
+
+/// How long the constructors of a program may take, and the making of its world.
+const START_TIME: Duration = Duration::from_secs(20);
 
 /// What a launcher said.
 pub struct Told {
     pub outcome: Result<Outcome, SandboxError>,
     /// Second lines of defence that the kernel lacks.
     pub missing: Vec<String>,
+    /// Whether the program can be forked once more.
+    pub goes_on: bool,
 }
 
 /// A launcher that waits for programs. It ends when its line is closed, so also when nearmiss is
@@ -66,24 +84,84 @@ impl Server {
     /// Runs a program. After an error the launcher is of no more use, but if it was not new,
     /// another one may do.
     pub fn run(&mut self, spec: &Spec) -> io::Result<Told> {
-        let mut shared = sys::memory_file("nearmiss-sandbox")?;
-        shared.write_all(&serde_json::to_vec(spec)?)?;
-        let (stdout, program_stdout) = sys::pipe()?;
-        let (stderr, program_stderr) = sys::pipe()?;
-        let sent = [
-            shared.as_raw_fd(),
-            program_stdout.as_raw_fd(),
-            program_stderr.as_raw_fd(),
-        ];
-        sys::send_descriptors(&self.line, sent)?;
-        drop((program_stdout, program_stderr));
-        let mut output = Output::new(stdout, stderr, spec.limits.output);
+        let (mut shared, mut output) =
+            self.send(ONCE, &serde_json::to_vec(spec)?, None, spec.limits.output)?;
         let silence = match output.read_until(&self.line, spec.limits.wall + GRACE)? {
             true => self.hear(),
             false => self.end().map(|_| Some(Exceeded::Time)),
         };
         let captured = output.rest()?;
         Told::read(&mut shared, captured, silence?)
+    }
+
+    /// Starts a program that is to be forked. One that says something before `main` is not forked.
+    pub fn start_forks(&mut self, spec: &Spec) -> Result<(), SandboxError> {
+        let content = serde_json::to_vec(spec).map_err(io::Error::from)?;
+        let (mut shared, mut output) = self.send(FORKED, &content, None, spec.limits.output)?;
+        if !output.read_until(&self.line, START_TIME)? {
+            self.end()?;
+            return Err(SandboxError::Start("it does not come to main".into()));
+        }
+        let answer = sys::receive_byte(&self.line);
+        self.is_new = false;
+        if answer == Some(READY) && output.is_empty()? {
+            return Ok(());
+        }
+        if answer == Some(READY) {
+            self.end()?;
+            return Err(SandboxError::Start("it writes before main".into()));
+        }
+        let told = Told::read(&mut shared, output.rest()?, None)?;
+        told.outcome.map(drop)?;
+        Err(SandboxError::Start("it does not come to main".into()))
+    }
+
+    /// A run of the program that is forked.
+    pub fn turn(&mut self, turn: &Turn, stdin: RawFd, contents: &[RawFd]) -> io::Result<Told> {
+        let more = Some((stdin, contents));
+        let limits = &turn.limits;
+        let (mut shared, mut output) =
+            self.send(TURN, &serde_json::to_vec(turn)?, more, limits.output)?;
+        let answer = match output.read_until(&self.line, limits.wall + GRACE)? {
+            true => sys::receive_byte(&self.line),
+            false => self.end().map(|_| None)?,
+        };
+        let captured = output.rest()?;
+        let silence = (answer == Some(INIT_WAS_KILLED)).then_some(Exceeded::Memory);
+        let goes_on = answer == Some(RAN);
+        if answer == Some(LAST) && sys::receive_byte(&self.line).is_none() {
+            self.end()?;
+        }
+        let told = Told::read(&mut shared, captured, silence)?;
+        Ok(Told { goes_on, ..told })
+    }
+
+    /// Has init end; false if the launcher cannot be used again.
+    pub fn leave(&mut self, patience: Duration) -> bool {
+        sys::send_message(&self.line, &[LEAVE], &[]).is_ok()
+            && sys::wait_readable([self.line.as_raw_fd()], patience).is_ok_and(|[it]| it)
+            && sys::receive_byte(&self.line) == Some(DONE)
+    }
+
+    /// Sends a request; gives where its answer will be, and what the program will write. A run of a program that
+    /// is forked has its standard input and the contents of files with it.
+    fn send(
+        &self,
+        kind: u8,
+        content: &[u8],
+        more: Option<(RawFd, &[RawFd])>,
+        limit: usize,
+    ) -> io::Result<(File, Output)> {
+        let mut shared = sys::memory_file("nearmiss-sandbox")?;
+        shared.write_all(content)?;
+        let (stdout, program_stdout) = sys::pipe()?;
+        let (stderr, program_stderr) = sys::pipe()?;
+        let mut sent = vec![shared.as_raw_fd()];
+        sent.extend(more.map(|(stdin, _)| stdin));
+        sent.extend([program_stdout.as_raw_fd(), program_stderr.as_raw_fd()]);
+        sent.extend(more.into_iter().flat_map(|(_, contents)| contents));
+        sys::send_message(&self.line, &[kind], &sent)?;
+        Ok((shared, Output::new(stdout, stderr, limit)))
     }
 
     /// Takes the answer. Says what it means if there is no report: what is killed with the first
@@ -137,7 +215,11 @@ impl Told {
             missing: things,
             ..outcome
         });
-        Ok(Told { outcome, missing })
+        Ok(Told {
+            outcome,
+            missing,
+            goes_on: false,
+        })
     }
 }
 

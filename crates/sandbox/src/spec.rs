@@ -258,6 +258,22 @@ pub(crate) enum Report {
     Exceeded(Exceeded, Duration),
     Unavailable(Unavailable),
     NotStarted(String),
+    /// A program waits to be forked.
+    Ready,
+}
+
+/// What differs between the runs of a program that is forked for each.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct Turn {
+    /// Its arguments, with its name first.
+    #[serde(with = "words::list")]
+    pub arguments: Vec<OsString>,
+    /// The number that its process should have.
+    pub process: Option<u32>,
+    /// Bytes of its standard input, if that is a pipe.
+    pub stdin_size: Option<u64>,
+    /// Its limits.
+    pub limits: Limits,
 }
 
 /// The kernel does not let us have a part of the sandbox.

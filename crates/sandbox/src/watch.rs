@@ -133,7 +133,7 @@ impl Used {
 }
 
 /// All of the sandbox but init.
-fn processes() -> impl Iterator<Item = PathBuf> {
+pub(crate) fn processes() -> impl Iterator<Item = PathBuf> {
     let is_process = |entry: &fs::DirEntry| {
         let number = entry
             .file_name()

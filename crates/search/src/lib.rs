@@ -19,6 +19,8 @@ pub mod trail;
 pub use course::{Course, Feasibility, Step, depth_bound};
 pub use executor::Executor;
 pub use exploration::{Explore, Next, Visited, next_arrival};
-pub use strategy::{BreadthFirst, DepthFirst, Mix, NewCoverage, Schedule, Stage, Strategy, Unit};
+pub use strategy::{
+    BreadthFirst, DepthFirst, Guided, Mix, NewCoverage, Schedule, Stage, Strategy, Unit,
+};
 pub use tally::{Count, Phase, Tally};
 pub use trail::{Known, Node, Trail};

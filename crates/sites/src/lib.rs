@@ -5,8 +5,10 @@
 //! Each is a [`frame`]d blob in a section of its own; the linker lays the blobs of all units
 //! one after the other, so archives, partial links and the final link need no help.
 
+pub mod flow;
 pub mod frame;
 pub mod program;
+pub mod stack_frames;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};

@@ -151,6 +151,10 @@ pub enum Layer {
     Models,
     /// A part of the query was found unsatisfiable earlier.
     Cores,
+    /// Few values for each byte: all were tried.
+    Domains,
+    /// One byte with another value will do.
+    OneByte,
     /// Our bit-blaster.
     BitBlaster,
     /// Bitwuzla.
@@ -161,12 +165,14 @@ pub enum Layer {
 
 impl Layer {
     /// Every layer, in the order in which they are tried.
-    pub const ALL: [Layer; 8] = [
+    pub const ALL: [Layer; 10] = [
         Layer::Constant,
         Layer::Known,
         Layer::Ranges,
         Layer::Models,
         Layer::Cores,
+        Layer::Domains,
+        Layer::OneByte,
         Layer::BitBlaster,
         Layer::Bitwuzla,
         Layer::External,
@@ -180,6 +186,8 @@ impl Layer {
             Layer::Ranges => "ranges",
             Layer::Models => "models",
             Layer::Cores => "cores",
+            Layer::Domains => "domains",
+            Layer::OneByte => "one-byte",
             Layer::BitBlaster => "bit-blaster",
             Layer::Bitwuzla => "bitwuzla",
             Layer::External => "external",

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use nearmiss_expr::support::Part;
-use nearmiss_expr::{InputByte, Inputs, TermId, Terms};
+use nearmiss_expr::{InputByte, Inputs, Node, Op, TermId, Terms};
 
 use crate::answers::Answers;
 use crate::front::{Front, Recalled};
@@ -54,9 +54,18 @@ impl<'a> Session<'a> {
     /// The path goes on: a one-bit term that is true from here on. The recorded input makes it
     /// true.
     pub fn assume(&mut self, terms: &Terms, constraint: TermId) {
-        match terms.as_constant(constraint) {
-            Some(value) => self.contradictory |= value == 0,
-            None => self.slices.add(terms, constraint),
+        // A conjunction is several constraints: bytes that are only in different ones are no slice.
+        let mut parts = vec![constraint];
+        let mut seen = HashSet::new();
+        while let Some(part) = parts.pop() {
+            if !seen.insert(part) {
+                continue;
+            }
+            match terms.node(part) {
+                Node::Binary { op: Op::And, a, b } => parts.extend([b, a]),
+                Node::Const { value, .. } => self.contradictory |= value == 0,
+                _ => self.slices.add(terms, part),
+            }
         }
     }
 
@@ -184,5 +193,28 @@ impl<'a> Session<'a> {
             return Some(Reply::new(Answer::Unsat, Layer::Constant));
         }
         Front::constant(terms, goal)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Stack;
+
+    #[test]
+    fn a_conjunction_ties_no_bytes_together() {
+        let mut terms = Terms::new();
+        let newline = terms.constant(8, b'\n'.into());
+        let bytes = [0, 1, 2].map(|offset| terms.input(InputByte { channel: 0, offset }));
+        let differ = bytes.map(|byte| terms.binary(Op::Ne, byte, newline));
+        let all = differ.into_iter().reduce(|all, one| terms.and(all, one));
+        let recorded = |_: InputByte| b'a';
+        let mut session = Stack::default().session(&recorded);
+        session.assume(&terms, all.unwrap());
+        let slice = session.slice(&terms, differ[1]);
+        assert_eq!(slice.constraints, [differ[1]]);
+        let goal = terms.eq(bytes[1], newline);
+        let reply = session.query(&mut terms, goal, &Limits::default());
+        assert_eq!(reply.answer, Answer::Unsat);
     }
 }

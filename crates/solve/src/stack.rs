@@ -7,8 +7,8 @@ use nearmiss_expr::Inputs;
 use crate::answers::Answers;
 use crate::back::{BitBlaster, BitwuzlaSolver, External};
 use crate::layers::{
-    Checked, Differential, Escalate, Instances, RangeBounds, RecentModels, Share, SmallNumbers,
-    UnsatCores,
+    Checked, Differential, Escalate, Instances, OneByte, RangeBounds, RecentModels, Share,
+    SmallDomains, SmallNumbers, UnsatCores,
 };
 use crate::query::Solver;
 use crate::session::Session;
@@ -116,6 +116,8 @@ impl Stack {
         let mut solver: Box<dyn Solver> = Box::new(Instances::new(make_backend));
         solver = Box::new(Checked::new(solver));
         if self.layered {
+            solver = Box::new(OneByte::new(solver));
+            solver = Box::new(SmallDomains::new(solver));
             solver = Box::new(UnsatCores::new(solver));
             solver = Box::new(RecentModels::new(solver));
             solver = Box::new(RangeBounds::new(solver));
@@ -134,7 +136,11 @@ impl Stack {
         let quick = || Box::new(SmallNumbers::new(bit_blaster())) as Box<dyn Solver>;
         // The other layers were measured and cost more than they answer here: a goal is the other
         // outcome of a decision, met once on each path, and known answers come first.
-        Box::new(Checked::new(make(&self.backend, share, quick)))
+        let mut solver: Box<dyn Solver> = Box::new(Checked::new(make(&self.backend, share, quick)));
+        if self.layered {
+            solver = Box::new(SmallDomains::new(solver));
+        }
+        solver
     }
 }
 

@@ -1,7 +1,10 @@
 //! The path of a recorded run: events, each with the condition that it puts on the input.
 
 use nearmiss_abi::check::Kind;
-use nearmiss_abi::event::{Event as RawEvent, EventKind, NO_LOWER, PHASE_FUNCTION, PHASE_SETUP};
+use nearmiss_abi::event::{
+    Event as RawEvent, EventKind, FORBIDDEN_STEP, NO_LOWER, PHASE_FUNCTION, PHASE_SETUP,
+    phase as phase_of, steps_passed,
+};
 use nearmiss_abi::note::{NoteKind, NoteRow};
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::trace::{STATE_EXECUTED, STATE_EXITED};
@@ -33,6 +36,8 @@ pub struct RecordedPath {
     pub bindings: Bindings,
     /// The phase of a harness that the run came to.
     pub phase: u16,
+    /// How many steps towards a target it passed, where a harness marks them.
+    pub steps_passed: u8,
     /// What was lost while recording.
     pub notes: Vec<NoteRow>,
     /// How the process ended.
@@ -91,6 +96,9 @@ pub struct Event {
     /// In which phase of a harness it happened, one of `nearmiss_abi::event::PHASE_*`; that of the
     /// function where nobody says.
     pub phase: u16,
+    /// How many steps towards a target were passed before it; `nearmiss_abi::event::FORBIDDEN_STEP` behind a
+    /// place that was not to be passed.
+    pub steps_passed: u8,
     /// Of a branch or switch: where the stack ended (`nearmiss_abi::event::frame`), which tells
     /// activations of a function apart; 0 where nobody says.
     pub frame: u16,
@@ -187,11 +195,14 @@ impl RecordedPath {
         if how.implied_lengths {
             events = implied::insert(events, arena.terms, &channels, &bindings);
         }
-        let mut backwards = raw.events[..usable].iter().rev();
-        let last_mark = backwards.find(|event| is_mark(event));
+        let marks = || raw.events[..usable].iter().filter(|event| is_mark(event));
+        let steps = marks().map(|mark| steps_passed(mark.aux));
         RecordedPath {
             program: raw.program().to_vec(),
-            phase: last_mark.map_or(PHASE_FUNCTION, |mark| mark.aux),
+            phase: marks()
+                .last()
+                .map_or(PHASE_FUNCTION, |mark| phase_of(mark.aux)),
+            steps_passed: steps.filter(|it| *it != FORBIDDEN_STEP).max().unwrap_or(0),
             notes: raw.notes.clone(),
             answers: raw.answers.clone(),
             state: state(raw),
@@ -338,16 +349,19 @@ impl Reader<'_> {
         // What was done before an event that is not used was done before the next one.
         let mut was_sensitive = false;
         // What comes before the first mark of a harness is its setup.
-        let is_marked = events.iter().any(is_mark);
+        let says_phase = |event: &RawEvent| is_mark(event) && steps_passed(event.aux) == 0;
+        let is_marked = events.iter().any(says_phase);
         let mut phase = if is_marked {
             PHASE_SETUP
         } else {
             PHASE_FUNCTION
         };
+        let mut steps = 0;
         for event in events {
             let event = event.after_sensitive(event.is_sensitive() || was_sensitive);
             if is_mark(&event) {
-                phase = event.aux;
+                phase = phase_of(event.aux);
+                steps = steps_passed(event.aux);
                 was_sensitive = event.is_sensitive();
                 continue;
             }
@@ -360,8 +374,11 @@ impl Reader<'_> {
                 continue;
             }
             let mut read = self.event(&event, phase, &imported, &mut binder);
-            if let Some(decision) = read.as_mut().filter(|read| read.is_decision()) {
-                decision.hint = hint.take();
+            if let Some(read) = &mut read {
+                read.steps_passed = steps;
+                if read.is_decision() {
+                    read.hint = hint.take();
+                }
             }
             self.inconsistent += read.is_none() as u64;
             was_sensitive = read.is_none() && event.is_sensitive();
@@ -389,6 +406,7 @@ impl Reader<'_> {
             sensitive: raw.is_sensitive(),
             reason: None,
             phase,
+            steps_passed: 0,
             frame: 0,
             failure: None,
             exits: false,

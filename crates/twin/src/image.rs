@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use nearmiss_abi::model;
-use nearmiss_abi::site::{LINK_SECTION, SITES_SECTION, TWIN_SECTION};
+use nearmiss_abi::site::{FLOW_SECTION, LINK_SECTION, SITES_SECTION, TWIN_SECTION};
+use nearmiss_sites::flow::UnitFlow;
 use nearmiss_sites::{Link, Twin, Unit, frame};
 use object::read::elf::{Dyn, ElfFile64, FileHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, elf};
@@ -66,6 +67,11 @@ impl Image {
     /// The site maps of its units.
     pub fn units(&self) -> Result<Vec<Unit>, TwinError> {
         self.values(SITES_SECTION)
+    }
+
+    /// The control flow of its units.
+    pub fn flows(&self) -> Result<Vec<UnitFlow>, TwinError> {
+        self.values(FLOW_SECTION)
     }
 
     /// What the twins of its units are compiled from. Our own models of libc functions are

@@ -19,6 +19,7 @@ use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nearmiss_sites::flow::UnitFlow;
 use nearmiss_sites::{Link, Sites};
 
 use arguments::Argument;
@@ -130,6 +131,15 @@ pub fn sites_of(program: &Path) -> Sites {
     inspect(program, &[])
         .map(|info| info.sites)
         .unwrap_or_default()
+}
+
+/// The control flow of all units of a program and its libraries.
+pub fn flows_of(program: &Path, libraries: &[PathBuf]) -> Result<Vec<UnitFlow>, TwinError> {
+    let mut flows = Image::read(program)?.flows()?;
+    for library in libraries {
+        flows.extend(Image::read(library)?.flows()?);
+    }
+    Ok(flows)
 }
 
 /// Builds a twin of a program in `directory`, with twins of those of its shared libraries

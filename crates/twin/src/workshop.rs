@@ -21,8 +21,9 @@ const STRINGS_APART: &str = "__nm_strings_apart";
 /// The functions through which a program reads pipes and sockets (`libc/flow.c` replaces the
 /// bytes by those of an invented input), and those whose answers differ from run to run
 /// (`libc/chance.c` gives those of the first run again). And `fread`, of which AddressSanitizer sees
-/// whole items only (`libc/flow.c`).
+/// whole items only (`libc/flow.c`). And `main`, before which a twin is forked (`libc/main.c`).
 const WRAPPED: &[&str] = &[
+    "main",
     "close",
     "dup",
     "dup2",

@@ -12,6 +12,9 @@ use nearmiss_abi::environment;
 use super::values::{duration, kind};
 use super::{CampaignArguments, Format};
 
+/// Repetitions of one part of an input: enough for a buffer of 4 KiB and for a table of 1000 rows.
+const DEFAULT_GROW: u64 = 5000;
+
 /// What is looked for, and what may be used up.
 #[derive(Args, Debug)]
 pub struct AnalysisArguments {
@@ -41,6 +44,11 @@ pub struct AnalysisArguments {
     /// The program then does whatever the invented input makes it do, to your files too.
     #[arg(long)]
     pub no_sandbox: bool,
+    /// Start the program anew for every run instead of forking it before main
+    ///
+    /// Slower. What is found is the same, unless the program does before main what its runs must not share.
+    #[arg(long)]
+    pub no_fork_server: bool,
     /// Use another solver: a command that reads SMT-LIB 2 from its standard input
     #[arg(long, value_name = "COMMAND")]
     pub solver: Option<String>,
@@ -91,6 +99,10 @@ pub struct InputArguments {
     /// Longest that an argument, a line or a file may become; 0: lengths stay as they are
     #[arg(long, default_value_t = environment::DEFAULT_LENGTH, value_name = "BYTES")]
     pub length: u64,
+    /// How often a part of the input (a byte, a word, a line, an argument) may be repeated to make it longer;
+    /// 0: never
+    #[arg(long, default_value_t = DEFAULT_GROW, value_name = "N")]
+    pub grow: u64,
     /// Bytes of each input that are looked at [default: 65536 for run, 4096 for test]
     #[arg(long, value_name = "BYTES")]
     pub input: Option<u64>,

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use nearmiss_abi::check::Kind;
+use nearmiss_paths::build::MarkPlace;
 
 /// A number and what follows it.
 fn split_unit(text: &str) -> (&str, &str) {
@@ -90,6 +91,25 @@ pub fn subject(name: &str) -> Result<String, String> {
     match name.is_empty() || name.contains('/') {
         true => Err("expected the name of a function, or of a file without its ending".into()),
         false => Ok(name.to_string()),
+    }
+}
+
+/// A place in the source: `FILE:LINE`, a function or label, `FUNCTION:LABEL`.
+pub fn place(text: &str) -> Result<MarkPlace, String> {
+    let is_name = |word: &str| {
+        let is_word = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+        !word.is_empty() && word.chars().all(is_word) && !word.starts_with(char::is_numeric)
+    };
+    match text.rsplit_once(':') {
+        Some((file, line)) if !file.is_empty() && line.parse::<u32>().is_ok() => {
+            let line = line.parse().unwrap_or(0);
+            Ok(MarkPlace::Line(file.into(), line))
+        }
+        Some((function, label)) if is_name(function) && is_name(label) => {
+            Ok(MarkPlace::Label(function.into(), label.into()))
+        }
+        None if is_name(text) => Ok(MarkPlace::Name(text.into())),
+        _ => Err("no place: FILE:LINE, FUNCTION, LABEL or FUNCTION:LABEL".into()),
     }
 }
 

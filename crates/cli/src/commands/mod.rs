@@ -4,6 +4,7 @@ pub mod explore;
 pub mod infer;
 mod kept;
 pub mod libc;
+pub mod reach;
 pub mod replay;
 pub mod run;
 pub mod sandbox;
@@ -24,6 +25,7 @@ pub fn carry_out(command: Command) -> Result<u8, String> {
         Command::Test(arguments) => test::test(arguments),
         Command::Explore(arguments) => explore::explore(&arguments),
         Command::Infer(arguments) => infer::infer(&arguments),
+        Command::Reach(arguments) => reach::reach(*arguments),
         Command::Show {
             id,
             explored,

@@ -49,6 +49,7 @@ fn replay_finding(id: &str, arguments: &ReplayArguments) -> Result<u8, String> {
         time: Duration::ZERO,
         query_time: Duration::ZERO,
         run_time: None,
+        grow: 0,
         distance: Some(0),
         runs: None,
         jobs: 1,

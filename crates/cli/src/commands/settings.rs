@@ -42,10 +42,14 @@ pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Conf
         query_time: budget.query_time,
         run_time: budget.run_time,
         distance: budget.distance.or(defaults.distance),
+        grow: inputs.grow,
         runs: budget.runs,
         jobs: budget.jobs.map_or_else(processors, usize::from),
         checks: arguments.kinds(),
-        sandbox: environment::sandbox(arguments.no_sandbox)?,
+        sandbox: match arguments.no_fork_server {
+            true => environment::sandbox(arguments.no_sandbox)?.without_fork_servers(),
+            false => environment::sandbox(arguments.no_sandbox)?,
+        },
         solver: solver(arguments.solver.as_deref())?,
         channels: inputs.channel_set(),
         options: Options {

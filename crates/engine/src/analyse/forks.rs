@@ -27,7 +27,7 @@ pub struct Settled {
 impl Settled {
     /// Whether execution can go another way here.
     pub fn is_feasible(&self) -> bool {
-        !self.flips.is_empty()
+        self.flips.iter().any(|flip| !flip.is_guess())
     }
 
     /// What is known of its alternatives.
@@ -51,8 +51,17 @@ pub struct Flip {
 
 /// A [`Flip::choice`] that is none of the event's own: by its hint.
 const BY_HINT: u64 = 1 << 62;
+/// A [`Flip::choice`] that is none of the event's own: by the conditions nearest to it, not by all of its path.
+const OPTIMISTIC: u64 = 1 << 60;
+/// How many conditions an optimistic query has: those that were decided last.
+const NEAREST_CONDITIONS: usize = 8;
 
 impl Flip {
+    /// Whether nothing at all is predicted: the input is worth a run.
+    pub fn is_guess(&self) -> bool {
+        self.choice & OPTIMISTIC != 0
+    }
+
     /// Whether no more is predicted than that execution comes to the fork: the input is too short for what
     /// decided it, or decides several at once.
     pub fn is_unpredicted(&self) -> bool {
@@ -103,7 +112,10 @@ impl Walk<'_> {
             match self.ask_way(goal) {
                 Answer::Sat(changes) => settled.flips.push(Flip { choice, changes }),
                 Answer::Unsat => {}
-                Answer::Unknown(_) => settled.is_hard = true,
+                Answer::Unknown(_) => {
+                    settled.is_hard = true;
+                    settled.flips.extend(self.optimistic(choice, goal));
+                }
             }
         }
         settled.known = !settled.is_hard && !has_too_many;
@@ -120,6 +132,25 @@ impl Walk<'_> {
             Answer::Sat(changes) => Some(Flip {
                 choice: BY_HINT | u64::from(!event.truth),
                 changes,
+            }),
+            Answer::Unsat | Answer::Unknown(_) => None,
+        }
+    }
+
+    /// An input that goes a way for which the whole path is too much: it keeps to the conditions that were decided
+    /// last. It may leave the path before it comes here, so it is a run and no answer.
+    fn optimistic(&mut self, choice: u64, goal: TermId) -> Option<Flip> {
+        let slice = self.session.slice(self.terms, goal);
+        let mut session = self.stack.session(self.recorded);
+        let nearest = slice.constraints.iter().rev().take(NEAREST_CONDITIONS);
+        for &condition in nearest {
+            session.assume(self.terms, condition);
+        }
+        let limits = self.fork_limits();
+        match session.query(self.terms, goal, &limits).answer {
+            Answer::Sat(model) => Some(Flip {
+                choice: OPTIMISTIC | choice,
+                changes: model.changes(self.recorded),
             }),
             Answer::Unsat | Answer::Unknown(_) => None,
         }

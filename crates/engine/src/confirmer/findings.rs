@@ -26,15 +26,27 @@ impl Confirmer<'_> {
         invented: Invented,
         distance: u32,
     ) {
-        let sites = &self.trials.subject.program.sites;
-        let Some((kind, place)) = spot::of_complaint(sites, complaint) else {
+        let Some(finding) = self.seen(complaint, distance) else {
             return invented.forget();
         };
-        let wanted = self.trials.worker.shared.config.checks.as_ref();
-        if wanted.is_some_and(|kinds| !kinds.contains(&kind)) {
+        let known = self.known_as(&finding);
+        if known.is_some_and(is_nearest) {
             return invented.forget();
         }
-        let finding = Finding {
+        let words = |complaint: &Complaint| format!("{}{why}", complaint.text);
+        let found = self.finish(finding, Some(complaint), &words, invented);
+        self.add(found);
+    }
+
+    /// A finding at the place of a complaint, if that is in the program and of a kind that is wanted.
+    pub(super) fn seen(&self, complaint: &Complaint, distance: u32) -> Option<Finding> {
+        let sites = &self.trials.subject.program.sites;
+        let (kind, place) = spot::of_complaint(sites, complaint)?;
+        let wanted = self.trials.worker.shared.config.checks.as_ref();
+        if wanted.is_some_and(|kinds| !kinds.contains(&kind)) {
+            return None;
+        }
+        Some(Finding {
             kind,
             status: Status::Confirmed,
             file: place.file,
@@ -45,14 +57,7 @@ impl Confirmer<'_> {
             stack: spot::stack(sites, complaint),
             object: complaint.object.clone(),
             ..Finding::new(describe(self.case.test))
-        };
-        let known = self.known_as(&finding);
-        if known.is_some_and(is_nearest) {
-            return invented.forget();
-        }
-        let words = |complaint: &Complaint| format!("{}{why}", complaint.text);
-        let found = self.finish(finding, Some(complaint), &words, invented);
-        self.add(found);
+        })
     }
 
     /// A finding where one was predicted, with what became of it.

@@ -17,8 +17,9 @@ use nearmiss_trace::Channel;
 
 use super::Work;
 use super::derived::{Context, DerivedPath, Extent, ParentPath, PendingFlip, event_of_fork};
-use super::seed::Seed;
+use super::seed::{Seed, Values};
 use super::tree::nodes;
+use super::values;
 use crate::analyse::{Forks, Task};
 use crate::error::EngineError;
 use crate::subject::Subject;
@@ -87,6 +88,11 @@ impl Pool {
     /// Whether it holds nothing.
     pub fn is_empty(&self) -> bool {
         self.leads.is_empty()
+    }
+
+    /// Puts in runs of which nothing is predicted.
+    pub fn add_guesses(&mut self, guesses: Vec<PendingFlip>) {
+        add_flips(&mut self.leads, guesses);
     }
 
     /// A run had these outcomes.
@@ -223,6 +229,10 @@ impl Work<'_, '_> {
         };
         let mut pool = std::mem::take(&mut seed.memory.pool);
         pool.add_new_paths(&seed.state.progress.derived);
+        if seed.memory.values == Values::Wanted {
+            seed.memory.values = Values::Added;
+            pool.add_guesses(values::flips(seed, &own));
+        }
         let mut deeper = Deeper {
             work: self,
             seed: &mut *seed,

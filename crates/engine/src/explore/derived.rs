@@ -8,7 +8,6 @@ use std::time::Duration;
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_search::strategy::Outcome;
 use nearmiss_search::{Executor, Node, Trail};
-use nearmiss_solve::Model;
 use nearmiss_trace::{Channel, RecordedPath};
 use serde::{Deserialize, Serialize};
 
@@ -20,8 +19,7 @@ use crate::confirmer::{Case, Confirmer, Known};
 use crate::defects;
 use crate::error::EngineError;
 use crate::executor::Traced;
-use crate::invent::invent;
-use crate::resize::Growth;
+use crate::invent::Alteration;
 use crate::subject::Subject;
 use crate::summary::is_whole;
 use crate::worker::tight_limits;
@@ -33,14 +31,16 @@ pub struct PendingFlip {
     pub capsule: Arc<Capsule>,
     /// The input of that.
     pub channels: Arc<Vec<Channel>>,
-    /// The bytes that must change.
-    pub changes: Model,
+    /// How its input differs from that.
+    pub alteration: Alteration,
     /// The outcome that it is to have at the fork.
     pub outcome: Outcome,
     /// Where in the execution tree it is predicted to go.
     pub node: Node,
     /// The node of the fork itself, if no more is predicted than that the run comes there.
     pub reaches: Option<Node>,
+    /// Whether nothing is predicted of it: it is worth a run.
+    pub is_guess: bool,
     /// The event of the divergence point on the test's own path.
     pub point: usize,
     /// How many forks it is from the divergence point, itself included.
@@ -112,6 +112,13 @@ pub enum Extent {
     Feasible(u32),
 }
 
+impl PendingFlip {
+    /// Whether the path that it takes is known up to a fork.
+    fn is_predicted(&self) -> bool {
+        self.alteration.is_predicted() && !self.is_guess
+    }
+}
+
 impl Extent {
     /// How many feasible forks are asked for on a path of this depth.
     fn feasible(self, depth: u32) -> u32 {
@@ -152,10 +159,11 @@ impl ParentPath<'_> {
         let pending = |flip: &Flip| PendingFlip {
             capsule: self.capsule.clone(),
             channels: channels.clone(),
-            changes: flip.changes.clone(),
+            alteration: Alteration::Changes(flip.changes.clone()),
             outcome: (site, flip.choice),
             node: trail.way(site, flip.choice),
             reaches: flip.is_unpredicted().then_some(self.nodes[fork]),
+            is_guess: flip.is_guess(),
             point: self.point.unwrap_or(event),
             depth,
             leaves: self.number.map(|number| (number, fork)),
@@ -189,9 +197,9 @@ impl DerivedPath {
             let number = before.filter(|event| is_fork(event)).count();
             self.hard = Some(self.hard.map_or(number, |hard| hard.min(number)));
         }
-        for fork in analysis.forks.iter().filter(|fork| fork.is_feasible()) {
+        for fork in analysis.forks.iter().filter(|fork| !fork.flips.is_empty()) {
             flips.extend(parent.flips(fork, self.depth + self.feasible + 1));
-            self.feasible += u32::from(fork.counts);
+            self.feasible += u32::from(fork.counts && fork.is_feasible());
         }
         if !analysis.stopped && self.feasible - before < wanted {
             // The walk came to the end of the path.
@@ -225,15 +233,11 @@ impl Work<'_, '_> {
         let shared = self.explorer.shared;
         let directory = self.path_directory(seed);
         let (parent, channels) = (&flip.capsule, &flip.channels);
-        let invented = invent(parent, channels, &flip.changes, Growth::End, &directory);
-        let capsule = Arc::new(
-            invented
-                .map_err(|error| shared.campaign.failed(error))?
-                .capsule,
-        );
+        let written = flip.alteration.write(parent, channels, &directory);
+        let capsule = Arc::new(written.map_err(|error| shared.campaign.failed(error))?);
         let traced = self.record_derived(context.subject, &capsule, seed);
         let Some(mut traced) = traced else {
-            seed.state.progress.is_incomplete = true;
+            seed.state.progress.is_incomplete |= flip.is_predicted();
             let _ = fs::remove_dir_all(&directory);
             return Ok(None);
         };
@@ -289,15 +293,18 @@ impl Work<'_, '_> {
         let is_new = self.explorer.known.add_all(nodes.iter().copied());
         // What does not end is not looked at: where it was killed says nothing.
         let has_ended = traced.exceeded.is_none();
-        let is_looked_at = (is_new || as_predicted) && has_ended;
+        let is_predicted = flip.is_predicted();
+        let is_looked_at = (is_new || as_predicted || !is_predicted) && has_ended;
         let mut figures = locked(&self.explorer.figures);
         let exploration = &mut figures.exploration;
-        exploration.divergences += u64::from(!as_predicted);
+        exploration.divergences += u64::from(is_predicted && !as_predicted);
         exploration.unended += u64::from(!has_ended);
-        exploration.known += u64::from(!is_new && !as_predicted);
-        exploration.paths += u64::from(is_looked_at);
-        seed.state.progress.is_incomplete |= !as_predicted || !has_ended;
-        if is_looked_at {
+        exploration.known += u64::from(is_predicted && !is_new && !as_predicted);
+        // A guess is looked at on a known path too: what depends on a byte may be no part of the path.
+        let is_counted = is_looked_at && (is_new || !flip.is_guess);
+        exploration.paths += u64::from(is_counted);
+        seed.state.progress.is_incomplete |= is_predicted && (!as_predicted || !has_ended);
+        if is_counted {
             self.worker.count_path();
             seed.state.paths += 1;
         }
@@ -377,7 +384,8 @@ impl Work<'_, '_> {
         defects::take_in(&mut seed.state.found, found);
         self.count(seed, &analysis);
         let sites = &context.subject.program.sites;
-        let is_checked = !analysis.stopped && analysis.unchosen == 0;
+        let is_decided = !analysis.stopped && analysis.checks.undecided == 0;
+        let is_checked = is_decided && analysis.unchosen == 0;
         seed.state.progress.is_incomplete |= !is_checked || !is_whole(&traced.path, sites);
         locked(&self.explorer.figures).exploration.divergences += divergences;
         Ok(analysis)

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Sub;
 use std::time::Duration;
 
-use nearmiss_results::{DistanceFigures, Exploration};
+use nearmiss_results::{DistanceFigures, Exploration, GrowthFigures};
 use nearmiss_search::{Feasibility, Stage};
 use nearmiss_solve::Statistics;
 
@@ -20,6 +20,7 @@ pub struct Figures {
     pub statistics: Statistics,
     distances: BTreeMap<u32, DistanceFigures>,
     deeper: Option<DistanceFigures>,
+    growth: Option<DistanceFigures>,
 }
 
 /// What one thread has done so far.
@@ -54,6 +55,7 @@ impl Figures {
         let row = match stage {
             Stage::OwnPath => self.distances.entry(0).or_default(),
             Stage::Neighbours(distance) => self.distances.entry(distance).or_default(),
+            Stage::Growth => self.growth.get_or_insert_default(),
             Stage::Deeper(_) => self.deeper.get_or_insert_default(),
         };
         row.runs += counts.runs;
@@ -61,6 +63,12 @@ impl Figures {
         row.checks += counts.checks;
         row.findings += counts.findings;
         row.seconds += time.as_secs_f64();
+    }
+
+    /// The time that went into longer inputs so far, added up over all jobs.
+    pub fn growth_time(&self) -> Duration {
+        let growth = self.growth.as_ref();
+        Duration::from_secs_f64(growth.map_or(0.0, |row| row.seconds))
     }
 
     /// Counts forks that were asked about.
@@ -74,13 +82,14 @@ impl Figures {
         }
     }
 
-    /// What is reported, given what became of the tests.
-    pub fn finish(self, seeds: &[Seed]) -> (Exploration, Statistics) {
+    /// What is reported, given what became of the tests and the maximum of repetitions.
+    pub fn finish(self, seeds: &[Seed], most: u64) -> (Exploration, Statistics) {
         let Figures {
             mut exploration,
             statistics,
             distances,
             deeper,
+            growth,
         } = self;
         for (distance, row) in distances {
             let is_finished = |seed: &&Seed| seed.is_finished(distance);
@@ -99,6 +108,20 @@ impl Figures {
         let postponed = seeds.iter().map(|seed| seed.state.progress.postponed);
         exploration.unknown += postponed.sum::<u64>();
         exploration.deeper = deeper;
+        exploration.growth = growth.map(|row| {
+            let grown = seeds.iter().filter(|seed| seed.has_grown()).count() as u64;
+            let parts = seeds.iter().map(|seed| seed.state.progress.grown as u64);
+            GrowthFigures {
+                most,
+                parts: parts.sum(),
+                row: DistanceFigures {
+                    distance: 1,
+                    finished: grown,
+                    unfinished: seeds.len() as u64 - grown,
+                    ..row
+                },
+            }
+        });
         (exploration, statistics)
     }
 }

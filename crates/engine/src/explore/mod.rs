@@ -3,6 +3,7 @@
 //! ```text
 //!  seeds     the tests, and the paths that were derived from them
 //!  stages    own path     every check asked, for all inputs of the path
+//!            growth       what repeats in its input, repeated more often ──► runs of the twin
 //!            neighbours   divergence points at distance D of a sensitive operation ──► flips ──► runs
 //!                         ──► derived paths, explored on up to 2·D forks from the divergence point
 //!            deeper       derived paths become starting points, by a mix of rules, as long as there is time
@@ -15,9 +16,12 @@
 //! | this one | the units, one after another, on several threads |
 //! | [`order`] | which units there are, what follows from one, and its share of the time |
 //! | [`own_path`] | the stage of a test's own path |
+//! | [`grow`] | the stage of longer inputs |
 //! | [`neighbours`] | the stage of one distance |
 //! | [`deeper`] | the stage of derived paths |
 //! | [`derived`] | one derived path: its run, its checks, the flips that leave it |
+//! | [`resume`] | which tests earlier calls came to |
+//! | [`values`] | values of bytes that the path lost sight of |
 //! | [`seed`] | what is known of a test, and kept between two calls |
 //! | [`tree`] | a path's forks and nodes in the execution tree |
 //! | [`figures`] | what was done, in numbers |
@@ -25,11 +29,14 @@
 mod deeper;
 mod derived;
 mod figures;
+mod grow;
 mod neighbours;
 mod order;
 mod own_path;
+mod resume;
 mod seed;
 mod tree;
+mod values;
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Condvar, Mutex};
@@ -49,6 +56,7 @@ use crate::trials::Trials;
 use crate::worker::{Shared, Worker};
 use figures::Figures;
 use order::first_units;
+use resume::Earlier;
 
 pub use figures::Counts;
 pub use seed::{Seed, Standing};
@@ -135,10 +143,12 @@ impl<'a> Explorer<'a> {
         tests: Vec<TestCase>,
         save: &(dyn Fn(Vec<Finding>) + Sync),
     ) -> Result<Explored, EngineError> {
+        let keys: Vec<u64> = tests.iter().map(resume::key).collect();
+        let earlier = Earlier::load(&self.shared.work);
         let seeds: Vec<Mutex<Seed>> = tests.into_iter().map(Seed::new).map(Mutex::new).collect();
         self.shared.tally.tests.set(seeds.len() as u64);
         let worklist = Worklist::default();
-        for unit in first_units(&seeds) {
+        for unit in first_units(&seeds, &|number| earlier.knows(keys[number])) {
             locked(&worklist.queue).schedule.add(unit);
         }
         let jobs = self.shared.config.jobs.clamp(1, seeds.len().max(1));
@@ -151,10 +161,13 @@ impl<'a> Explorer<'a> {
         if let Some(failure) = locked(&worklist.queue).failure.take() {
             return Err(failure);
         }
-        let seeds: Vec<Seed> = seeds
+        let mut seeds: Vec<Seed> = seeds
             .into_iter()
             .map(|seed| seed.into_inner().expect("no thread panics"))
             .collect();
+        self.adopt(&mut seeds, &keys, &earlier)?;
+        let saved = Earlier::save(&seeds, &keys, &self.shared.work);
+        saved.map_err(|error| self.shared.campaign.failed(error))?;
         Ok(self.explored(seeds))
     }
 
@@ -225,6 +238,7 @@ impl<'a> Explorer<'a> {
         };
         match unit.stage {
             Stage::OwnPath => work.own_path(unit.seed, &mut seed)?,
+            Stage::Growth => work.grow(&mut seed)?,
             Stage::Neighbours(distance) => work.neighbours(&mut seed, distance)?,
             Stage::Deeper(_) => work.deeper(&mut seed)?,
         }
@@ -247,7 +261,7 @@ impl<'a> Explorer<'a> {
     /// What became of it all.
     fn explored(&self, seeds: Vec<Seed>) -> Explored {
         let (mut exploration, statistics) =
-            std::mem::take(&mut *locked(&self.figures)).finish(&seeds);
+            std::mem::take(&mut *locked(&self.figures)).finish(&seeds, self.shared.config.grow);
         exploration.ended = self.end_reason(&seeds);
         exploration.runs = self.shared.tally.runs.get();
         let mut defects = locked(&self.defects);

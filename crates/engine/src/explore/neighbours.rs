@@ -20,7 +20,7 @@ use super::Work;
 use super::derived::{Context, Extent, ParentPath, PendingFlip};
 use super::seed::{Progress, Seed};
 use super::tree::{is_fork, nodes};
-use crate::analyse::{Forks, Task, can_flip};
+use crate::analyse::{Flip, Forks, Task, can_flip};
 use crate::error::EngineError;
 use crate::executor::Traced;
 use crate::subject::Subject;
@@ -36,11 +36,24 @@ const MAX_OPEN: usize = 512;
 
 /// The path of a test, and where it can be left.
 pub(super) struct OwnRoute {
-    traced: Traced,
+    pub(super) traced: Traced,
     nodes: Vec<Node>,
-    channels: Arc<Vec<Channel>>,
+    pub(super) channels: Arc<Vec<Channel>>,
     capsule: Arc<Capsule>,
     course: Course,
+}
+
+impl OwnRoute {
+    /// The path that flips leave.
+    fn parent(&self) -> ParentPath<'_> {
+        ParentPath {
+            capsule: self.capsule.clone(),
+            path: &self.traced.path,
+            nodes: &self.nodes,
+            point: None,
+            number: None,
+        }
+    }
 }
 
 impl Work<'_, '_> {
@@ -56,10 +69,7 @@ impl Work<'_, '_> {
         let Some(mut route) = self.own_route(seed, &subject) else {
             return Ok(());
         };
-        if route.traced.reads_input && seed.baseline.is_none() && !self.is_over() {
-            let judged = self.judge_own(seed, &subject, &route.traced, None)?;
-            seed.trouble = seed.trouble.take().or(judged.trouble);
-        }
+        self.judge_own_once(seed, &subject, &route.traced)?;
         let first = seed.state.progress.finished.map_or(1, |done| done + 1);
         for near in first..=distance {
             let before = seed.state.progress.clone();
@@ -70,6 +80,20 @@ impl Work<'_, '_> {
         }
         seed.state.progress.farthest = route.course.farthest();
         self.save(seed)
+    }
+
+    /// Asks the twin about the test's own input, unless that was done: what fails there is no news elsewhere.
+    pub(super) fn judge_own_once(
+        &self,
+        seed: &mut Seed,
+        subject: &Subject,
+        traced: &Traced,
+    ) -> Result<(), EngineError> {
+        if traced.reads_input && seed.baseline.is_none() && !self.is_over() {
+            let judged = self.judge_own(seed, subject, traced, None)?;
+            seed.trouble = seed.trouble.take().or(judged.trouble);
+        }
+        Ok(())
     }
 
     /// Keeps what an unfinished unit found, but not how far it came: whoever goes on from the disk
@@ -214,7 +238,12 @@ impl Work<'_, '_> {
             if settled.is_hard && !seed.state.progress.is_patient {
                 seed.state.progress.hard.insert(settled.event);
             }
-            seed.memory.flips.insert(settled.event, settled.flips);
+            let parent = route.parent();
+            let (guesses, flips): (Vec<_>, Vec<_>) =
+                settled.flips.into_iter().partition(Flip::is_guess);
+            let guesses = parent.flips_of(settled.event, &guesses, 1, &route.channels);
+            seed.memory.pool.add_guesses(guesses);
+            seed.memory.flips.insert(settled.event, flips);
         }
         open.len()
     }
@@ -235,13 +264,7 @@ impl Work<'_, '_> {
         }
         let mut pending = seed.memory.pending.remove(&point).unwrap_or_default();
         if pending.is_empty() && explored == 0 {
-            let parent = ParentPath {
-                capsule: route.capsule.clone(),
-                path: &route.traced.path,
-                nodes: &route.nodes,
-                point: None,
-                number: None,
-            };
+            let parent = route.parent();
             let flips = seed.memory.flips.get(&point);
             let flips = flips.map_or(&[][..], Vec::as_slice);
             let flips = parent.flips_of(point, flips, 1, &route.channels);
@@ -280,7 +303,7 @@ impl Work<'_, '_> {
 
     /// Makes the runs that are pending at a divergence point, and those that follow from them.
     /// Says whether all could be made.
-    fn run_all(
+    pub(super) fn run_all(
         &self,
         seed: &mut Seed,
         context: &Context,

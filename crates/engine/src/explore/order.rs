@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use nearmiss_search::strategy::FIRST_DISTANCES;
 use nearmiss_search::{Stage, Unit};
 
+use super::seed::Values;
 use super::{Explorer, Seed, locked};
 
 /// No unit gets less than this.
@@ -15,6 +16,14 @@ const LEAST_SHARE: Duration = Duration::from_millis(500);
 /// How often a unit is begun that does not come to its end, each time a distance later: most need far
 /// less than their fair share of the time, and what they leave is for the others.
 const ROUNDS: u32 = 3;
+/// The same for growth, before it is postponed.
+const GROWTH_ROUNDS: u32 = 2;
+/// Of the time that is left growth gets one part in so many at a time.
+const GROWTH_PART: u32 = 16;
+/// No unit of growth gets less than this: fewer of them have their turn.
+const LEAST_GROWTH: Duration = Duration::from_secs(2);
+/// Of all the time it gets one part in so many, as long as there is anything else to do.
+const GROWTH_WHOLE: u32 = 12;
 
 impl Explorer<'_> {
     /// The units that follow from one that was performed.
@@ -24,6 +33,7 @@ impl Explorer<'_> {
         }
         let distance = match unit.stage {
             Stage::OwnPath => 0,
+            Stage::Growth => return self.grow_on(unit, seed),
             Stage::Neighbours(distance) => distance,
             Stage::Deeper(_) if !seed.has_more() => {
                 seed.memory.is_deeper_scheduled = false;
@@ -51,6 +61,10 @@ impl Explorer<'_> {
             }
             more.push(next);
         }
+        if unit.stage == Stage::OwnPath && self.grows(seed) {
+            seed.memory.is_growth_scheduled = true;
+            more.push(after(unit, Stage::Growth));
+        }
         if distance >= FIRST_DISTANCES || !has_farther {
             more.extend(self.first_deeper(unit, seed));
         }
@@ -69,17 +83,56 @@ impl Explorer<'_> {
         }
         let distance = match unit.stage {
             Stage::Neighbours(distance) => distance,
-            Stage::OwnPath | Stage::Deeper(_) => 0,
+            Stage::OwnPath | Stage::Growth | Stage::Deeper(_) => 0,
         };
         let slice = distance.saturating_sub(FIRST_DISTANCES);
         Some(after(unit, Stage::Deeper(slice)))
     }
 
-    /// When all else is done with a seed, its hard queries have their turn, behind everything else.
+    /// Whether longer inputs of a seed are to be tried. They are beside its own path.
+    fn grows(&self, seed: &Seed) -> bool {
+        let config = self.shared.config;
+        let is_done = seed.state.progress.grown_to == Some(config.grow);
+        config.grow > 0 && config.distance != Some(0) && !is_done
+    }
+
+    /// Whether growth has used up its part of the time of all jobs.
+    fn has_grown_enough(&self) -> bool {
+        let config = self.shared.config;
+        let whole = config.time * config.jobs as u32 / GROWTH_WHOLE;
+        config.distance.is_none() && locked(&self.figures).growth_time() >= whole
+    }
+
+    /// Growth that is not finished in its share of the time goes on a distance later, and then behind everything else.
+    fn grow_on(&self, unit: Unit, seed: &mut Seed) -> Vec<Unit> {
+        let round = unit.round + 1;
+        if !self.grows(seed) || unit.is_postponed {
+            seed.memory.is_growth_scheduled = false;
+            return self.patiently(unit, seed);
+        }
+        vec![Unit {
+            is_postponed: round >= GROWTH_ROUNDS,
+            round,
+            ..unit
+        }]
+    }
+
+    /// When all else is done with a seed, its hard queries have their turn, behind everything else, and then the
+    /// values of its bytes.
     fn patiently(&self, unit: Unit, seed: &mut Seed) -> Vec<Unit> {
-        let is_done = seed.memory.has_all_distances && !seed.memory.is_deeper_scheduled;
-        let explores = self.shared.config.distance != Some(0);
-        if !is_done || !explores || !seed.has_hard() {
+        let memory = &seed.memory;
+        let is_done =
+            memory.has_all_distances && !memory.is_deeper_scheduled && !memory.is_growth_scheduled;
+        let distance = self.shared.config.distance;
+        if is_done && distance.is_none() && !seed.has_hard() && seed.wants_values() {
+            seed.memory.values = Values::Wanted;
+            seed.memory.is_deeper_scheduled = true;
+            return vec![Unit {
+                is_postponed: true,
+                ..after(unit, Stage::Deeper(0))
+            }];
+        }
+        if !is_done || distance == Some(0) || !seed.has_hard() {
             return Vec::new();
         }
         seed.become_patient();
@@ -103,6 +156,13 @@ impl Explorer<'_> {
         let spent = Duration::from_secs_f64(seed.state.seconds.max(1.0));
         let share = match unit.stage {
             Stage::OwnPath => fair,
+            Stage::Growth if unit.is_postponed => fair,
+            // Its parts of the time are used up: it goes on when all else is done.
+            Stage::Growth if self.has_grown_enough() => return Duration::ZERO,
+            Stage::Growth if self.shared.config.distance.is_none() => {
+                let part = fair.min(left) / GROWTH_PART;
+                return part.max(LEAST_GROWTH).min(left / 4);
+            }
             // Without a maximum of the distance there is always more to come.
             _ if self.shared.config.distance.is_some() => fair,
             Stage::Neighbours(distance) if distance <= FIRST_DISTANCES => fair / 2,
@@ -113,11 +173,11 @@ impl Explorer<'_> {
 }
 
 /// The own path of every test: of each program one, then of each another, so that all programs
-/// have their turn where time is short; the cheapest tests first.
-pub(super) fn first_units(seeds: &[Mutex<Seed>]) -> Vec<Unit> {
+/// have their turn where time is short; those that no earlier call looked at first, and of them the cheapest.
+pub(super) fn first_units(seeds: &[Mutex<Seed>], is_known: &dyn Fn(usize) -> bool) -> Vec<Unit> {
     let mut turns: HashMap<PathBuf, usize> = HashMap::new();
     let mut numbered: Vec<(usize, &Mutex<Seed>)> = seeds.iter().enumerate().collect();
-    numbered.sort_by_key(|(_, seed)| cost(locked(seed).test.seconds));
+    numbered.sort_by_key(|(number, seed)| (is_known(*number), cost(locked(seed).test.seconds)));
     numbered
         .into_iter()
         .map(|(number, seed)| {

@@ -108,6 +108,12 @@ pub(super) struct Progress {
     pub is_patient: bool,
     /// The nodes of the execution tree that runs were sent to.
     pub sent: Vec<u64>,
+    /// How many of the things that may grow in its input were tried.
+    #[serde(default)]
+    pub grown: usize,
+    /// Up to how many repetitions all of them were, if they were.
+    #[serde(default)]
+    pub grown_to: Option<u64>,
     /// Whether an alternative was lost: not decided, not run, not where it was predicted, or behind
     /// something that was not recorded.
     pub is_incomplete: bool,
@@ -130,11 +136,27 @@ pub(super) struct Memory {
     pub pool: Pool,
     /// Whether a unit that works off the pool waits for its turn.
     pub is_deeper_scheduled: bool,
+    /// Whether a unit that tries longer inputs does.
+    pub is_growth_scheduled: bool,
     /// Whether an outcome on its own path was on that of no test before: those that bring something new come
     /// first.
     pub has_new_outcomes: bool,
     /// Whether no larger distance waits for its turn.
     pub has_all_distances: bool,
+    /// Whether values of its bytes are to be tried, or were.
+    pub values: Values,
+}
+
+/// What becomes of values of a test's bytes ([`super::values`]).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum Values {
+    /// Nothing yet.
+    #[default]
+    Open,
+    /// They come next.
+    Wanted,
+    /// They are in the pool.
+    Added,
 }
 
 impl Seed {
@@ -203,10 +225,22 @@ impl Seed {
         }
     }
 
+    /// Whether all longer inputs of its shape were tried that were to be.
+    pub fn has_grown(&self) -> bool {
+        let is_same = matches!(self.standing, Standing::SamePath(_));
+        is_same || self.state.progress.grown_to.is_some()
+    }
+
     /// Whether derived paths have alternatives that were not tried.
     pub fn has_more(&self) -> bool {
         let mut derived = self.state.progress.derived.iter();
         self.is_active() && (!self.memory.pool.is_empty() || derived.any(|path| !path.is_done()))
+    }
+
+    /// Whether values of its bytes are worth runs: the path lost sight of what depends on some of them.
+    pub(super) fn wants_values(&self) -> bool {
+        let has_lost = !self.state.summary.notes.is_empty();
+        self.is_active() && has_lost && self.memory.values == Values::Open
     }
 
     /// Whether queries wait for more time.

@@ -13,6 +13,18 @@ impl Type {
         unsafe { LLVMGetTypeKind(self.0) }
     }
 
+    /// The type as LLVM writes it.
+    pub fn text(self) -> String {
+        unsafe {
+            let printed = LLVMPrintTypeToString(self.0);
+            let text = std::ffi::CStr::from_ptr(printed)
+                .to_string_lossy()
+                .into_owned();
+            LLVMDisposeMessage(printed);
+            text
+        }
+    }
+
     /// Whether it is an integer type.
     pub fn is_integer(self) -> bool {
         self.kind() == LLVMTypeKind::LLVMIntegerTypeKind

@@ -131,6 +131,11 @@ impl Value {
         (!integer.is_null() && narrow).then(|| unsafe { LLVMConstIntGetZExtValue(self.0) })
     }
 
+    /// Whether it is a constant: a number, an address, or made of such.
+    pub fn is_constant(self) -> bool {
+        unsafe { LLVMIsConstant(self.0) != 0 }
+    }
+
     /// Whether it is a constant of zeros.
     pub fn is_null(self) -> bool {
         unsafe { LLVMIsNull(self.0) != 0 }
@@ -182,6 +187,13 @@ impl Value {
     /// Whether a function's body is a copy of one that another unit defines.
     pub fn is_elsewhere(self) -> bool {
         unsafe { LLVMGetLinkage(self.0) == llvm_sys::LLVMLinkage::LLVMAvailableExternallyLinkage }
+    }
+
+    /// Whether other units cannot refer to it by its name.
+    pub fn is_local(self) -> bool {
+        use llvm_sys::LLVMLinkage::{LLVMInternalLinkage, LLVMPrivateLinkage};
+        let linkage = unsafe { LLVMGetLinkage(self.0) };
+        [LLVMInternalLinkage, LLVMPrivateLinkage].contains(&linkage)
     }
 
     /// Whether the linker makes one variable of this definition and others of its name.

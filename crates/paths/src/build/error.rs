@@ -8,6 +8,7 @@ use nearmiss_harness::HarnessError;
 use nearmiss_twin::TwinError;
 
 use super::fuzzer;
+use super::marks::MarkError;
 use super::tool::ToolError;
 
 /// Why a program could not be built.
@@ -53,6 +54,8 @@ pub enum BuildError {
     },
     /// There can be no harness as it was asked for.
     Harness(HarnessError),
+    /// A mark cannot be set.
+    Mark(MarkError),
 
     // The user's files.
     /// A source does not compile.
@@ -70,6 +73,8 @@ pub enum BuildError {
         /// Files beside the given ones that seem to define them.
         homes: Vec<PathBuf>,
     },
+    /// clang's static analyser does not do its work on a file.
+    Analyzer(PathBuf, ToolError),
     /// The linker refuses.
     Link(String),
 
@@ -92,6 +97,12 @@ pub enum BuildError {
     NotInstrumented(PathBuf),
     /// There is no twin of the program.
     Twin(TwinError),
+}
+
+impl From<MarkError> for BuildError {
+    fn from(error: MarkError) -> BuildError {
+        BuildError::Mark(error)
+    }
 }
 
 /// The functions that a file defines, in its order.
@@ -132,6 +143,7 @@ impl fmt::Display for BuildError {
                 write!(f, "{function} has inputs of {bytes} bytes in all: {FEWER}")
             }
             BuildError::Harness(error) => error.fmt(f),
+            BuildError::Mark(error) => error.fmt(f),
             BuildError::Refused(name, error) => write_refused(f, name, error),
             BuildError::Together(error) => {
                 write!(f, "the files do not compile together:\n{error}")
@@ -144,6 +156,9 @@ impl fmt::Display for BuildError {
             }
             BuildError::UndefinedVariables { variables, homes } => {
                 write_undefined(f, variables, homes)
+            }
+            BuildError::Analyzer(name, error) => {
+                write!(f, "{}: clang does not analyse it:\n{error}", name.display())
             }
             BuildError::Link(messages) => write!(f, "the program cannot be linked:\n{messages}"),
             BuildError::CurrentDirectory(error) => write!(f, "current directory: {error}"),

@@ -13,6 +13,7 @@
 //! `harness.c` includes the user's file from the root, so that files beside it are found as ever and
 //! static functions can be called; reports, `__FILE__` and debug information name it as the user did.
 
+mod analyzer;
 mod commands;
 mod compile;
 mod declared;
@@ -21,6 +22,7 @@ mod fuzzer;
 mod link;
 mod live;
 mod look;
+mod marks;
 mod missing;
 mod source;
 mod subject;
@@ -32,8 +34,10 @@ mod words;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use analyzer::{analyze, function_at};
 pub use error::BuildError;
 pub use fuzzer::bound as fuzzer_bound;
+use nearmiss_abi::event::FORBIDDEN_STEP;
 use nearmiss_cc::Checks;
 use nearmiss_harness::{Plan, Request};
 use nearmiss_results::Undefined;
@@ -43,6 +47,7 @@ use nearmiss_twin::{Judge, TwinProgram};
 pub(crate) use compile::Compiler;
 use link::Made;
 pub(crate) use link::Recipe;
+pub use marks::{Mark, MarkError, MarkPlace, REACHED};
 pub use missing::{MISSING, MISSING_STATUS};
 use source::Files;
 pub use tool::ToolError;
@@ -65,6 +70,19 @@ pub struct Sources {
     pub compile_commands: Option<PathBuf>,
     /// How `nearmiss cc` works.
     pub compiler: nearmiss_cc::Config,
+    /// Marks that are set in copies of the files.
+    pub marks: Vec<Mark>,
+    /// Whether signed arithmetic wraps around instead of being undefined.
+    pub wraps: bool,
+}
+
+impl Sources {
+    /// How many steps the marks are.
+    pub fn steps(&self) -> u8 {
+        let numbers = self.marks.iter().map(|mark| mark.number);
+        let steps = numbers.filter(|number| *number != FORBIDDEN_STEP);
+        steps.max().map_or(0, |last| last + 1)
+    }
 }
 
 /// What is run.
@@ -106,10 +124,25 @@ pub fn build(
         },
         directory: here.join(directory),
     };
-    let files = Files::sort(sources, &here)?;
-    let mut additions = Additions::default();
+    let mut files = Files::sort(sources, &here)?;
+    if sources.wraps {
+        let sources = files.sources.iter_mut();
+        sources.for_each(|source| source.words.push("-fwrapv".into()));
+    }
+    let mut notes = Vec::new();
+    if !sources.marks.is_empty() {
+        notes = marks::set(&compiler, &mut files, &sources.marks)?;
+    }
+    if request.is_none() && sources.steps() > 0 {
+        marks::add_counter(&compiler, &mut files, sources.steps())?;
+    }
+    let mut additions = Additions {
+        steps: sources.steps(),
+        ..Additions::default()
+    };
     loop {
-        let subject = subject::find(&compiler, files.clone(), request, &additions)?;
+        let mut subject = subject::find(&compiler, files.clone(), request, &additions)?;
+        subject.notes.extend(notes.iter().cloned());
         match link::make(compiler.clone(), subject)? {
             Made::Programs(mut programs) => {
                 programs.note_zero_initialized(&files, request);

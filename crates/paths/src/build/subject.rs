@@ -10,6 +10,7 @@ use super::compile::Compiler;
 use super::error::{BuildError, FileFunctions};
 use super::fuzzer;
 use super::look::{Looker, similar};
+use super::marks;
 use super::source::{Files, Source};
 use super::unit::Additions;
 
@@ -136,7 +137,10 @@ impl Finder<'_> {
         let (input, words) = self.unit(&included)?;
         let object = self.debug_information(&included, &input, &words)?;
         let plan = self.plan(request, &object, &beside)?;
-        let text = plan.harness(&input);
+        let mut text = plan.harness(&input);
+        if self.additions.steps > 0 {
+            text += &marks::counter(self.additions.steps);
+        }
         if text.len() > LONGEST_HARNESS {
             return Err(BuildError::TooManyInputs {
                 function: request.function.clone(),

@@ -17,6 +17,8 @@ pub struct Additions {
     pub variables: Vec<Variable>,
     /// Functions that no file defines and that are to be stubs.
     pub functions: Vec<String>,
+    /// Steps towards a target that are marked in the files: the harness counts them.
+    pub steps: u8,
 }
 
 /// A variable that is defined here.

@@ -3,6 +3,7 @@
 //! | module | what it makes |
 //! | --- | --- |
 //! | [`text`] | the report for a terminal |
+//! | [`reach`] | the answer about a target |
 //! | [`single`] | one finding or one test of it |
 //! | [`files`] | every file that can be asked for, and whose file one is |
 //! | `c` | a C file with a test for each path |
@@ -16,6 +17,7 @@ pub mod files;
 mod infeasible;
 mod ktest;
 mod outcomes;
+pub mod reach;
 mod rows;
 #[cfg(test)]
 mod samples;

@@ -20,6 +20,18 @@ impl Runtime {
         }
     }
 
+    /// The arguments are objects, and inputs if they are to be.
+    ///
+    /// # Safety
+    /// `argv` has `argc` texts, and a null behind them.
+    pub(crate) unsafe fn take_arguments(&mut self, argc: i32, argv: *const *mut u8) {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            self.know_texts(argv.cast());
+            self.label_arguments(argc, argv);
+        }
+    }
+
     /// The texts of the command line or the environment are objects, and so is their array.
     ///
     /// # Safety
@@ -44,7 +56,7 @@ impl Runtime {
     ///
     /// # Safety
     /// `argv` has `argc` texts.
-    pub(super) unsafe fn label_arguments(&mut self, argc: i32, argv: *const *mut u8) {
+    unsafe fn label_arguments(&mut self, argc: i32, argv: *const *mut u8) {
         if !self.options.has_channel(ChannelKind::Argument) {
             return;
         }
@@ -134,7 +146,7 @@ impl Runtime {
     }
 
     /// Standard input is an input, if it is to be one.
-    pub(super) fn open_stdin(&mut self) {
+    pub(crate) fn open_stdin(&mut self) {
         if !self.options.has_channel(ChannelKind::Stdin) {
             return;
         }

@@ -18,13 +18,14 @@ pub use confine::{
     landlock_version, restrict_self,
 };
 pub use mount::{
-    attach_mount, bind, clone_mount, clone_mount_of, detach, make_everything_private,
+    attach_mount, bind, clone_mount, clone_mount_of, detach, detached, make_everything_private,
     make_read_only, make_writable, mount,
 };
 pub use process::{
-    PASSED, become_standard, close, close_others, end, enter_user_namespace, execute, fork_into,
-    fork_sharing_memory, kill, open_process, pause, receive_byte, receive_descriptors, send_byte,
-    send_descriptors, socket_pair,
+    MOST_PASSED, become_descriptor, become_standard, close, close_others, end,
+    enter_user_namespace, execute, fork_into, fork_sharing_memory, kill, limit_time_of,
+    open_process, pause, receive_byte, receive_message, receive_number, send_byte, send_message,
+    socket_pair,
 };
 
 /// A new descriptor that a system call gave us.
@@ -241,6 +242,24 @@ pub fn wait_readable<const N: usize>(
         Ok(_) => {}
     }
     Ok(polled.map(|entry| entry.revents != 0))
+}
+
+/// Waits until a process has ended, or the other end of a line is closed: then it says false.
+pub fn wait_for_process(process: &OwnedFd, line: &OwnedFd) -> io::Result<bool> {
+    let mut polled = [(process, libc::POLLIN), (line, 0)].map(|(fd, events)| libc::pollfd {
+        fd: fd.as_raw_fd(),
+        events,
+        revents: 0,
+    });
+    loop {
+        // SAFETY: `polled` outlives the call and its length is given.
+        let result = unsafe { libc::poll(polled.as_mut_ptr(), 2, -1) };
+        match check(result.into()) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+            Ok(_) => return Ok(polled[0].revents != 0),
+        }
+    }
 }
 
 /// A new directory that nobody else can look into, for a while.

@@ -25,6 +25,29 @@ pub fn mount(kind: &str, target: &Path, flags: u64, options: &str) -> io::Result
     check(result.into()).map(drop)
 }
 
+/// A file system of this kind, attached nowhere.
+pub fn detached(kind: &str) -> io::Result<OwnedFd> {
+    const FSCONFIG_CMD_CREATE: i64 = 6;
+    const CLOEXEC: i64 = 1;
+    let kind = CString::new(kind)?;
+    let nothing = std::ptr::null::<u8>();
+    // SAFETY: the string outlives the call; the others are given no memory.
+    unsafe {
+        let context = owned(libc::syscall(libc::SYS_fsopen, kind.as_ptr(), CLOEXEC))?;
+        let fd = context.as_raw_fd();
+        let create = FSCONFIG_CMD_CREATE;
+        check(libc::syscall(
+            libc::SYS_fsconfig,
+            fd,
+            create,
+            nothing,
+            nothing,
+            0,
+        ))?;
+        owned(libc::syscall(libc::SYS_fsmount, fd, CLOEXEC, 0))
+    }
+}
+
 /// Unmounts as soon as nobody uses it.
 pub fn detach(target: &Path) -> io::Result<()> {
     let target = path_string(target)?;

@@ -104,75 +104,91 @@ pub fn socket_pair() -> io::Result<(OwnedFd, OwnedFd)> {
     Ok(unsafe { (OwnedFd::from_raw_fd(ends[0]), OwnedFd::from_raw_fd(ends[1])) })
 }
 
-/// How many descriptors go with a message.
-pub const PASSED: usize = 3;
+/// Most descriptors that go with a message.
+pub const MOST_PASSED: usize = 64;
 
 /// Room for the descriptors of a message, as the kernel wants it: a header, then the numbers.
 #[repr(C)]
 struct Passed {
     header: libc::cmsghdr,
-    descriptors: [RawFd; PASSED],
+    descriptors: [RawFd; MOST_PASSED],
 }
 
-/// A message of one byte with room for descriptors.
-fn message(byte: &mut libc::iovec, passed: &mut Passed) -> libc::msghdr {
+/// How long header and so many numbers are together, without padding.
+fn passed_length(count: usize) -> usize {
+    size_of::<libc::cmsghdr>() + count * size_of::<RawFd>()
+}
+
+/// A message with room for descriptors.
+fn message(bytes: &mut libc::iovec, passed: &mut Passed) -> libc::msghdr {
     // SAFETY: a message header is plain data.
     let mut message: libc::msghdr = unsafe { mem::zeroed() };
-    message.msg_iov = byte;
+    message.msg_iov = bytes;
     message.msg_iovlen = 1;
     message.msg_control = (&raw mut *passed).cast();
     message.msg_controllen = size_of::<Passed>();
     message
 }
 
-fn one_byte(byte: &mut u8) -> libc::iovec {
-    libc::iovec {
-        iov_base: (&raw mut *byte).cast(),
-        iov_len: 1,
+/// Sends bytes and copies of descriptors, of which there are not too many.
+pub fn send_message(socket: &OwnedFd, bytes: &[u8], descriptors: &[RawFd]) -> io::Result<()> {
+    if descriptors.len() > MOST_PASSED {
+        return Err(io::ErrorKind::InvalidInput.into());
     }
-}
-
-/// How long header and numbers are together, without padding.
-const PASSED_LENGTH: usize = size_of::<libc::cmsghdr>() + PASSED * size_of::<RawFd>();
-
-/// Sends copies of descriptors.
-pub fn send_descriptors(socket: &OwnedFd, descriptors: [RawFd; PASSED]) -> io::Result<()> {
-    let (mut byte, mut passed) = (
-        0,
-        Passed {
-            header: libc::cmsghdr {
-                cmsg_len: PASSED_LENGTH,
-                cmsg_level: libc::SOL_SOCKET,
-                cmsg_type: libc::SCM_RIGHTS,
-            },
-            descriptors,
+    let length = passed_length(descriptors.len());
+    let mut passed = Passed {
+        header: libc::cmsghdr {
+            cmsg_len: length,
+            cmsg_level: libc::SOL_SOCKET,
+            cmsg_type: libc::SCM_RIGHTS,
         },
-    );
-    let mut byte = one_byte(&mut byte);
-    let message = message(&mut byte, &mut passed);
+        descriptors: [0; MOST_PASSED],
+    };
+    passed.descriptors[..descriptors.len()].copy_from_slice(descriptors);
+    let mut bytes = libc::iovec {
+        iov_base: bytes.as_ptr().cast_mut().cast(),
+        iov_len: bytes.len(),
+    };
+    let mut message = message(&mut bytes, &mut passed);
+    message.msg_controllen = if descriptors.is_empty() {
+        0
+    } else {
+        length.next_multiple_of(8)
+    };
     let flags = libc::MSG_NOSIGNAL;
-    // SAFETY: all that the message points to outlives the call.
+    // SAFETY: all that the message points to outlives the call, which writes to none of it.
     check(unsafe { libc::sendmsg(socket.as_raw_fd(), &message, flags) } as i64).map(drop)
 }
 
-/// Waits for descriptors; none come when the other end is closed.
-pub fn receive_descriptors(socket: &OwnedFd) -> io::Result<Option<[OwnedFd; PASSED]>> {
+/// Waits for a byte and its descriptors; none come when the other end is closed.
+pub fn receive_message(socket: &OwnedFd) -> io::Result<Option<(u8, Vec<OwnedFd>)>> {
     // SAFETY: a header and numbers are plain data.
     let (mut byte, mut passed): (u8, Passed) = (0, unsafe { mem::zeroed() });
-    let mut byte = one_byte(&mut byte);
-    let mut message = message(&mut byte, &mut passed);
+    let mut bytes = libc::iovec {
+        iov_base: (&raw mut byte).cast(),
+        iov_len: 1,
+    };
+    let mut message = message(&mut bytes, &mut passed);
     let flags = libc::MSG_CMSG_CLOEXEC;
     // SAFETY: all that the message points to outlives the call and is as long as it says.
     let count = check(unsafe { libc::recvmsg(socket.as_raw_fd(), &mut message, flags) } as i64)?;
     if count == 0 {
         return Ok(None);
     }
-    if passed.header.cmsg_len != PASSED_LENGTH {
-        return Err(io::ErrorKind::InvalidData.into());
-    }
+    let size = passed.header.cmsg_len.saturating_sub(passed_length(0));
+    let count = (size / size_of::<RawFd>()).min(MOST_PASSED);
     // SAFETY: the kernel made these descriptors for us just now.
-    let own = |fd| unsafe { OwnedFd::from_raw_fd(fd) };
-    Ok(Some(passed.descriptors.map(own)))
+    let own = |fd: &RawFd| unsafe { OwnedFd::from_raw_fd(*fd) };
+    let descriptors = passed.descriptors[..count].iter().map(own).collect();
+    Ok(Some((byte, descriptors)))
+}
+
+/// Takes a number that another process sent; there is none when the other end is closed.
+pub fn receive_number(socket: &OwnedFd) -> Option<i32> {
+    let mut number = [0; 4];
+    // SAFETY: there is room for four bytes.
+    let result = unsafe { libc::recv(socket.as_raw_fd(), number.as_mut_ptr().cast(), 4, 0) };
+    (result == 4).then(|| i32::from_ne_bytes(number))
 }
 
 /// Sends a byte.
@@ -202,6 +218,28 @@ pub fn open_process(pid: u32) -> io::Result<OwnedFd> {
 pub fn become_standard(fd: RawFd, number: RawFd) -> io::Result<()> {
     // SAFETY: no memory is involved.
     check(unsafe { libc::dup2(fd, number) }.into()).map(drop)
+}
+
+/// Makes a descriptor another one that stays open across `exec`.
+pub fn become_descriptor(fd: &OwnedFd, number: RawFd) -> io::Result<()> {
+    become_standard(fd.as_raw_fd(), number)
+}
+
+/// Lowers the processor time that a process may use, if that can be done.
+pub fn limit_time_of(pid: libc::pid_t, seconds: u64) {
+    let limit = libc::rlimit {
+        rlim_cur: seconds,
+        rlim_max: seconds,
+    };
+    // SAFETY: the limit outlives the call, and no old one is asked for.
+    unsafe {
+        libc::prlimit(
+            pid,
+            libc::RLIMIT_CPU,
+            &raw const limit,
+            std::ptr::null_mut(),
+        )
+    };
 }
 
 /// Closes all descriptors but the standard ones and this.

@@ -1,6 +1,7 @@
 //! Tests of the sandbox: each module has a table of its own.
 
 mod confinement;
+mod forked;
 mod harms;
 mod refusals;
 mod reuse;
@@ -12,6 +13,7 @@ fn main() {
         confinement::TESTS,
         worlds::TESTS,
         reuse::TESTS,
+        forked::TESTS,
         harms::TESTS,
         refusals::TESTS,
     ]

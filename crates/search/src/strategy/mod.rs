@@ -6,6 +6,7 @@
 //! | [`BreadthFirst`] | the one that was added first: the nearest |
 //! | [`NewCoverage`] | the deepest whose outcome no run has had yet, else the deepest |
 //! | [`Mix`] | what a rule chooses; several rules take turns: [`NewOutcome`], [`Rarest`], [`Nearest`], [`Newest`], [`Random`] |
+//! | [`Guided`] | the one nearest to a target; what many runs had counts as farther |
 //! | [`Schedule`] | of many seeds: distance by distance (ZESTI), then ever deeper |
 //!
 //! A strategy sees what an alternative is called, neither formulas nor inputs. One more is one more
@@ -13,6 +14,7 @@
 
 mod breadth_first;
 mod depth_first;
+mod guided;
 mod mix;
 mod new_coverage;
 mod outcomes;
@@ -21,6 +23,7 @@ mod schedule;
 
 pub use breadth_first::BreadthFirst;
 pub use depth_first::DepthFirst;
+pub use guided::Guided;
 pub use mix::{Mix, Rule};
 pub use new_coverage::NewCoverage;
 pub use outcomes::Outcomes;
@@ -37,6 +40,11 @@ pub trait Item {
 
     /// How many alternatives lie between it and the path that everything began with.
     fn depth(&self) -> u32 {
+        0
+    }
+
+    /// How many decisions lie at least between it and what the search is after.
+    fn distance(&self) -> u32 {
         0
     }
 }

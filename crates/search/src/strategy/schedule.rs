@@ -1,8 +1,8 @@
 //! The order of work on many seeds: ZESTI's distances first, then ever deeper around each.
 //!
 //! ```text
-//!  level   0          2          4          5         6          7         8
-//!  stage   own path   distance 1 distance 2 deeper 0  distance 3 deeper 1  distance 4 …
+//!  level   0          1          2          4          5         6          7         8
+//!  stage   own path   growth     distance 1 distance 2 deeper 0  distance 3 deeper 1  distance 4 …
 //! ```
 //!
 //! All seeds have their turn at one level before any has one at the next. What was not finished in
@@ -21,6 +21,8 @@ pub const FIRST_DISTANCES: u32 = 2;
 pub enum Stage {
     /// Every check on its own path.
     OwnPath,
+    /// Longer inputs of its shape.
+    Growth,
     /// The paths that leave its own at divergence points of this distance.
     Neighbours(u32),
     /// The paths that leave those that were found, for the n-th time.
@@ -31,6 +33,7 @@ impl Stage {
     fn level(self) -> u32 {
         match self {
             Stage::OwnPath => 0,
+            Stage::Growth => 1,
             Stage::Neighbours(distance) => distance.saturating_mul(2),
             Stage::Deeper(slice) => (FIRST_DISTANCES.saturating_add(slice))
                 .saturating_mul(2)
@@ -123,6 +126,7 @@ mod tests {
             Stage::Deeper(0),
             Stage::Neighbours(2),
             Stage::OwnPath,
+            Stage::Growth,
             Stage::Deeper(1),
         ];
         for stage in stages {
@@ -135,6 +139,7 @@ mod tests {
             .collect();
         let expected = [
             Stage::OwnPath,
+            Stage::Growth,
             Stage::Neighbours(2),
             Stage::Deeper(0),
             Stage::Neighbours(3),

@@ -3,18 +3,22 @@
 mod checked;
 mod cores;
 mod differential;
+mod domains;
 mod escalate;
 mod instances;
 mod models;
+mod one_byte;
 mod ranges;
 mod small_numbers;
 
 pub use checked::Checked;
 pub use cores::UnsatCores;
 pub use differential::Differential;
+pub use domains::SmallDomains;
 pub use escalate::{Escalate, Share};
 pub use instances::Instances;
 pub use models::RecentModels;
+pub use one_byte::OneByte;
 pub use ranges::RangeBounds;
 pub use small_numbers::SmallNumbers;
 

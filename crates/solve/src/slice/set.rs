@@ -42,8 +42,10 @@ pub(crate) fn slice(
     }
     sliced.sort_unstable();
     sliced.dedup();
+    let mut bytes = supports.bytes(bytes);
+    bytes.sort_unstable();
     Slice {
         constraints: sliced,
-        bytes: supports.bytes(bytes),
+        bytes,
     }
 }

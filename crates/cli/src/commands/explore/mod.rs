@@ -8,9 +8,9 @@
 //! | `writing` | what is written |
 
 mod results;
-mod settings;
+pub(super) mod settings;
 mod sizes;
-mod writing;
+pub(super) mod writing;
 
 use std::path::Path;
 use std::sync::Arc;

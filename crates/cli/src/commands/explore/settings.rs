@@ -21,6 +21,7 @@ pub fn config(arguments: &ExploreArguments, directory: &Path) -> Result<Config, 
         request: request(arguments)?,
         mode: mode(arguments.subject.pre_mode),
         cover: cover(limits.cover),
+        reach: None,
         loops: limits.loops,
         recursion: limits.recursion,
         time: limits.time,
@@ -35,7 +36,8 @@ pub fn config(arguments: &ExploreArguments, directory: &Path) -> Result<Config, 
     })
 }
 
-fn sources(arguments: &ExploreArguments) -> Result<Sources, String> {
+/// What is built.
+pub fn sources(arguments: &ExploreArguments) -> Result<Sources, String> {
     let files = arguments.files.iter().chain(&arguments.compile_commands);
     for file in files {
         // Said here, so that nothing is built before a name that is only mistyped.
@@ -46,6 +48,8 @@ fn sources(arguments: &ExploreArguments) -> Result<Sources, String> {
         flags: arguments.flags.clone(),
         compile_commands: arguments.compile_commands.clone(),
         compiler: environment::compiler_config()?,
+        marks: Vec::new(),
+        wraps: false,
     })
 }
 

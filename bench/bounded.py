@@ -1,0 +1,64 @@
+"""What bench/challenges and bench/bombs share: programs that end in a failure for few inputs, run by `nearmiss run`."""
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+NEARMISS = Path(os.environ.get("NEARMISS_BIN", TARGET / "release" / "nearmiss")).resolve()
+
+
+def arguments(description):
+    """What both are called with."""
+    parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="programs whose names contain this")
+    parser.add_argument("--time", default="60s", help="the time of each")
+    parser.add_argument("--runs", default="400", help="the most runs of each")
+    return parser.parse_args()
+
+
+def user_seconds():
+    """User time of all children so far."""
+    return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+
+
+def attempt(source, flags, words, stdin, given):
+    """Builds one program and runs it: whether a failure was found, runs, seconds of user time."""
+    with tempfile.TemporaryDirectory() as place:
+        built = subprocess.run([NEARMISS, "cc", "-g", "-w", "-O1", *flags, source, "-o", "program", "-lm", "-lpthread"],
+                               cwd=place, capture_output=True, text=True)
+        if built.returncode:
+            raise RuntimeError(f"{source}: {built.stderr.strip()}")
+        Path(place, "input").write_bytes(stdin)
+        before, start = user_seconds(), time.monotonic()
+        with open(Path(place, "input"), "rb") as file:
+            run = subprocess.run([NEARMISS, "run", "--quiet", "--format", "json", "--time", given.time, "--runs", given.runs,
+                                  "--no-uninitialised", "--", "./program", *words],
+                                 cwd=place, stdin=file, capture_output=True, text=True)
+        took = user_seconds() - before
+        if not run.stdout:
+            return None, 0, took, run.stderr.strip().splitlines()[-1:] or "no report"
+        report = json.loads(run.stdout)
+    exploration = report["summary"].get("exploration") or {}
+    return bool(report["findings"]), exploration.get("runs", 0), took, exploration.get("ended", "")
+
+
+def table(programs, given):
+    """Prints one row for each (name, source, flags, words, stdin), and how many were found."""
+    print("| program | found | runs | user s | ended |\n| --- | --- | --- | --- | --- |")
+    found = runs = count = 0
+    seconds = 0.0
+    for name, source, flags, words, stdin in programs:
+        if given.only not in name:
+            continue
+        hit, made, took, why = attempt(source, flags, words, stdin, given)
+        count, found, runs, seconds = count + 1, found + bool(hit), runs + made, seconds + took
+        answer = {True: "yes", False: "no", None: "failed"}[hit]
+        print(f"| {name} | {answer} | {made} | {took:.2f} | {why} |", flush=True)
+    print(f"| all | {found} of {count} | {runs} | {seconds:.1f} | |")

@@ -1,0 +1,171 @@
+//! `nearmiss reach`: an input that comes to a place, or a proof that there is none.
+
+mod alarms;
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use nearmiss_abi::event::FORBIDDEN_STEP;
+use nearmiss_campaign::Campaign;
+use nearmiss_paths::Reach;
+use nearmiss_paths::build::{Mark, MarkPlace};
+use nearmiss_report::function::reach as shown;
+use nearmiss_report::text::Detail;
+use nearmiss_results::ReachVerdict;
+use nearmiss_search::Tally;
+
+use super::explore::{settings, writing};
+use super::kept;
+use crate::arguments::values::place;
+use crate::arguments::{ExploreArguments, Format, Overflow, PreMode, ReachArguments};
+use crate::display::{Display, Mode, function};
+use crate::files::Disk;
+use crate::{FOUND, NOTHING, UNKNOWN, output, signals};
+
+/// Looks for a way to the target and tells what came of it.
+pub fn reach(arguments: ReachArguments) -> Result<u8, String> {
+    if arguments.sarif.is_some() || arguments.analyze {
+        return alarms::judge(arguments);
+    }
+    let request = Request::from(arguments)?;
+    let arguments = &request.arguments;
+    writing::refuse_to_overwrite(&arguments.results)?;
+    let name = format!("reach-{}", request.function);
+    let directory = kept::directory_of(&name, &arguments.campaign.dir);
+    let campaign = Campaign::open(&directory).map_err(|error| error.to_string())?;
+    let mut config = settings::config(arguments, campaign.root())?;
+    config.build.marks = request.marks;
+    config.build.wraps = request.overflow == Overflow::Wrap;
+    config.reach = Some(request.reach);
+    signals::install();
+    let tally = Arc::new(Tally::default());
+    let watched = function::Exploration::new(tally.clone());
+    let display = Display::start(watched, Mode::choose(arguments.quiet));
+    let reached = nearmiss_paths::reach(&config, &tally);
+    display.finish();
+    let mut reached = reached.map_err(|error| error.to_string())?;
+    for finding in &mut reached.exploration.findings {
+        finding.replay = kept::replay_command(&finding.id, &name, &arguments.campaign.dir);
+    }
+    let report = &mut reached.report;
+    report.input = shown::input(report, Detail::Full);
+    if report.verdict == ReachVerdict::Reached {
+        report.replay = Some(kept::replay_command(
+            "--test 1",
+            &name,
+            &arguments.campaign.dir,
+        ));
+    }
+    kept::keep(&reached.exploration, campaign.root())?;
+    let detail = match arguments.results.all {
+        true => Detail::Full,
+        false => Detail::Brief,
+    };
+    let people = shown::report(&reached.report, Some(&reached.exploration), &Disk, detail);
+    let told = match arguments.results.format {
+        Format::Json => reached.report.to_json(),
+        Format::Text => people,
+    };
+    let file = arguments.results.output.as_ref().map(|_| told.clone());
+    output::result(told.as_bytes())?;
+    writing::write(&reached.exploration, file, campaign.root(), arguments)?;
+    Ok(match reached.report.verdict {
+        ReachVerdict::Reached => FOUND,
+        ReachVerdict::Infeasible => NOTHING,
+        ReachVerdict::Unknown => UNKNOWN,
+    })
+}
+
+/// What is asked for, with the flags that `explore` has too as its own.
+struct Request {
+    arguments: ExploreArguments,
+    function: String,
+    marks: Vec<Mark>,
+    overflow: Overflow,
+    reach: Reach,
+}
+
+impl Request {
+    fn from(arguments: ReachArguments) -> Result<Request, String> {
+        let target = arguments.words.first().map(|word| place(word));
+        let target = target.ok_or("what is to be reached?")??;
+        let files = files(&arguments, &target)?;
+        let stem = || {
+            files[0]
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
+        };
+        let function = arguments.subject.function.clone().unwrap_or_else(stem);
+        if arguments.subject.oracle.is_some() || arguments.subject.pre_mode == PreMode::Early {
+            return Err("--oracle and --pre-mode early are for nearmiss explore".into());
+        }
+        let marks = marks(&arguments, target);
+        Ok(Request {
+            function,
+            marks,
+            overflow: arguments.overflow,
+            reach: Reach {
+                is_guided: !arguments.unguided,
+                failing: None,
+            },
+            arguments: as_exploration(arguments, files),
+        })
+    }
+}
+
+/// The flags that `explore` has too.
+fn as_exploration(arguments: ReachArguments, files: Vec<PathBuf>) -> ExploreArguments {
+    ExploreArguments {
+        files,
+        subject: arguments.subject,
+        campaign: arguments.campaign,
+        compile_commands: arguments.compile_commands,
+        quiet: arguments.quiet,
+        no_sandbox: arguments.no_sandbox,
+        solver: arguments.solver,
+        inputs: arguments.inputs,
+        limits: arguments.limits,
+        results: arguments.results,
+        flags: arguments.flags,
+    }
+}
+
+/// The files that are needed: without any, those that places name.
+fn files(arguments: &ReachArguments, target: &MarkPlace) -> Result<Vec<PathBuf>, String> {
+    if arguments.words.len() > 1 {
+        return Ok(arguments.words[1..].iter().map(PathBuf::from).collect());
+    }
+    let places = arguments.via.iter().chain([target]);
+    let mut files: Vec<PathBuf> = Vec::new();
+    for place in places {
+        if let MarkPlace::Line(file, _) = place
+            && !files.contains(file)
+        {
+            files.push(file.clone());
+        }
+    }
+    match files.is_empty() {
+        true => Err("which file has it? name it behind the target".into()),
+        false => Ok(files),
+    }
+}
+
+/// Steps in their order, the target last, and what must not be passed.
+fn marks(arguments: &ReachArguments, target: MarkPlace) -> Vec<Mark> {
+    let steps = arguments.via.iter().map(|place| (place.clone(), None));
+    let target = (target, arguments.when.clone());
+    let steps = steps.chain([target]).zip(0..);
+    let steps = steps.map(|((place, when), number)| Mark {
+        place,
+        when,
+        number,
+    });
+    let forbidden = arguments.not_through.iter().map(|place| Mark {
+        place: place.clone(),
+        when: None,
+        number: FORBIDDEN_STEP,
+    });
+    steps.chain(forbidden).collect()
+}

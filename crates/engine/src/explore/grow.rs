@@ -1,0 +1,289 @@
+//! The stage of longer inputs: what repeats in a test's input is repeated more often, and the twin decides.
+//!
+//! Nothing is predicted of such runs, so none of them is a divergence; only what was seen to fail is told.
+
+use std::cell::RefCell;
+use std::hash::{Hash, Hasher};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use nearmiss_abi::check::Kind;
+use nearmiss_campaign::capsule::Capsule;
+use nearmiss_judge::Complaint;
+use nearmiss_judge::complaint::Place;
+use nearmiss_sandbox::Limits;
+use nearmiss_search::{BreadthFirst, Node, Strategy, depth_bound};
+use siphasher::sip::SipHasher13;
+
+use super::derived::{Context, Extent, PendingFlip};
+use super::neighbours::OwnRoute;
+use super::seed::Seed;
+use super::{Work, locked};
+use crate::analyse::{Forks, Task, can_flip};
+use crate::confirmer::{Case, Confirmer, Known};
+use crate::defects;
+use crate::error::EngineError;
+use crate::growth::numbers::with_numbers;
+use crate::growth::trial::{Attempt, Ladder};
+use crate::growth::{Growing, ShapedInput, Shapes};
+use crate::inputs;
+use crate::invent::Alteration;
+use crate::subject::Subject;
+use crate::worker::{TwinAnswer, tight_limits};
+
+/// Most numbers that are tried for what the solver says of them.
+const MAX_NUMBERS: usize = 64;
+/// Runs that had to be ended, after which no more are made of what grows: each takes seconds.
+const MAX_UNENDED: u32 = 2;
+/// Inputs of another shape leave the test's path at no event.
+const NO_POINT: usize = usize::MAX;
+
+/// What tells failures apart while the least input that shows one is looked for.
+type FailureName = (Vec<Kind>, Option<Place>);
+
+/// Frames of the twin are larger than the program's: that its stack is used up says little of the program.
+const STACK_USED_UP: &str = "stack-overflow";
+
+/// A test whose input grows.
+struct Grown<'g> {
+    subject: &'g Subject,
+    route: &'g OwnRoute,
+    /// What the twin says of its own input.
+    own: TwinAnswer,
+    limits: Limits,
+    /// Where longer inputs are written.
+    directory: PathBuf,
+}
+
+impl Work<'_, '_> {
+    /// Tries what may grow, one after the other, until all was tried or the unit's time is over.
+    pub(super) fn grow(&self, seed: &mut Seed) -> Result<(), EngineError> {
+        if self.is_over() {
+            return Ok(());
+        }
+        let capsule = &seed.test.capsule;
+        let subjects = &self.explorer.subjects;
+        let Ok(subject) = subjects.get(&capsule.program, &capsule.environment) else {
+            return Ok(());
+        };
+        let Some(mut route) = self.own_route(seed, &subject) else {
+            return Ok(());
+        };
+        self.judge_own_once(seed, &subject, &route.traced)?;
+        if seed.state.progress.grown_to.take().is_some() {
+            // It was done with another maximum.
+            seed.state.progress.grown = 0;
+        }
+        let shapes = Shapes::of(
+            &route.traced.path,
+            &route.traced.terms,
+            &subject.program.sites,
+            &seed.test.capsule.arguments,
+        );
+        // Runs of the twin are cheap; the solver is asked behind them.
+        let is_done = self.try_all(seed, &subject, &route, &shapes.growing)?
+            && self.try_numbers(seed, &subject, &mut route)?
+            && self.run_shapes(seed, &subject, &route, shapes.next)?;
+        if is_done {
+            seed.state.progress.grown_to = Some(self.explorer.shared.config.grow);
+        }
+        self.save(seed)
+    }
+
+    /// Numbers of the input as values: what makes a check fail, or a decision go another way, whatever its digits.
+    /// Says whether all was tried.
+    fn try_numbers(
+        &self,
+        seed: &mut Seed,
+        subject: &Subject,
+        route: &mut OwnRoute,
+    ) -> Result<bool, EngineError> {
+        let traced = &mut route.traced;
+        let Some(mut numbered) = with_numbers(&traced.path, &mut traced.terms) else {
+            return Ok(true);
+        };
+        let is_flipped = |number: &usize| can_flip(&numbered.path.events[*number]);
+        let these = numbered.events.iter().copied().filter(is_flipped).collect();
+        let task = Task {
+            checks_from: Some(0),
+            forks: Forks::These(these),
+            fork_time: self.fork_time(seed),
+        };
+        std::mem::swap(&mut traced.path, &mut numbered.path);
+        let analysis = self.worker.analyse(traced, subject, &task, self.deadline);
+        std::mem::swap(&mut traced.path, &mut numbered.path);
+        locked(&self.explorer.figures)
+            .statistics
+            .merge(&analysis.statistics);
+        let failing = analysis.places.iter().flatten().map(|one| &one.changes);
+        let flips = analysis.forks.iter().flat_map(|fork| &fork.flips);
+        let models = failing.chain(flips.map(|flip| &flip.changes));
+        let inputs: Vec<ShapedInput> = models
+            .take(MAX_NUMBERS)
+            .map(|model| ShapedInput {
+                contents: numbered.contents(model),
+                arguments: None,
+            })
+            .collect();
+        self.run_shapes(seed, subject, route, inputs)
+    }
+
+    /// Tries what may grow, one after the other. Says whether all was tried.
+    fn try_all(
+        &self,
+        seed: &mut Seed,
+        subject: &Subject,
+        route: &OwnRoute,
+        all: &[Growing],
+    ) -> Result<bool, EngineError> {
+        if all.len() <= seed.state.progress.grown {
+            return Ok(true);
+        }
+        let shared = self.explorer.shared;
+        let limits = tight_limits(shared.config, route.traced.time);
+        let capsule = &seed.test.capsule;
+        let Ok(own) = self.worker.ask_twin(subject, capsule, &limits) else {
+            return Ok(true);
+        };
+        let grown = Grown {
+            subject,
+            route,
+            own,
+            limits,
+            directory: shared.new_directory(),
+        };
+        let mut is_done = true;
+        while let Some(one) = all.get(seed.state.progress.grown).filter(|_| is_done) {
+            self.try_to_grow(seed, &grown, one)?;
+            is_done = !self.is_over();
+            seed.state.progress.grown += usize::from(is_done);
+        }
+        // What is left behind is removed with the campaign's other leftovers.
+        let _ = std::fs::remove_dir_all(&grown.directory);
+        Ok(is_done)
+    }
+
+    /// Runs inputs of other shapes as derived paths: what they record is looked at, as that of a flip is, and they
+    /// become starting points. Says whether all could be run.
+    fn run_shapes(
+        &self,
+        seed: &mut Seed,
+        subject: &Subject,
+        route: &OwnRoute,
+        inputs: Vec<ShapedInput>,
+    ) -> Result<bool, EngineError> {
+        let capsule = Arc::new(seed.test.capsule.clone());
+        let mut pending = BreadthFirst::default();
+        for input in inputs {
+            let mut hasher = SipHasher13::new();
+            (seed.state.digest, &input).hash(&mut hasher);
+            let name = hasher.finish();
+            pending.add(PendingFlip {
+                capsule: capsule.clone(),
+                channels: route.channels.clone(),
+                alteration: Alteration::Shape(input),
+                outcome: (name, 0),
+                node: Node(name),
+                reaches: None,
+                is_guess: false,
+                point: NO_POINT,
+                depth: 1,
+                leaves: None,
+            });
+        }
+        let context = Context {
+            subject,
+            own: &route.channels,
+            extent: Extent::Bound {
+                distance: 1,
+                bound: depth_bound(1),
+            },
+        };
+        self.run_all(seed, &context, NO_POINT, pending)
+    }
+
+    /// Tries one thing: more and more of it, then the least that fails.
+    fn try_to_grow(
+        &self,
+        seed: &mut Seed,
+        grown: &Grown,
+        growing: &Growing,
+    ) -> Result<(), EngineError> {
+        let (capsule, path) = (&seed.test.capsule, &grown.route.traced.path);
+        let case = Case {
+            test: &seed.test,
+            own: &grown.route.channels,
+            capsule,
+            path,
+            distance: 1,
+        };
+        let known = Known {
+            baseline: seed.baseline.as_deref().unwrap_or_default(),
+            found: &seed.state.found,
+        };
+        let trials = self.trials(grown.subject, grown.limits.clone());
+        let mut confirmer = Confirmer::new(trials, case, known);
+        let seen: RefCell<Vec<(FailureName, Complaint)>> = RefCell::default();
+        let mut unended = 0;
+        let mut attempt = |turns: u64| {
+            if self.is_over() || unended >= MAX_UNENDED {
+                return None;
+            }
+            let answer = self.run_grown(capsule, grown, growing, turns)?;
+            let answers_otherwise = answers_otherwise(&answer, &grown.own);
+            unended += u32::from(answer.exceeded.is_some() && answer.complaints.is_empty());
+            let mut news = confirmer.news(answer.complaints);
+            news.retain(|complaint| !complaint.text.contains(STACK_USED_UP));
+            let failures = news.iter().map(name).collect();
+            let named = news.into_iter().map(|it| (name(&it), it));
+            seen.borrow_mut().extend(named);
+            Some(Attempt {
+                failures,
+                answers_otherwise,
+            })
+        };
+        let wanted = self.explorer.shared.config.grow;
+        let most = growing.most_turns(&path.channels, &capsule.arguments, wanted);
+        // What can be no nearer than what is known is not looked for.
+        let size = growing.size(&capsule.arguments) as u64;
+        let is_wanted = |failure: &FailureName, least: u64| {
+            let seen = seen.borrow();
+            let it = seen.iter().find(|(name, _)| name == failure);
+            let known = it.and_then(|(_, complaint)| confirmer.known_cost(complaint));
+            known.is_none_or(|cost| cost > size * least)
+        };
+        let found = Ladder::new(&mut attempt).climb(most, &is_wanted);
+        for (failure, turns) in found {
+            confirmer.tell_longer(growing, turns, &|it| name(it) == failure)?;
+        }
+        let found = std::mem::take(&mut confirmer.found);
+        self.add(&found)?;
+        defects::take_in(&mut seed.state.found, found);
+        Ok(())
+    }
+
+    /// What the twin says of the test's input with so many turns more.
+    fn run_grown(
+        &self,
+        capsule: &Capsule,
+        grown: &Grown,
+        growing: &Growing,
+        turns: u64,
+    ) -> Option<TwinAnswer> {
+        let channels = &grown.route.traced.path.channels;
+        let longer = growing.grown(channels, &capsule.arguments, turns);
+        let written = inputs::write_shaped(capsule, channels, &longer, &grown.directory).ok()?;
+        let answer = (self.worker).ask_twin(grown.subject, &written, &grown.limits);
+        answer.ok()
+    }
+}
+
+fn name(complaint: &Complaint) -> FailureName {
+    (complaint.kinds.clone(), complaint.places.first().cloned())
+}
+
+/// Whether a program ended otherwise, or complained where it did not before.
+fn answers_otherwise(answer: &TwinAnswer, own: &TwinAnswer) -> bool {
+    (answer.ended, answer.exceeded.is_some(), answer.is_silent)
+        != (own.ended, own.exceeded.is_some(), own.is_silent)
+}

@@ -1,0 +1,145 @@
+//! Towards a target: which partial paths can lead there, and how far they are from it.
+//!
+//! The program's control-flow graph has every way that a run can take, so what cannot reach the target in
+//! it is not looked at: neither asked about nor run.
+
+use std::path::Path;
+
+use nearmiss_abi::event::{FORBIDDEN_STEP, PHASE_FUNCTION};
+use nearmiss_abi::site::SiteId;
+use nearmiss_flow::{Distances, FlowGraph, FlowNode, Goal};
+use nearmiss_sites::Sites;
+use nearmiss_trace::Event;
+
+use crate::Lines;
+
+/// Knows the way to a target.
+#[derive(Debug)]
+pub struct Guide {
+    graph: FlowGraph,
+    distances: Distances,
+    steps: u8,
+    /// Where failures are looked for: such a place may be passed many times.
+    failing: Option<Lines>,
+}
+
+/// The distance of what lies at an unknown place: behind all others, and not left out.
+const FAR: u32 = 1 << 16;
+
+impl Guide {
+    /// The way through so many marked steps in a program. An error is the number of a step
+    /// of which no code is left.
+    pub fn new(graph: FlowGraph, steps: u8) -> Result<Guide, u8> {
+        let goal = Goal {
+            steps: (0..steps).map(|step| graph.marks(step.into())).collect(),
+            forbidden: graph.marks(FORBIDDEN_STEP.into()),
+        };
+        if let Some(step) = goal.steps.iter().position(Vec::is_empty) {
+            return Err(step as u8);
+        }
+        let distances = Distances::to(&graph, &goal);
+        Ok(Guide {
+            graph,
+            distances,
+            steps,
+            failing: None,
+        })
+    }
+
+    /// The way to code of some lines, where something is to fail; `None` if they have none.
+    pub fn to_failure(graph: FlowGraph, sites: &Sites, lines: &Lines) -> Option<Guide> {
+        let mut nodes = Vec::new();
+        for unit in sites.units() {
+            for (number, file) in (0..).zip(&unit.files) {
+                if lines.are_of(&unit.directory, file) {
+                    let lines = lines.first..=lines.last;
+                    let found = lines.flat_map(|line| graph.line(unit.hash, number, line));
+                    nodes.extend(found.copied());
+                }
+            }
+        }
+        if nodes.is_empty() {
+            return None;
+        }
+        let goal = Goal {
+            steps: vec![nodes],
+            forbidden: Vec::new(),
+        };
+        Some(Guide {
+            distances: Distances::to(&graph, &goal),
+            graph,
+            steps: 1,
+            failing: Some(lines.clone()),
+        })
+    }
+
+    /// Whether a failure at a site is what is looked for.
+    pub fn wants_failure_at(&self, sites: &Sites, site: SiteId) -> bool {
+        let lines = self.failing.as_ref();
+        lines.is_some_and(|lines| lines.have(sites, site))
+    }
+
+    /// Whether the target may be reached behind a call of a function that is no part of the program.
+    pub fn matters_behind(&self, function: &str) -> bool {
+        let mut nodes = self.graph.behind_calls(function).iter();
+        nodes.any(|node| (0..self.steps).any(|passed| self.from(Some(*node), passed).is_some()))
+    }
+
+    /// How far the target is if this way is taken at an event; `None` if it cannot be reached so.
+    pub fn distance_of_way(&self, event: &Event, choice: u64) -> Option<u32> {
+        self.from(self.graph.way(event.site, choice), event.steps_passed)
+    }
+
+    /// How far the target is where an event is.
+    pub fn distance_of_place(&self, event: &Event) -> Option<u32> {
+        self.from(self.graph.place(event.site), event.steps_passed)
+    }
+
+    /// Whether what happens at a site may matter for the target.
+    pub fn matters(&self, site: SiteId) -> bool {
+        let node = self.graph.place(site);
+        (0..self.steps).any(|passed| self.from(node, passed).is_some())
+    }
+
+    /// Whether the target cannot be reached any more behind the last of these events.
+    pub fn is_behind(&self, events: &[Event]) -> bool {
+        let last = events.iter().rfind(|event| event.phase == PHASE_FUNCTION);
+        last.is_some_and(|event| self.distance_of_way(event, event.choice).is_none())
+    }
+
+    fn from(&self, node: Option<FlowNode>, passed: u8) -> Option<u32> {
+        if passed >= self.steps {
+            return None;
+        }
+        match node {
+            Some(node) => self.distances.from(node, passed.into()),
+            None => Some(FAR),
+        }
+    }
+}
+
+impl Lines {
+    /// Whether a site lies in them.
+    pub fn have(&self, sites: &Sites, site: SiteId) -> bool {
+        sites.get(site).is_some_and(|(unit, site)| {
+            let is_inside = (self.first..=self.last).contains(&site.line);
+            is_inside && self.are_of(&unit.directory, unit.file_of(site))
+        })
+    }
+
+    /// Whether they are of a file, as a unit compiled in a directory names it.
+    fn are_of(&self, directory: &str, file: &str) -> bool {
+        let named = Path::new(file);
+        if self.file == named {
+            return true;
+        }
+        let full = |path: &Path| path.canonicalize().ok();
+        match (
+            full(&Path::new(directory).join(named)).or_else(|| full(named)),
+            full(&self.file),
+        ) {
+            (Some(left), Some(right)) => left == right,
+            _ => self.file.ends_with(named),
+        }
+    }
+}

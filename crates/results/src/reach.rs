@@ -1,0 +1,94 @@
+//! What `nearmiss reach` found out about one target.
+
+use std::io::{self, Write};
+
+use serde::{Deserialize, Serialize};
+
+use crate::{Memory, ReadError, Step};
+
+/// The answer to one question: can this place be reached?
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ReachReport {
+    /// [`crate::VERSION`].
+    pub version: u32,
+    /// Where: `FILE:LINE`, a function or a label.
+    pub target: String,
+    /// What must hold there, in C.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub when: Option<String>,
+    /// What must be passed before, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub via: Vec<String>,
+    /// What must not be passed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_through: Vec<String>,
+    /// The function that everything begins with.
+    pub function: String,
+    /// The answer.
+    pub verdict: ReachVerdict,
+    /// Runs of the program.
+    pub runs: u64,
+    /// Queries to the solver.
+    pub queries: u64,
+    /// Partial paths that were left out, because no way leads from them to the target.
+    pub pruned: u64,
+    /// Seconds, without building.
+    pub seconds: f64,
+    /// The input that reaches it, for people.
+    pub input: Option<String>,
+    /// The same input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<Memory>,
+    /// The turns that were taken on the way.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub path: Vec<Step>,
+    /// Why it is not known.
+    pub reason: Option<String>,
+    /// What the answer assumes: bounds of inputs, contracts.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub assumed: Vec<String>,
+    /// The command that runs it again.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<String>,
+}
+
+/// Whether a target can be reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ReachVerdict {
+    /// By the input that is told.
+    Reached,
+    /// By no input: every path that could lead there was refuted.
+    Infeasible,
+    /// Not known.
+    #[default]
+    Unknown,
+}
+
+impl ReachVerdict {
+    /// The word for it.
+    pub fn name(self) -> &'static str {
+        match self {
+            ReachVerdict::Reached => "reached",
+            ReachVerdict::Infeasible => "infeasible",
+            ReachVerdict::Unknown => "unknown",
+        }
+    }
+}
+
+impl ReachReport {
+    /// The JSON form, for people to read too.
+    pub fn to_json(&self) -> String {
+        crate::to_json(self)
+    }
+
+    /// Writes the JSON form.
+    pub fn write_json(&self, to: impl Write) -> io::Result<()> {
+        crate::write_json(self, to)
+    }
+
+    /// Reads the JSON form.
+    pub fn from_json(text: &str) -> Result<ReachReport, ReadError> {
+        crate::from_json(text)
+    }
+}

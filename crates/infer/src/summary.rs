@@ -1,6 +1,4 @@
-//! What is told of a study: the formula in all its forms, what it rests on, what limits it.
-
-use std::sync::atomic::Ordering;
+//! The report of a study: the formula in all its forms, what it rests on, what limits it.
 
 use nearmiss_contracts::print::{Dialect, text};
 use nearmiss_contracts::{Contract, Formula, code, file};
@@ -48,7 +46,8 @@ impl Study<'_> {
             asserts: code::asserts(&signature, &formula),
             acsl: code::acsl(&formula),
             require: Some(text(&formula, Dialect::Require)),
-            complete: feasible.complete && !self.config.stop.load(Ordering::Relaxed),
+            // What was cut short has assignments with too few tests.
+            complete: feasible.complete && !self.is_over(),
             largest: MAX_BOUNDS,
             fuzzing: match self.config.fuzzing {
                 Fuzzing::Smart => "smart".into(),
@@ -64,7 +63,7 @@ impl Study<'_> {
             conflicts: conflicts.into_iter().take(5).collect(),
             evidence: evidence(&self.environment, &formula, &self.points)?,
             left_out,
-            notes: self.notes(safe, left_out, feasible),
+            notes: self.notes(safe, left_out),
             ..PreconditionReport::default()
         };
         report.contract = self.contract(prototype, &formula, &report);
@@ -145,7 +144,7 @@ impl Study<'_> {
     }
 
     /// What limits or withdraws a claim.
-    fn notes(&self, safe: usize, left_out: usize, feasible: &Feasible) -> Vec<String> {
+    fn notes(&self, safe: usize, left_out: usize) -> Vec<String> {
         let mut notes = Vec::new();
         if left_out > 0 {
             notes.push(format!(
@@ -160,9 +159,8 @@ impl Study<'_> {
                 ));
             }
         }
-        if self.is_over() && !feasible.complete {
-            notes
-                .push("time was over before all assignments were tested: --time gives more".into());
+        if self.is_over() {
+            notes.push("stopped before all tests were made: --time gives more".into());
         }
         if safe == 0 {
             notes.push("no call was safe".into());

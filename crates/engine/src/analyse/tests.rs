@@ -27,6 +27,7 @@ fn config() -> Config {
         time: Duration::from_secs(60),
         query_time: Duration::from_secs(10),
         run_time: None,
+        grow: 0,
         distance: Some(0),
         runs: None,
         jobs: 1,

@@ -1,5 +1,6 @@
-//@ command = "nearmiss reach wrong_order.c:11 --via wrong_order.c:8 --via wrong_order.c:6 --function f"
+//@ command = "nearmiss reach wrong_order.c:12 --via wrong_order.c:9 --via wrong_order.c:7 --function f"
 //@ verdict = "infeasible"
+//@ runs = 1
 int f(int a, int b)
 {
     if (a > 3)

@@ -10,7 +10,7 @@ mod explore;
 mod infer;
 mod reach;
 mod rules;
-mod values;
+pub mod values;
 
 pub use analysis::AnalysisArguments;
 pub use explore::{Cover, ExploreArguments, Framework, PreMode, ResultArguments};
@@ -33,6 +33,7 @@ Example:
   nearmiss replay NM-1                   # shows the first of them under the sanitizers
   nearmiss test -- make check            # the same for every program that a test suite runs
   nearmiss explore sum.c --function sum  # a test for every path of one function
+  nearmiss reach sum.c:7 --function sum  # an input that comes to that line, or a proof that none does
   nearmiss infer sum.c --function sum    # what must hold for a safe call of it
 
 Exit status: 0 nothing found, 1 failures found, 2 nearmiss could not do its job.";

@@ -33,6 +33,8 @@ pub struct CapsuleExecutor<'a> {
     pub(crate) sites: &'a Sites,
     /// Whether it is the test's own run again, or that of an invented input.
     pub(crate) origin: Origin,
+    /// Whether all of the program is instrumented.
+    pub(crate) is_whole: bool,
     /// What a run may use up.
     pub(crate) limits: Limits,
 }
@@ -69,7 +71,7 @@ impl Executor for CapsuleExecutor<'_> {
             executor: self,
             capsule,
         };
-        if self.origin != Origin::Invented || !can_be_forked(capsule) {
+        if self.origin != Origin::Invented || !self.is_whole || !can_be_forked(capsule) {
             return run.alone();
         }
         let options = (names::OPTIONS, capsule.forked_options(self.origin));
@@ -155,6 +157,7 @@ impl ForkedRun for RecordedRun<'_> {
         one.digest == other.digest
             || one.ended == other.ended
                 && one.exceeded == other.exceeded
+                && one.terms.len() == other.terms.len()
                 && events.len() == others.len()
                 && events
                     .iter()

@@ -3,10 +3,15 @@
 //! Whether a program can be forked is decided by trying: after a few runs that have all but their inputs in
 //! common a fork server is started, and the run that was just made is made by it once more. If the two
 //! agree, the runs to come are its own; if not, or if the program cannot be forked at all, each has
-//! a process of its own, as before. So a program whose constructors look at its arguments, its input or
-//! its files is found out before anything is believed.
+//! a process of its own, as before.
+//!
+//! What would be wrong is a constructor that looks at the input of a run: it saw that of the server. Recorded
+//! runs show it, whatever the input is: where it was looked at, the trace of a process of its own has
+//! labels that the other has not. Twins record nothing, so they are forked only where the program is, and
+//! a program with parts that are not instrumented never is.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -33,6 +38,10 @@ pub trait ForkedRun {
     fn equip(&self, spec: &mut Spec, directory: &Path);
     /// What a run by the fork server left; nothing if that cannot be read.
     fn read(&self, outcome: Outcome, directory: &Path) -> Option<Self::Result>;
+    /// The program that must have been found fit to be forked before this one may be.
+    fn relies_on(&self) -> Option<&Path> {
+        None
+    }
     /// Whether two runs on the same input went the same way.
     fn agree(&self, one: &Self::Result, other: &Self::Result) -> bool;
 }
@@ -44,6 +53,8 @@ pub struct ForkServers {
     directory: PathBuf,
     /// Those that were used last come first.
     known: RefCell<Vec<Known>>,
+    /// Whether programs are fit to be forked, as far as was tried.
+    fit: RefCell<HashMap<PathBuf, bool>>,
 }
 
 /// A program in a world, which some runs had.
@@ -76,6 +87,7 @@ impl ForkServers {
         ForkServers {
             directory,
             known: RefCell::default(),
+            fit: RefCell::default(),
         }
     }
 
@@ -86,7 +98,9 @@ impl ForkServers {
         spec: &Spec,
         run: &R,
     ) -> Result<R::Result, R::Error> {
-        if !sandbox.forks() || !spec.fits_fork_server() {
+        let is_fit = |program: &Path| self.fit.borrow().get(program) == Some(&true);
+        let may_be_forked = run.relies_on().is_none_or(is_fit);
+        if !sandbox.forks() || !spec.fits_fork_server() || !may_be_forked {
             return run.alone();
         }
         let mut known = self.known.borrow_mut();
@@ -96,9 +110,22 @@ impl ForkServers {
             None => Known::new(spec),
         };
         let result = entry.run(sandbox, spec, run, &self.directory);
+        self.learn(&entry);
         known.insert(0, entry);
         known.truncate(MOST_KNOWN);
         result
+    }
+
+    /// One that cannot be forked in one world is not in any other.
+    fn learn(&self, entry: &Known) {
+        let is_fit = match entry.state {
+            State::Alone(_) => return,
+            State::Forked(_) => true,
+            State::Refused => false,
+        };
+        let mut fit = self.fit.borrow_mut();
+        let known = fit.entry(entry.spec.program.clone()).or_insert(is_fit);
+        *known &= is_fit;
     }
 
     /// Ends all of them.
@@ -213,7 +240,7 @@ pub fn take_trace(directory: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(directory).ok()?.flatten();
     let mut traces: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     if traces.len() > 1 {
-        // The server was there before its runs, and its file is never made anew.
+        // The server was there before its runs, and its file is never made again.
         let created = |path: &PathBuf| fs::metadata(path).and_then(|it| it.created()).ok();
         traces.sort_by_key(created);
         for path in traces.drain(1..) {

@@ -125,6 +125,7 @@ impl<'a> Worker<'a> {
             worker: self,
             sites: &subject.program.sites,
             origin,
+            is_whole: subject.program.uninstrumented.is_empty(),
             limits,
         }
     }
@@ -212,7 +213,7 @@ impl<'a> Worker<'a> {
     ) -> Result<TwinAnswer, TrialError> {
         let twin = subject.twin(self.shared)?;
         self.count_run();
-        let outcome = self.run_twin(twin, capsule, limits)?;
+        let outcome = self.run_twin(subject, twin, capsule, limits)?;
         Ok(TwinAnswer {
             complaints: complaints(&outcome.stderr, outcome.ended),
             ended: outcome.ended,
@@ -230,7 +231,7 @@ impl<'a> Worker<'a> {
         limits: &Limits,
     ) -> Result<Vec<Complaint>, TrialError> {
         let twin = subject.memory_twin(self.shared)?;
-        let outcome = self.run_twin(twin, capsule, limits)?;
+        let outcome = self.run_twin(subject, twin, capsule, limits)?;
         let mut complaints = complaints(&outcome.stderr, outcome.ended);
         complaints.retain(|complaint| complaint.kinds == [Failure::UninitialisedRead]);
         Ok(complaints)
@@ -238,6 +239,7 @@ impl<'a> Worker<'a> {
 
     fn run_twin(
         &self,
+        subject: &Subject,
         twin: &TwinProgram,
         capsule: &Capsule,
         limits: &Limits,
@@ -246,6 +248,7 @@ impl<'a> Worker<'a> {
         let sandbox = &self.shared.config.sandbox;
         let run = TwinRun {
             sandbox,
+            program: &subject.file,
             twin,
             spec: &spec,
         };
@@ -307,6 +310,7 @@ impl<'a> Worker<'a> {
 /// A twin's run.
 struct TwinRun<'a> {
     sandbox: &'a Sandbox,
+    program: &'a Path,
     twin: &'a TwinProgram,
     spec: &'a Spec,
 }
@@ -323,6 +327,10 @@ impl ForkedRun for TwinRun<'_> {
 
     fn read(&self, outcome: Outcome, _: &Path) -> Option<Outcome> {
         Some(symbolized(outcome, self.twin))
+    }
+
+    fn relies_on(&self) -> Option<&Path> {
+        Some(self.program)
     }
 
     fn agree(&self, one: &Outcome, other: &Outcome) -> bool {

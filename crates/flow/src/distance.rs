@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 
-use crate::graph::{Edge, FlowGraph, FlowNode};
+use crate::graph::{FlowEdge, FlowGraph, FlowNode};
 
 /// What is to be reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,9 +112,9 @@ impl Search<'_> {
             let graph = self.graph;
             for &(from, edge, cost) in graph.sources(node) {
                 let fits = match edge {
-                    Edge::Within => true,
-                    Edge::Call => is_down,
-                    Edge::Return => !is_down,
+                    FlowEdge::Within => true,
+                    FlowEdge::Call => is_down,
+                    FlowEdge::Return => !is_down,
                 };
                 if fits && !self.forbidden.contains(&from) {
                     self.reach(from, mode, layer, distance.saturating_add(cost));
@@ -152,7 +152,12 @@ mod tests {
     }
 
     fn graph(functions: Vec<FunctionFlow>) -> FlowGraph {
-        FlowGraph::new(&[UnitFlow { unit: 1, functions }])
+        let unit = UnitFlow {
+            unit: 1,
+            functions,
+            pointed: Vec::new(),
+        };
+        FlowGraph::new(&[unit], &["missing".to_string()])
     }
 
     fn distances(graph: &FlowGraph, steps: u32, forbidden: Option<u32>) -> Distances {
@@ -226,7 +231,8 @@ mod tests {
     #[test]
     fn pointers_lead_to_functions_of_their_type_and_by_a_longer_way_to_others() {
         let pointed = |name: &str, of_type: &str, mark: u32| FunctionFlow {
-            pointed_type: Some(of_type.into()),
+            of_type: of_type.into(),
+            is_pointed: true,
             ..function(name, vec![block(&[], &[FlowCall::Mark(mark)])])
         };
         let graph = graph(vec![
@@ -251,6 +257,55 @@ mod tests {
         assert!(other.from(entry(&graph, "f"), 0) > Some(1));
         assert!(other.from(entry(&graph, "sorts"), 0).is_some());
         assert_eq!(other.from(entry(&graph, "prints"), 0), None);
+    }
+
+    #[test]
+    fn code_that_is_not_known_may_call_anything_and_what_is_missing_nothing() {
+        let graph = graph(vec![
+            function("f", vec![block(&[], &[call("of_an_object")])]),
+            function("g", vec![block(&[], &[call("missing"), FlowCall::Mark(0)])]),
+            function("h", vec![block(&[], &[call("missing"), call("g")])]),
+            function("target", vec![block(&[], &[FlowCall::Mark(0)])]),
+        ]);
+        let found = distances(&graph, 1, None);
+        assert!(found.from(entry(&graph, "f"), 0).is_some());
+        assert_eq!(found.from(entry(&graph, "g"), 0), None);
+        assert_eq!(found.from(entry(&graph, "h"), 0), None);
+    }
+
+    #[test]
+    fn an_address_that_another_unit_takes_counts() {
+        let calls = FlowCall::Pointer("void ()".into());
+        let first = UnitFlow {
+            unit: 1,
+            functions: vec![function("f", vec![block(&[], &[calls])])],
+            pointed: vec!["target".into()],
+        };
+        let target = FunctionFlow {
+            of_type: "void ()".into(),
+            ..function("target", vec![block(&[], &[FlowCall::Mark(0)])])
+        };
+        let second = UnitFlow {
+            unit: 2,
+            functions: vec![target],
+            pointed: Vec::new(),
+        };
+        let graph = FlowGraph::new(&[first, second], &[]);
+        let found = distances(&graph, 1, None);
+        assert_eq!(found.from(entry(&graph, "f"), 0), Some(1));
+    }
+
+    #[test]
+    fn what_is_registered_may_be_called_at_any_later_call() {
+        let handler = FunctionFlow {
+            is_pointed: true,
+            ..function("handler", vec![block(&[], &[FlowCall::Mark(0)])])
+        };
+        let calls = [call("signal"), call("printf")];
+        let graph = graph(vec![function("f", vec![block(&[], &calls)]), handler]);
+        let found = distances(&graph, 1, None);
+        let behind_signal = FlowNode(entry(&graph, "f").0 + 1);
+        assert!(found.from(behind_signal, 0).is_some());
     }
 
     #[test]

@@ -10,12 +10,12 @@
 //! A call through a pointer leads to a *hub* of its type, and from there to the functions of that type whose
 //! address is taken; by a longer way to those of all other types, since C programs cast them.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use nearmiss_abi::site::SiteId;
-use nearmiss_sites::flow::{FlowBlock, FlowCall, FunctionFlow, Point, SiteFlow, UnitFlow};
+use nearmiss_sites::flow::{FlowPoint, SiteFlow, UnitFlow};
 
-use crate::callbacks;
+use crate::builder;
 
 /// A node of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -23,7 +23,7 @@ pub struct FlowNode(pub u32);
 
 /// What kind of step an edge is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edge {
+pub enum FlowEdge {
     /// In a function.
     Within,
     /// Into a function.
@@ -32,48 +32,36 @@ pub enum Edge {
     Return,
 }
 
-/// What a call through a pointer of another type costs, and one of an unknown function: unlikely ways.
-const UNLIKELY: u32 = 8;
-
 /// The graph.
 #[derive(Debug, Default)]
 pub struct FlowGraph {
     /// Edges backwards: from where, how, and at what cost.
-    sources: Vec<Vec<(FlowNode, Edge, u32)>>,
+    pub(crate) sources: Vec<Vec<(FlowNode, FlowEdge, u32)>>,
     /// By unit and number within it.
-    sites: HashMap<SiteId, (FunctionBase, SiteFlow)>,
+    pub(crate) sites: HashMap<SiteId, (FunctionBase, SiteFlow)>,
     /// Calls of marks.
-    marks: Vec<(u32, FlowNode)>,
+    pub(crate) marks: Vec<(u32, FlowNode)>,
     /// Lines with code: unit, file, line.
-    lines: HashMap<(u64, u32, u32), Vec<FlowNode>>,
-    entries: HashMap<String, Vec<FlowNode>>,
+    pub(crate) lines: HashMap<(u64, u32, u32), Vec<FlowNode>>,
+    pub(crate) entries: HashMap<String, Vec<FlowNode>>,
+    /// Where functions that are no part of the units come back.
+    pub(crate) external: HashMap<String, Vec<FlowNode>>,
 }
 
 /// Where the nodes of a function's blocks begin: an index into a shared list.
 #[derive(Clone, Debug)]
-struct FunctionBase(std::rc::Rc<[u32]>);
+pub(crate) struct FunctionBase(pub(crate) std::rc::Rc<[u32]>);
 
 impl FunctionBase {
-    fn node(&self, point: Point) -> Option<FlowNode> {
+    fn node(&self, point: FlowPoint) -> Option<FlowNode> {
         Some(FlowNode(self.0.get(point.block as usize)? + point.calls))
     }
 }
 
 impl FlowGraph {
-    /// The graph of these units.
-    pub fn new(units: &[UnitFlow]) -> FlowGraph {
-        let mut builder = Builder::default();
-        for (unit, flow) in units.iter().enumerate() {
-            for function in &flow.functions {
-                builder.add_function(unit, flow.unit, function);
-            }
-        }
-        builder.find_returning();
-        for number in 0..builder.functions.len() {
-            builder.connect(number);
-        }
-        builder.connect_hubs();
-        builder.graph
+    /// The graph of these units. Calls of the functions in `ends` end the run.
+    pub fn new(units: &[UnitFlow], ends: &[String]) -> FlowGraph {
+        builder::build(units, ends)
     }
 
     /// How many nodes there are.
@@ -87,7 +75,7 @@ impl FlowGraph {
     }
 
     /// What leads to a node.
-    pub fn sources(&self, node: FlowNode) -> &[(FlowNode, Edge, u32)] {
+    pub fn sources(&self, node: FlowNode) -> &[(FlowNode, FlowEdge, u32)] {
         &self.sources[node.0 as usize]
     }
 
@@ -114,250 +102,17 @@ impl FlowGraph {
         self.lines.get(&(unit, file, line)).map_or(&[], |it| it)
     }
 
+    /// Where calls of a function that is no part of the units come back.
+    pub fn behind_calls(&self, name: &str) -> &[FlowNode] {
+        self.external.get(name).map_or(&[], |it| it)
+    }
+
     /// Where functions of this name begin.
     pub fn entries(&self, name: &str) -> &[FlowNode] {
         self.entries.get(name).map_or(&[], |it| it)
     }
 
-    fn add_edge(&mut self, from: FlowNode, to: FlowNode, edge: Edge, cost: u32) {
+    pub(crate) fn add_edge(&mut self, from: FlowNode, to: FlowNode, edge: FlowEdge, cost: u32) {
         self.sources[to.0 as usize].push((from, edge, cost));
-    }
-}
-
-/// A function while the graph is built.
-#[derive(Debug)]
-struct Part<'a> {
-    unit: usize,
-    flow: &'a FunctionFlow,
-    base: FunctionBase,
-    /// Whether a call of it can come back.
-    returns: bool,
-}
-
-impl Part<'_> {
-    fn node(&self, block: u32, calls: usize) -> FlowNode {
-        FlowNode(self.base.0[block as usize] + calls as u32)
-    }
-}
-
-#[derive(Debug, Default)]
-struct Builder<'a> {
-    graph: FlowGraph,
-    functions: Vec<Part<'a>>,
-    /// Functions of a unit, and those that all units see.
-    local: HashMap<(usize, &'a str), usize>,
-    global: HashMap<&'a str, usize>,
-    /// Functions by the type with which their address is taken.
-    pointed: HashMap<&'a str, Vec<usize>>,
-    /// The nodes of calls through pointers, and behind them, by type.
-    through_pointers: HashMap<&'a str, Vec<(FlowNode, FlowNode)>>,
-    /// Calls that may call any function whose address is taken.
-    unknown: Vec<(FlowNode, FlowNode)>,
-    jumps: Vec<FlowNode>,
-    contexts: Vec<FlowNode>,
-}
-
-/// What a call leads to.
-enum Callee<'a> {
-    Function(usize),
-    Pointer(&'a str),
-    External(&'a str),
-    Mark(u32),
-}
-
-impl<'a> Builder<'a> {
-    fn add_function(&mut self, unit: usize, hash: u64, flow: &'a FunctionFlow) {
-        let number = self.functions.len();
-        let mut starts = Vec::with_capacity(flow.blocks.len());
-        for block in &flow.blocks {
-            let start = self.graph.len();
-            starts.push(start as u32);
-            let points = block.calls.len() + 1;
-            self.graph.sources.resize(start + points, Vec::new());
-            for &(file, line) in &block.lines {
-                let lines = self.graph.lines.entry((hash, file, line)).or_default();
-                lines.push(FlowNode(start as u32));
-            }
-        }
-        let base = FunctionBase(starts.into());
-        for site in &flow.sites {
-            let id = SiteId::new(hash, site.site);
-            (self.graph.sites).insert(id, (base.clone(), site.clone()));
-        }
-        self.local.insert((unit, &flow.name), number);
-        if !flow.is_local {
-            self.global.entry(&flow.name).or_insert(number);
-        }
-        if let Some(pointed) = &flow.pointed_type {
-            self.pointed.entry(pointed).or_default().push(number);
-        }
-        if let Some(&first) = base.0.first() {
-            let entries = self.graph.entries.entry(flow.name.clone()).or_default();
-            entries.push(FlowNode(first));
-        }
-        self.functions.push(Part {
-            unit,
-            flow,
-            base,
-            returns: false,
-        });
-    }
-
-    fn callee(&self, unit: usize, call: &'a FlowCall) -> Callee<'a> {
-        match call {
-            FlowCall::Mark(number) => Callee::Mark(*number),
-            FlowCall::Pointer(of_type) => Callee::Pointer(of_type),
-            FlowCall::Named(name) => {
-                let own = self.local.get(&(unit, name.as_str()));
-                match own.or_else(|| self.global.get(name.as_str())) {
-                    Some(number) => Callee::Function(*number),
-                    None => Callee::External(name),
-                }
-            }
-        }
-    }
-
-    /// Which functions can return: one that calls only what never does cannot.
-    fn find_returning(&mut self) {
-        loop {
-            let more: Vec<usize> = (0..self.functions.len())
-                .filter(|&number| !self.functions[number].returns && self.can_return(number))
-                .collect();
-            if more.is_empty() {
-                return;
-            }
-            for number in more {
-                self.functions[number].returns = true;
-            }
-        }
-    }
-
-    fn can_return(&self, number: usize) -> bool {
-        let Part { unit, flow, .. } = &self.functions[number];
-        let mut seen = HashSet::from([0]);
-        let mut open = vec![0];
-        while let Some(block) = open.pop() {
-            let Some(block) = flow.blocks.get(block as usize) else {
-                continue;
-            };
-            if !(block.calls.iter()).all(|call| self.comes_back(*unit, call)) {
-                continue;
-            }
-            if block.returns {
-                return true;
-            }
-            let successors = block.successors.iter().copied();
-            open.extend(successors.filter(|next| seen.insert(*next)));
-        }
-        false
-    }
-
-    fn comes_back(&self, unit: usize, call: &'a FlowCall) -> bool {
-        match self.callee(unit, call) {
-            Callee::Function(callee) => self.functions[callee].returns,
-            _ => true,
-        }
-    }
-
-    fn connect(&mut self, number: usize) {
-        let flow = self.functions[number].flow;
-        for (index, block) in (0..).zip(&flow.blocks) {
-            self.connect_calls(number, index, block);
-            let part = &self.functions[number];
-            let end = part.node(index, block.calls.len());
-            let mut successors = block.successors.clone();
-            successors.sort_unstable();
-            successors.dedup();
-            let cost = u32::from(successors.len() > 1);
-            for next in successors {
-                let next = part.node(next, 0);
-                self.graph.add_edge(end, next, Edge::Within, cost);
-            }
-        }
-    }
-
-    fn connect_calls(&mut self, number: usize, index: u32, block: &'a FlowBlock) {
-        let unit = self.functions[number].unit;
-        for (position, call) in block.calls.iter().enumerate() {
-            let part = &self.functions[number];
-            let (before, behind) = (part.node(index, position), part.node(index, position + 1));
-            if self.comes_back(unit, call) {
-                self.graph.add_edge(before, behind, Edge::Within, 0);
-            }
-            match self.callee(unit, call) {
-                Callee::Mark(mark) => self.graph.marks.push((mark, before)),
-                Callee::Function(callee) => self.connect_call(callee, before, behind, 0),
-                Callee::Pointer(of_type) => {
-                    let calls = self.through_pointers.entry(of_type).or_default();
-                    calls.push((before, behind));
-                }
-                Callee::External(name) => self.connect_external(name, before, behind),
-            }
-        }
-    }
-
-    fn connect_external(&mut self, name: &str, before: FlowNode, behind: FlowNode) {
-        if callbacks::jumps(name) {
-            self.jumps.push(before);
-        }
-        if callbacks::keeps_context(name) {
-            self.contexts.push(behind);
-        }
-        if callbacks::may_call_back(name) {
-            self.unknown.push((before, behind));
-        }
-    }
-
-    fn connect_call(&mut self, callee: usize, before: FlowNode, behind: FlowNode, cost: u32) {
-        let part = &self.functions[callee];
-        if part.flow.blocks.is_empty() {
-            return;
-        }
-        self.graph
-            .add_edge(before, part.node(0, 0), Edge::Call, cost);
-        for (index, block) in (0..).zip(&part.flow.blocks) {
-            if block.returns {
-                let end = part.node(index, block.calls.len());
-                self.graph.add_edge(end, behind, Edge::Return, 0);
-            }
-        }
-    }
-
-    /// Calls through pointers, and by functions that are not known.
-    fn connect_hubs(&mut self) {
-        let any = self.add_hub();
-        for (before, behind) in std::mem::take(&mut self.unknown) {
-            self.graph.add_edge(before, any.0, Edge::Call, UNLIKELY);
-            self.graph.add_edge(any.1, behind, Edge::Return, UNLIKELY);
-        }
-        for (of_type, calls) in std::mem::take(&mut self.through_pointers) {
-            let hub = self.add_hub();
-            for (before, behind) in calls {
-                self.graph.add_edge(before, hub.0, Edge::Call, 1);
-                self.graph.add_edge(hub.1, behind, Edge::Return, 0);
-            }
-            for callee in self.pointed.get(of_type).cloned().unwrap_or_default() {
-                self.connect_call(callee, hub.0, hub.1, 0);
-            }
-            self.graph.add_edge(hub.0, any.0, Edge::Call, UNLIKELY);
-            self.graph.add_edge(any.1, hub.1, Edge::Return, UNLIKELY);
-        }
-        let pointed: Vec<usize> = self.pointed.values().flatten().copied().collect();
-        for callee in pointed {
-            self.connect_call(callee, any.0, any.1, 0);
-        }
-        for &jump in &self.jumps {
-            for &context in &self.contexts {
-                // It leaves functions, and behind it all is as after a return.
-                self.graph.add_edge(jump, context, Edge::Return, 1);
-            }
-        }
-    }
-
-    /// Two nodes: calls go through the first, returns through the second.
-    fn add_hub(&mut self) -> (FlowNode, FlowNode) {
-        let number = self.graph.len() as u32;
-        self.graph.sources.extend([Vec::new(), Vec::new()]);
-        (FlowNode(number), FlowNode(number + 1))
     }
 }

@@ -42,6 +42,7 @@ mod write;
 use std::fmt;
 
 pub use operand::{Operand, Operands};
+pub use operands::HARNESS_PREFIX;
 pub use plan::{DEFAULT_DEPTH, DEFAULT_ELEMENTS, Plan, stub_pointer};
 pub use prototype::{Declared, Pointee, Prototype, Shape};
 pub use rows::may_tell_of_freed;

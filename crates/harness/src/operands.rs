@@ -11,6 +11,8 @@ use crate::types::Kind;
 
 /// The array of all inputs.
 pub(crate) const STAGING: &str = "nm_harness_input";
+/// How the names of all that a harness defines begin.
+pub const HARNESS_PREFIX: &str = "nm_harness_";
 
 /// The expression with a leaf's value.
 pub(crate) fn read(leaf: &Leaf) -> String {

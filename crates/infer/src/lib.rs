@@ -10,7 +10,7 @@
 //! | module | what it does |
 //! | --- | --- |
 //! | `subject` | functions of a header or file, and how programs with them are built |
-//! | `environment` | the variables of a call, and which values are consistent |
+//! | `environment`, `consistency` | the variables of a call, and which values are consistent |
 //! | `predicates` | comparisons of variables |
 //! | `condition` | formulas over variables: evaluated, and as terms of the solver |
 //! | `assign` | which assignments are feasible: direct sampling, then the solver |
@@ -19,17 +19,21 @@
 //! | `runner` | the program that runs tests |
 //! | `table`, `tree`, `shorten` | learning |
 //! | `separate` | linear predicates |
-//! | `study` | all of it, in rounds |
-//! | `told`, `tidy` | the report |
+//! | `study`, `passes` | all of it, in rounds |
+//! | `summary`, `tidy` | the report |
 //! | `compare` | a formula against another: exact, safe, permissive |
 //! | `evidence` | a test on each side of each part of a formula |
 
 mod assign;
 mod compare;
 mod condition;
+mod consistency;
 mod environment;
 mod evidence;
 mod inputs;
+#[cfg(test)]
+mod learning_tests;
+mod passes;
 mod predicates;
 mod random;
 mod runner;
@@ -37,9 +41,11 @@ mod separate;
 mod shorten;
 mod study;
 mod subject;
+mod summary;
 mod table;
+#[cfg(test)]
+mod testing;
 mod tidy;
-mod told;
 mod tree;
 mod valuations;
 

@@ -62,7 +62,7 @@ impl Subject {
             Origin::Header(_) => &[],
             Origin::Source(_) => &[
                 "-fsanitize=undefined",
-                "-fno-sanitize=alignment,null,function",
+                "-fno-sanitize=alignment,null,function,pointer-overflow",
                 "-fsanitize-trap=undefined",
             ],
         }

@@ -4,14 +4,16 @@
 //! hooks have been written.
 
 use nearmiss_abi::site::SiteId;
-use nearmiss_sites::flow::{FlowBlock, FlowCall, FunctionFlow, MARKER, Point, SiteFlow, UnitFlow};
+use nearmiss_sites::flow::{
+    FlowBlock, FlowCall, FlowPoint, FunctionFlow, MARKER, SiteFlow, UnitFlow,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::checks::Failures;
 use crate::llvm::{Block, Module, Opcode, Value};
 use crate::loops;
 use crate::sitemap::{Place, SiteMap};
-use crate::unit::defined_functions;
+use crate::variables;
 
 /// The growing control flow of a unit.
 #[derive(Debug, Default)]
@@ -19,22 +21,28 @@ pub struct Flow {
     unit: UnitFlow,
     /// Functions whose address is taken.
     pointed: FxHashSet<Value>,
+    /// Variables that may change.
+    changing: FxHashSet<Value>,
     /// Where the instructions of the function in work are.
-    points: FxHashMap<Value, Point>,
+    points: FxHashMap<Value, FlowPoint>,
     /// Where the ways of its decisions lead.
-    ways: FxHashMap<Value, Vec<Option<Point>>>,
+    ways: FxHashMap<Value, Vec<Option<FlowPoint>>>,
 }
 
 impl Flow {
     /// Nothing yet; the module is not instrumented.
     pub fn new(unit: u64, module: &Module) -> Flow {
-        let functions = defined_functions(module).into_iter();
+        let pointed = module.functions().into_iter();
+        let pointed: FxHashSet<Value> = pointed.filter(|it| is_pointed(*it)).collect();
+        let elsewhere = pointed.iter().filter(|it| it.is_declaration());
         Flow {
             unit: UnitFlow {
                 unit,
                 functions: Vec::new(),
+                pointed: elsewhere.map(|it| it.name()).collect(),
             },
-            pointed: functions.filter(|function| is_pointed(*function)).collect(),
+            changing: variables::changing(module),
+            pointed,
             ..Flow::default()
         }
     }
@@ -43,7 +51,7 @@ impl Flow {
     pub fn enter(&mut self, function: Value, failures: &Failures, sites: &mut SiteMap) {
         let blocks = function.blocks();
         let numbers: FxHashMap<Block, u32> = blocks.iter().copied().zip(0..).collect();
-        let start = |block: &Block| Point {
+        let start = |block: &Block| FlowPoint {
             block: numbers[block],
             calls: 0,
         };
@@ -56,11 +64,12 @@ impl Flow {
             (self.ways).insert(end, ways.iter().map(|way| Some(start(way))).collect());
             taken.push(self.take(*block, number, &numbers, sites));
         }
-        let pointed = self.pointed.contains(&function);
         self.unit.functions.push(FunctionFlow {
             name: function.name(),
             is_local: function.is_local(),
-            pointed_type: pointed.then(|| function.global_value_type().text()),
+            of_type: function.global_value_type().text(),
+            is_pointed: self.pointed.contains(&function),
+            reads: variables::read_by(function, &self.changing),
             blocks: taken,
             sites: Vec::new(),
         });
@@ -92,7 +101,7 @@ impl Flow {
     ) -> FlowBlock {
         let mut taken = FlowBlock::default();
         for instruction in block.instructions() {
-            let point = Point {
+            let point = FlowPoint {
                 block: number,
                 calls: taken.calls.len() as u32,
             };

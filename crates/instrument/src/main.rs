@@ -30,6 +30,7 @@ mod transfer;
 mod twin;
 mod ubsan;
 mod unit;
+mod variables;
 mod zones;
 
 use std::process::ExitCode;

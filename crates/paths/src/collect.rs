@@ -60,6 +60,8 @@ pub struct Describer<'a> {
     pub guide: Option<&'a Guide>,
     /// The steps that make up the way to a target, if there is one: paths are told up to the last.
     pub steps: Option<u8>,
+    /// Whether the run that is taken came to the target.
+    pub has_reached: bool,
 }
 
 impl Collection {
@@ -67,7 +69,7 @@ impl Collection {
     pub fn take(&mut self, describer: &Describer<'_>, arrival: &Arrival) -> Option<usize> {
         self.note(describer, arrival);
         let is_lost = |guide: &Guide| guide.is_behind(arrival.events());
-        if describer.guide.is_some_and(is_lost) && !arrival.has_passed(describer.steps) {
+        if describer.guide.is_some_and(is_lost) && !describer.has_reached {
             return None;
         }
         let verdict = self.verdict(describer, arrival);

@@ -159,11 +159,6 @@ impl Arrival {
         &self.visit.events[..self.end]
     }
 
-    /// Whether it passed all steps towards a target.
-    pub fn has_passed(&self, steps: Option<u8>) -> bool {
-        steps.is_some_and(|steps| self.recorded.path.steps_passed >= steps)
-    }
-
     /// The check at which it failed, if it did.
     pub fn failed(&self) -> Option<&Event> {
         self.failed.map(|position| &self.visit.events[position])

@@ -96,7 +96,10 @@ impl<'l> Gaps<'_, '_, 'l> {
 
     /// Functions that no file defines.
     fn missing(&self) -> impl Iterator<Item = String> {
+        let guide = self.explorer().guide.as_ref();
+        let matters = move |name: &str| guide.is_none_or(|guide| guide.matters_behind(name));
         let missing = self.study.collection.missing.iter();
+        let missing = missing.filter(move |(name, _)| matters(name));
         missing.map(|(name, runs)| {
             format!(
                 "{runs} paths end where {name} is called, which no file defines: give the one that does"

@@ -3,11 +3,15 @@
 //! The program's control-flow graph has every way that a run can take, so what cannot reach the target in
 //! it is not looked at: neither asked about nor run.
 
+use std::path::Path;
+
 use nearmiss_abi::event::{FORBIDDEN_STEP, PHASE_FUNCTION};
 use nearmiss_abi::site::SiteId;
 use nearmiss_flow::{Distances, FlowGraph, FlowNode, Goal};
-use nearmiss_sites::flow::UnitFlow;
+use nearmiss_sites::Sites;
 use nearmiss_trace::Event;
+
+use crate::LineRange;
 
 /// Knows the way to a target.
 #[derive(Debug)]
@@ -15,16 +19,17 @@ pub struct Guide {
     graph: FlowGraph,
     distances: Distances,
     steps: u8,
+    /// Where failures are looked for: such a place may be passed many times.
+    failing: Option<LineRange>,
 }
 
 /// The distance of what lies at an unknown place: behind all others, and not left out.
 const FAR: u32 = 1 << 16;
 
 impl Guide {
-    /// The way through so many marked steps in a program of these units. An error is the number of a step
+    /// The way through so many marked steps in a program. An error is the number of a step
     /// of which no code is left.
-    pub fn new(units: &[UnitFlow], steps: u8) -> Result<Guide, u8> {
-        let graph = FlowGraph::new(units);
+    pub fn new(graph: FlowGraph, steps: u8) -> Result<Guide, u8> {
         let goal = Goal {
             steps: (0..steps).map(|step| graph.marks(step.into())).collect(),
             forbidden: graph.marks(FORBIDDEN_STEP.into()),
@@ -37,7 +42,47 @@ impl Guide {
             graph,
             distances,
             steps,
+            failing: None,
         })
+    }
+
+    /// The way to code of some lines, where something is to fail; `None` if they have none.
+    pub fn to_failure(graph: FlowGraph, sites: &Sites, lines: &LineRange) -> Option<Guide> {
+        let mut nodes = Vec::new();
+        for unit in sites.units() {
+            for (number, file) in (0..).zip(&unit.files) {
+                if lines.are_of(&unit.directory, file) {
+                    let lines = lines.first..=lines.last;
+                    let found = lines.flat_map(|line| graph.line(unit.hash, number, line));
+                    nodes.extend(found.copied());
+                }
+            }
+        }
+        if nodes.is_empty() {
+            return None;
+        }
+        let goal = Goal {
+            steps: vec![nodes],
+            forbidden: Vec::new(),
+        };
+        Some(Guide {
+            distances: Distances::to(&graph, &goal),
+            graph,
+            steps: 1,
+            failing: Some(lines.clone()),
+        })
+    }
+
+    /// Whether a failure at a site is what is looked for.
+    pub fn wants_failure_at(&self, sites: &Sites, site: SiteId) -> bool {
+        let lines = self.failing.as_ref();
+        lines.is_some_and(|lines| lines.have(sites, site))
+    }
+
+    /// Whether the target may be reached behind a call of a function that is no part of the program.
+    pub fn matters_behind(&self, function: &str) -> bool {
+        let mut nodes = self.graph.behind_calls(function).iter();
+        nodes.any(|node| (0..self.steps).any(|passed| self.from(Some(*node), passed).is_some()))
     }
 
     /// How far the target is if this way is taken at an event; `None` if it cannot be reached so.
@@ -69,6 +114,32 @@ impl Guide {
         match node {
             Some(node) => self.distances.from(node, passed.into()),
             None => Some(FAR),
+        }
+    }
+}
+
+impl LineRange {
+    /// Whether a site lies in them.
+    pub fn have(&self, sites: &Sites, site: SiteId) -> bool {
+        sites.get(site).is_some_and(|(unit, site)| {
+            let is_inside = (self.first..=self.last).contains(&site.line);
+            is_inside && self.are_of(&unit.directory, unit.file_of(site))
+        })
+    }
+
+    /// Whether they are of a file, as a unit compiled in a directory names it.
+    fn are_of(&self, directory: &str, file: &str) -> bool {
+        let named = Path::new(file);
+        if self.file == named {
+            return true;
+        }
+        let full = |path: &Path| path.canonicalize().ok();
+        match (
+            full(&Path::new(directory).join(named)).or_else(|| full(named)),
+            full(&self.file),
+        ) {
+            (Some(left), Some(right)) => left == right,
+            _ => self.file.ends_with(named),
         }
     }
 }

@@ -6,6 +6,7 @@
 //! | [`build`] | from the user's files to the programs that are run: recording, twin, coverage |
 //! | `arrivals`, `explorer`, `walk` | runs over the execution tree, and the partial paths that leave them |
 //! | `precondition` | which inputs are admissible: late, or as a summary that grows |
+//! | `reach`, `guide` | an exploration that is after a target, and the way there |
 //! | `concretized`, `signatures` | values that had to be concretized; runs that differ in them alone |
 //! | `bounds` | bounds on loops and recursion |
 //! | `budget`, `memory` | how much time and memory may be used |
@@ -42,6 +43,7 @@ mod judge;
 mod measure;
 mod memory;
 mod naming;
+mod outside;
 mod precondition;
 mod reach;
 pub mod replay;
@@ -64,7 +66,7 @@ use nearmiss_harness::Request;
 use nearmiss_sandbox::Sandbox;
 
 pub use error::ExploreError;
-pub use reach::{Reached, reach};
+pub use reach::{ReachOutcome, reach};
 pub use study::explore;
 
 /// What the tests cover, for lcov's tools: a file in [`Config::directory`], if it could be counted.
@@ -82,8 +84,8 @@ pub struct Config {
     pub mode: Mode,
     /// What is to be covered.
     pub cover: Cover,
-    /// Whether a target is to be reached, the last of the marks in `build`; `None`: all paths are explored.
-    pub reach: Option<Reach>,
+    /// What is to be reached; `None`: all paths are explored.
+    pub reach: Option<TargetSearch>,
     /// Maximum of iterations of a loop in a row; `None`: as many as there are.
     pub loops: Option<u32>,
     /// Maximum of activations of a function at the same time; `None`: as many as there are.
@@ -108,13 +110,25 @@ pub struct Config {
     pub stop: &'static AtomicBool,
 }
 
-/// How a target is looked for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Reach {
-    /// By distances in the control-flow graph; what cannot lead there is left out.
-    Guided,
-    /// As if there were none, for comparison: depth first, until it is met.
-    Unguided,
+/// What is to be reached, and how it is looked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TargetSearch {
+    /// By distances in the control-flow graph, and what cannot lead there is left out; else depth first until
+    /// it is met, for comparison.
+    pub is_guided: bool,
+    /// Lines at which something is to fail; `None`: the last mark is to be passed.
+    pub failing: Option<LineRange>,
+}
+
+/// Lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LineRange {
+    /// The file.
+    pub file: PathBuf,
+    /// The first line.
+    pub first: u32,
+    /// The last line.
+    pub last: u32,
 }
 
 /// How a precondition is treated.

@@ -2,16 +2,20 @@
 //! about that.
 
 use nearmiss_abi::event::FORBIDDEN_STEP;
-use nearmiss_results::{FunctionReport, ReachReport, ReachVerdict, VERSION};
+use nearmiss_flow::FlowGraph;
+use nearmiss_results::{Finding, FunctionReport, ReachReport, ReachVerdict, Status, VERSION};
 use nearmiss_search::Tally;
+use nearmiss_trace::Event;
 
-use crate::build::Mark;
+use crate::build::{Programs, TargetMark};
 use crate::error::ExploreError;
+use crate::explorer::{Arrival, Explorer};
+use crate::guide::Guide;
 use crate::{Config, explore};
 
 /// The answer, and the exploration that it comes from: its only test, if any, reaches the target.
 #[derive(Debug)]
-pub struct Reached {
+pub struct ReachOutcome {
     /// The answer.
     pub report: ReachReport,
     /// The exploration.
@@ -19,29 +23,43 @@ pub struct Reached {
 }
 
 /// Looks for an input that reaches the target of a configuration.
-pub fn reach(config: &Config, tally: &Tally) -> Result<Reached, ExploreError> {
+pub fn reach(config: &Config, tally: &Tally) -> Result<ReachOutcome, ExploreError> {
     let exploration = explore(config, tally)?;
     let steps = config.build.steps();
-    let marks = |wanted: &dyn Fn(&Mark) -> bool| -> Vec<&Mark> {
+    let marks = |wanted: &dyn Fn(&TargetMark) -> bool| -> Vec<&TargetMark> {
         let found = config.build.marks.iter().filter(|mark| wanted(mark));
         found.collect()
     };
-    let named = |marks: Vec<&Mark>| marks.iter().map(|mark| mark.place.to_string()).collect();
-    let target = marks(&|mark| mark.number + 1 == steps);
+    let named = |marks: Vec<&TargetMark>| marks.iter().map(|mark| mark.place.to_string()).collect();
+    let target = marks(&|mark| u16::from(mark.number) + 1 == u16::from(steps));
     let target = target.first();
     let figures = &exploration.figures;
     let test = exploration.tests.first();
+    let failing = config
+        .reach
+        .as_ref()
+        .and_then(|reach| reach.failing.as_ref());
+    let is_confirmed = |found: &Finding| found.status == Status::Confirmed;
+    let is_certain = failing.is_none() || exploration.findings.iter().any(is_confirmed);
     let verdict = match (test, exploration.is_complete()) {
-        (Some(_), _) => ReachVerdict::Reached,
+        (Some(_), _) if is_certain => ReachVerdict::Reached,
+        (Some(_), _) => ReachVerdict::Unknown,
         (None, true) => ReachVerdict::Infeasible,
         (None, false) => ReachVerdict::Unknown,
     };
-    let reason = (verdict == ReachVerdict::Unknown).then(|| exploration.incomplete.join("; "));
+    let reason = (verdict == ReachVerdict::Unknown).then(|| match test {
+        Some(_) => "a check fails there, but the sanitizer twin does not complain".to_string(),
+        None => exploration.incomplete.join("; "),
+    });
+    let named_lines = failing.map(|lines| format!("{}:{}", lines.file.display(), lines.first));
     let report = ReachReport {
         version: VERSION,
-        target: target.map_or_else(String::new, |mark| mark.place.to_string()),
+        target: target
+            .map(|mark| mark.place.to_string())
+            .or(named_lines)
+            .unwrap_or_default(),
         when: target.and_then(|mark| mark.when.clone()),
-        via: named(marks(&|mark| mark.number + 1 < steps)),
+        via: named(marks(&|mark| u16::from(mark.number) + 1 < u16::from(steps))),
         not_through: named(marks(&|mark| mark.number == FORBIDDEN_STEP)),
         function: exploration.function.clone(),
         verdict,
@@ -56,10 +74,53 @@ pub fn reach(config: &Config, tally: &Tally) -> Result<Reached, ExploreError> {
         assumed: assumed(config, &exploration, verdict),
         replay: None,
     };
-    Ok(Reached {
+    Ok(ReachOutcome {
         report,
         exploration,
     })
+}
+
+/// Whether what cannot lead to a target is left out.
+pub(crate) fn is_guided(config: &Config) -> bool {
+    config.reach.as_ref().is_some_and(|reach| reach.is_guided)
+}
+
+/// The way to the target, if there is one.
+pub(crate) fn guide(config: &Config, programs: &Programs) -> Result<Option<Guide>, ExploreError> {
+    let Some(reach) = &config.reach else {
+        return Ok(None);
+    };
+    let flows = nearmiss_twin::flows_of(&programs.recording, &[])?;
+    // A stub of what no file defines ends the run.
+    let graph = FlowGraph::new(&flows, &programs.undefined.functions);
+    if let Some(lines) = &reach.failing {
+        let sites = nearmiss_twin::sites_of(&programs.recording);
+        let place = || format!("{}:{}", lines.file.display(), lines.first);
+        let guide = Guide::to_failure(graph, &sites, lines);
+        return guide.map(Some).ok_or_else(|| ExploreError::NoCode(place()));
+    }
+    let no_code = |step: u8| {
+        let mut marks = config.build.marks.iter();
+        let mark = marks.find(|mark| mark.number == step);
+        ExploreError::NoCode(mark.map_or(String::new(), |mark| mark.place.to_string()))
+    };
+    let guide = Guide::new(graph, config.build.steps());
+    guide.map(Some).map_err(no_code)
+}
+
+/// Whether a run came to the target, before anything failed; or failed at it, if that is wanted.
+pub(crate) fn has_reached(config: &Config, explorer: &Explorer<'_>, arrival: &Arrival) -> bool {
+    let Some(reach) = &config.reach else {
+        return false;
+    };
+    if let Some(lines) = &reach.failing {
+        let sites = &explorer.workspace.sites;
+        let failed = arrival.failed();
+        return failed.is_some_and(|event| lines.have(sites, event.site));
+    }
+    let steps = config.build.steps();
+    let failed_before = |event: &Event| event.steps_passed < steps;
+    arrival.recorded.path.steps_passed >= steps && !arrival.failed().is_some_and(failed_before)
 }
 
 /// What an answer rests on.
@@ -75,6 +136,15 @@ fn assumed(config: &Config, exploration: &FunctionReport, verdict: ReachVerdict)
     if let Some(precondition) = request.and_then(|it| it.precondition.as_ref()) {
         assumed.push(format!("the input is accepted by {precondition}"));
     }
+    let rules = request.map_or(&[][..], |it| &it.rules).iter();
+    let rules = rules.filter(|rule| !rule.is_general);
+    assumed.extend(rules.map(|rule| {
+        let (word, target) = (rule.kind.word(), &rule.target);
+        match rule.value.as_str() {
+            "" => format!("--{word} {target}"),
+            value => format!("--{word} {target}={value}"),
+        }
+    }));
     let requirements = request.map_or(&[][..], |it| &it.requirements);
     assumed.extend(
         requirements
@@ -83,6 +153,13 @@ fn assumed(config: &Config, exploration: &FunctionReport, verdict: ReachVerdict)
     );
     if verdict == ReachVerdict::Infeasible {
         assumed.push(FAILURES.into());
+        if config
+            .reach
+            .as_ref()
+            .is_some_and(|reach| reach.failing.is_some())
+        {
+            assumed.push(ALLOCATIONS.into());
+        }
         if config.build.wraps {
             assumed.push(WRAPS.into());
         }
@@ -91,4 +168,5 @@ fn assumed(config: &Config, exploration: &FunctionReport, verdict: ReachVerdict)
 }
 
 const FAILURES: &str = "a path ends at its first failure (memory, division, assertion)";
+const ALLOCATIONS: &str = "memory is there: an allocation fails only where its size is an input";
 const WRAPS: &str = "signed arithmetic wraps around (--overflow error: it is a failure)";

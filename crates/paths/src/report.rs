@@ -124,6 +124,7 @@ impl<'a, 'l> ReportBuilder<'a, 'l> {
         if plan.is_some() && self.study.config.request.is_none() {
             bounds.push(crate::build::fuzzer_bound());
         }
+        bounds.extend(crate::outside::bounds(self.study.config, programs));
         bounds
     }
 

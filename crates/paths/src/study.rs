@@ -13,7 +13,6 @@ use nearmiss_search::{DepthFirst, Guided, NewCoverage, Phase, Strategy, Tally};
 use nearmiss_server::{Server, Settings};
 use nearmiss_sites::program::Program;
 use nearmiss_solve::{Backend, Stack};
-use nearmiss_trace::Event;
 
 use crate::arrivals::{Arrivals, Finished};
 use crate::bounds::Limits;
@@ -24,16 +23,16 @@ use crate::error::ExploreError;
 use crate::executor::ForkServer;
 use crate::explain::explain;
 use crate::explorer::{Arrival, Explorer, Pending};
-use crate::guide::Guide;
 use crate::input::Input;
 use crate::judge::{Judge, Setup};
 use crate::measure::{self, Measure};
 use crate::memory::Limit;
 use crate::precondition::{Auto, Late, Precondition, Summary, Unrestricted};
+use crate::reach::{self, has_reached, is_guided};
 use crate::report::{ReportBuilder, figures};
 use crate::signatures::CoverageSignatures;
 use crate::workspace::Workspace;
-use crate::{Config, Cover, Mode, Reach};
+use crate::{Config, Cover, Mode};
 
 /// Explores.
 pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, ExploreError> {
@@ -45,7 +44,7 @@ pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, Explore
     let programs = Arc::new(programs);
     let wants_program = config.mode == Mode::Auto && precondition_name(config).is_some();
     let program = wants_program.then(|| build::program(&programs)).flatten();
-    let guide = guide(config, &programs)?;
+    let guide = reach::guide(config, &programs)?;
     let executor = executor(config, &programs)?;
     let start = Instant::now();
     nearmiss_solve::interrupt_by(config.stop);
@@ -81,7 +80,7 @@ pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, Explore
         return Err(nothing_admissible(config));
     };
     let mut explorer = explorer(config, &mut workspace, precondition);
-    explorer.guide = guide.filter(|_| config.reach == Some(Reach::Guided));
+    explorer.guide = guide.filter(|_| is_guided(config));
     let mut arrivals = Arrivals::new(explorer, first, strategy(config));
     while let Some(arrival) = arrivals.next()? {
         if study.arrive(&mut arrivals.explorer, arrival)? {
@@ -141,7 +140,7 @@ impl Study<'_> {
     ) -> Result<bool, ExploreError> {
         let measure = self.measure.as_ref();
         arrival.is_new = (self.signatures).is_new(&arrival, &explorer.workspace.channels, measure);
-        let has_reached = self.has_reached(&arrival);
+        let has_reached = has_reached(self.config, explorer, &arrival);
         arrival.is_new |= has_reached;
         let is_admissible = !arrival.is_new || self.is_accepted(explorer.workspace, &arrival)?;
         self.rejected += u64::from(!is_admissible);
@@ -151,7 +150,8 @@ impl Study<'_> {
                 channels: &explorer.workspace.channels,
                 sites: &explorer.workspace.sites,
                 guide: explorer.guide.as_ref(),
-                steps: self.config.reach.map(|_| self.config.build.steps()),
+                steps: Some(self.config.build.steps()).filter(|steps| *steps > 0),
+                has_reached,
             };
             if let Some(number) = self.collection.take(&describer, &arrival)
                 && self.is_worth_keeping(number, has_reached)
@@ -164,15 +164,6 @@ impl Study<'_> {
         let enough =
             (self.config.paths).is_some_and(|max| self.collection.tests.len() as u64 >= max);
         Ok(enough || self.is_covered || has_reached && is_admissible)
-    }
-
-    /// Whether a run came to the target, before anything failed.
-    fn has_reached(&self, arrival: &Arrival) -> bool {
-        let steps = self.config.build.steps();
-        let failed_before = |event: &Event| event.steps_passed < steps;
-        self.config.reach.is_some()
-            && arrival.recorded.path.steps_passed >= steps
-            && !arrival.failed().is_some_and(failed_before)
     }
 
     /// Counts the newest test. Where branches or conditions are wanted, one that adds nothing is
@@ -255,25 +246,10 @@ fn explorer<'a>(
 /// Where branches or conditions are wanted, what goes where no run went comes first.
 fn strategy(config: &Config) -> Box<dyn Strategy<Pending>> {
     match config.cover {
-        _ if config.reach == Some(Reach::Guided) => Box::new(Guided::default()),
+        _ if is_guided(config) => Box::new(Guided::default()),
         Cover::Paths => Box::new(DepthFirst::default()),
         Cover::Branches | Cover::Mcdc => Box::new(NewCoverage::default()),
     }
-}
-
-/// The way to the target, if there is one.
-fn guide(config: &Config, programs: &Programs) -> Result<Option<Guide>, ExploreError> {
-    if config.reach.is_none() {
-        return Ok(None);
-    }
-    let flows = nearmiss_twin::flows_of(&programs.recording, &[])?;
-    let guide = Guide::new(&flows, config.build.steps());
-    let no_code = |step: u8| {
-        let mut marks = config.build.marks.iter();
-        let mark = marks.find(|mark| mark.number == step);
-        ExploreError::NoCode(mark.map_or(String::new(), |mark| mark.place.to_string()))
-    };
-    guide.map(Some).map_err(no_code)
 }
 
 fn precondition_name(config: &Config) -> Option<&String> {

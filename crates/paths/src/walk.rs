@@ -193,7 +193,10 @@ impl Explorer<'_> {
         match (event.phase, way.leads_to) {
             (PHASE_FUNCTION, LeadsTo::Path) => guide.distance_of_way(event, way.choice),
             // A path ends where it fails.
-            (PHASE_FUNCTION, LeadsTo::Failure) => None,
+            (PHASE_FUNCTION, LeadsTo::Failure) => {
+                let is_wanted = guide.wants_failure_at(&self.workspace.sites, event.site);
+                is_wanted.then_some(0)
+            }
             _ => Some(0),
         }
     }

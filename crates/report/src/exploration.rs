@@ -155,3 +155,41 @@ fn distances(exploration: &Exploration) -> String {
         .collect();
     table(&columns, &rows, "  ")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nearmiss_results::GrowthFigures;
+
+    fn growth(parts: u64, unfinished: u64) -> String {
+        let row = DistanceFigures {
+            runs: 40,
+            unfinished,
+            ..DistanceFigures::default()
+        };
+        let growth = Some(GrowthFigures {
+            most: 5000,
+            parts,
+            row,
+        });
+        let exploration = Exploration {
+            growth,
+            ..Exploration::default()
+        };
+        let mut text = String::new();
+        write_growth(&mut text, &exploration).expect("a string can be written");
+        text
+    }
+
+    #[test]
+    fn what_was_tried_beyond_the_shape() {
+        assert_eq!(
+            growth(7, 0),
+            "  Inputs of other shapes: 40 runs, 7 parts of the input repeated up to 5000 times.\n"
+        );
+        assert_eq!(
+            growth(0, 1),
+            "  Inputs of other shapes: 40 runs; not all that may grow was tried.\n"
+        );
+    }
+}

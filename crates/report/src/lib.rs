@@ -17,6 +17,7 @@ mod marked;
 pub mod precondition;
 #[cfg(test)]
 mod samples;
+pub mod sarif;
 pub mod shell;
 pub mod statistics;
 mod suite;

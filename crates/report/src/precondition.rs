@@ -12,10 +12,21 @@ pub fn text(report: &PreconditionReport) -> String {
         escape::text(&report.prototype),
         escape::text(&report.file)
     );
-    text += &format!(
-        "A call is likely safe if\n  {}\n\n",
-        report.formula.replace(" && ", "\n  && ")
-    );
+    let parts = report
+        .contract
+        .lines()
+        .filter_map(|line| line.strip_prefix("  requires "));
+    let parts: Vec<&str> = parts.collect();
+    let bracketed = |part: &&str| match parts.len() > 1 && part.contains(" || ") {
+        true => format!("({part})"),
+        false => part.to_string(),
+    };
+    let lines: Vec<String> = parts.iter().map(bracketed).collect();
+    text += &match report.formula.as_str() {
+        "1" => "Every call is likely safe.\n\n".to_string(),
+        "0" => "No call was safe.\n\n".to_string(),
+        _ => format!("A call is likely safe if\n  {}\n\n", lines.join("\n  && ")),
+    };
     text += &extent(report);
     if let Some(explored) = &report.explored {
         text += &format!("{explored}\n");

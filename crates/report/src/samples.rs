@@ -24,6 +24,7 @@ pub fn finding() -> Finding {
         input: BTreeMap::new(),
         changes: Vec::new(),
         lengths: Vec::new(),
+        repeated: Vec::new(),
         message: String::new(),
         replay: "nearmiss replay NM-1".into(),
     }

@@ -36,6 +36,7 @@ fn overflow() -> Finding {
             ),
         ]),
         lengths: Vec::new(),
+        repeated: Vec::new(),
         changes: vec![
             Change {
                 channel: "argv[1]".into(),
@@ -66,6 +67,7 @@ fn assertion() -> Finding {
         function: String::new(),
         input: BTreeMap::new(),
         lengths: Vec::new(),
+        repeated: Vec::new(),
         changes: Vec::new(),
         message: String::new(),
         replay: "nearmiss replay NM-2".into(),

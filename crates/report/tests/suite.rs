@@ -71,6 +71,7 @@ fn exploration() -> Exploration {
         unknown: 17,
         distances: vec![distance(0, 0), distance(1, 0), distance(2, 70)],
         deeper: Some(distance(3, 0)),
+        growth: None,
         ended: EndReason::Time,
     }
 }

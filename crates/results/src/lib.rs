@@ -157,6 +157,7 @@ mod tests {
                 to: vec![0x38],
             }],
             lengths: Vec::new(),
+            repeated: Vec::new(),
             message: "index 12 out of bounds".into(),
             replay: "nearmiss replay NM-1".into(),
         };

@@ -45,6 +45,9 @@ pub struct PreconditionReport {
     pub assignments: usize,
     /// Of these, the safe ones.
     pub safe: usize,
+    /// Safe assignments that the formula does not let through, because one that does would be too long.
+    #[serde(default)]
+    pub left_out: usize,
     /// Assignments that the solver proposed.
     pub proposed: u64,
     /// Tests that were run.

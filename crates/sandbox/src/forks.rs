@@ -3,7 +3,7 @@
 //!
 //! All runs see one file system, one after the other. That is right as long as none changes it: what a
 //! run leaves (files, processes, shared memory, queues) is looked for after each, and a sandbox in
-//! which anything is left is not used again. Input files are written anew for each run.
+//! which anything is left is not used again. Input files are written before each run.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
@@ -103,9 +103,7 @@ impl Forks {
             return Err(io::Error::other("it has threads before main"));
         }
         for entry in fs::read_dir(process.join("fd"))? {
-            let number = entry?.file_name();
-            let number: RawFd = number.to_string_lossy().parse().unwrap_or(RawFd::MAX);
-            if number > 2 && ![CONTROL, RUNS].contains(&number) {
+            if !self.is_shared(&entry?.path()) {
                 return Err(io::Error::other("it has files open before main"));
             }
         }
@@ -113,6 +111,16 @@ impl Forks {
             return Err(io::Error::other("it writes files before main"));
         }
         Ok(())
+    }
+
+    /// Whether runs may share what the program has open: its lines, and what is kept of all runs anyway.
+    fn is_shared(&self, descriptor: &Path) -> bool {
+        let number = descriptor
+            .file_name()
+            .and_then(|name| name.to_str()?.parse().ok());
+        let target = fs::read_link(descriptor).unwrap_or_default();
+        number.is_some_and(|number: RawFd| number <= 2 || [CONTROL, RUNS].contains(&number))
+            || (self.spec.writable.iter()).any(|place| target.starts_with(place))
     }
 
     /// Answers requests until a run leaves something, or none come any more.

@@ -2,7 +2,7 @@
 //!
 //! Blocks are those of the code as it is instrumented, after inlining: events of a run are about
 //! these. A block is cut at its calls, so that what comes before a call and what comes behind it are
-//! two [`Point`]s.
+//! two [`FlowPoint`]s.
 
 use serde::{Deserialize, Serialize};
 
@@ -13,6 +13,8 @@ pub struct UnitFlow {
     pub unit: u64,
     /// Its functions that have a body.
     pub functions: Vec<FunctionFlow>,
+    /// Functions of other units whose address it takes.
+    pub pointed: Vec<String>,
 }
 
 /// The control flow of one function.
@@ -22,8 +24,12 @@ pub struct FunctionFlow {
     pub name: String,
     /// Whether other units cannot call it by its name.
     pub is_local: bool,
-    /// Its type, if its address is taken: calls through pointers may lead here.
-    pub pointed_type: Option<String>,
+    /// Its type, as LLVM writes it.
+    pub of_type: String,
+    /// Whether its unit takes its address: calls through pointers may lead here.
+    pub is_pointed: bool,
+    /// Variables of static storage that it reads, and that something may change.
+    pub reads: Vec<String>,
     /// Its blocks; it begins with the first.
     pub blocks: Vec<FlowBlock>,
     /// Where sites lie.
@@ -59,7 +65,7 @@ pub const MARKER: &str = "__nm_reached";
 
 /// A place in a function: a block, and how many of its calls come before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Point {
+pub struct FlowPoint {
     /// The number of the block.
     pub block: u32,
     /// Calls of the block that come before.
@@ -72,15 +78,15 @@ pub struct SiteFlow {
     /// The site's number within the unit.
     pub site: u32,
     /// Where it is; `None` if several places share it.
-    pub at: Option<Point>,
+    pub at: Option<FlowPoint>,
     /// Where each way of a decision leads, by the number that events give it. Empty if all go on
     /// where it is.
-    pub ways: Vec<Option<Point>>,
+    pub ways: Vec<Option<FlowPoint>>,
 }
 
 impl SiteFlow {
     /// Where a way leads, if that is known.
-    pub fn way(&self, choice: u64) -> Option<Point> {
+    pub fn way(&self, choice: u64) -> Option<FlowPoint> {
         if self.ways.is_empty() {
             return self.at;
         }

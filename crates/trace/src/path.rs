@@ -349,7 +349,8 @@ impl Reader<'_> {
         // What was done before an event that is not used was done before the next one.
         let mut was_sensitive = false;
         // What comes before the first mark of a harness is its setup.
-        let is_marked = events.iter().any(is_mark);
+        let says_phase = |event: &RawEvent| is_mark(event) && steps_passed(event.aux) == 0;
+        let is_marked = events.iter().any(says_phase);
         let mut phase = if is_marked {
             PHASE_SETUP
         } else {

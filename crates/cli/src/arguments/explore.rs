@@ -87,6 +87,9 @@ pub struct SubjectArguments {
     /// A condition that holds for all inputs: 'a < b', 'forall i in 0..n: t[i] > 0'
     #[arg(long, value_name = "EXPR", requires = "function")]
     pub require: Vec<String>,
+    /// What the function's contract in this file requires holds for all inputs (see nearmiss infer)
+    #[arg(long, value_name = "FILE", requires = "function")]
+    pub contracts: Option<PathBuf>,
 }
 
 /// When a precondition is looked at.

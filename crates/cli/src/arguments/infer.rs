@@ -114,7 +114,7 @@ pub struct EffortArguments {
     /// Functions that are looked at in parallel [default: one for each processor]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
-    /// Have all paths of the function explored on what the formula lets through (with a C file)
+    /// With a C file: explore all paths of the function on small inputs that the formula lets through
     #[arg(long, requires = "files")]
     pub prove: bool,
 }
@@ -129,7 +129,7 @@ pub enum FuzzingChoice {
     Naive,
 }
 
-/// What is told and written.
+/// What is printed and written.
 #[derive(Args, Debug)]
 #[command(next_help_heading = "Results")]
 pub struct PreconditionArguments {

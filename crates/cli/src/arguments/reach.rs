@@ -24,18 +24,29 @@ Examples:
   nearmiss reach alloc.c:36 --function load --when 'size < 0' --size header=64
   nearmiss reach fail --function parse --via parse.c:88 --not-through parse.c:101 parse.c
   nearmiss reach lib/a.c:77 lib/a.c lib/b.c --function f -- -Iinclude -DLIMIT=4
+  nearmiss reach reach_error harness.c                 # KLEE, Test-Comp: a main of its own
+  nearmiss reach --analyze lib/*.c -- -Iinclude        # clang's alarms, judged
+  nearmiss reach --sarif report.sarif lib/*.c --sarif-output judged.sarif
 
-Exit status: 1 reached, 0 infeasible (proved), 3 not known, 2 nearmiss could not do its job.";
+Exit status: 1 reached, 0 infeasible (proved), 3 not known, 2 nearmiss could not do its job. Of several
+alarms: 1 if one is confirmed, 0 if all are refuted, else 3.";
 
 /// Arguments of `reach`.
 #[derive(Args, Debug)]
 pub struct ReachArguments {
-    /// What is to be reached: FILE:LINE, a function, a label, FUNCTION:LABEL
-    #[arg(required = true, value_name = "TARGET", value_parser = place)]
-    pub target: MarkPlace,
-    /// C files, objects and archives, if the target's own file is not all that is needed
-    #[arg(value_name = "FILE")]
-    pub files: Vec<PathBuf>,
+    /// What is to be reached (FILE:LINE, a function, a label, FUNCTION:LABEL); then C files, objects and
+    /// archives, if the target's own file is not all that is needed. With --sarif or --analyze: files only
+    #[arg(value_name = "TARGET", required_unless_present = "sarif")]
+    pub words: Vec<String>,
+    /// Judge the alarms of this report of a static analyser: can something fail there?
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["when", "via", "not_through"])]
+    pub sarif: Option<PathBuf>,
+    /// Run clang's static analyser on the C files, and judge its alarms
+    #[arg(long, conflicts_with_all = ["sarif", "when", "via", "not_through"])]
+    pub analyze: bool,
+    /// Write the analyser's report with the verdicts in it: what was refuted is suppressed
+    #[arg(long, value_name = "FILE")]
+    pub sarif_output: Option<PathBuf>,
     /// What must hold at the target: a C expression over what is in scope there
     #[arg(long, value_name = "EXPR")]
     pub when: Option<String>,

@@ -1,6 +1,7 @@
 //! `nearmiss infer`: what must hold for a safe call of a function.
 
 mod many;
+mod prove;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,7 +16,7 @@ use crate::arguments::{Form, Format, FuzzingChoice, InferArguments};
 use crate::display::{Display, Mode, precondition::Inference};
 use crate::{FOUND, NOTHING, environment, output, signals};
 
-/// Infers preconditions, and tells and writes them.
+/// Infers preconditions, prints and writes them.
 pub fn infer(arguments: &InferArguments) -> Result<u8, String> {
     let directory = directory(arguments)?;
     let config = config(arguments, &directory)?;
@@ -35,7 +36,11 @@ pub fn infer(arguments: &InferArguments) -> Result<u8, String> {
     );
     let report = one(arguments, &config, prototype, &progress);
     display.finish();
-    let report = report?;
+    let mut report = report?;
+    if arguments.effort.prove {
+        progress.enter("exploring");
+        report.explored = Some(prove::prove(arguments, &config, prototype, &report)?);
+    }
     tell(&report, arguments)?;
     if let Some(path) = &arguments.result.output {
         many::keep(path, std::slice::from_ref(&report))?;

@@ -1,12 +1,14 @@
 //! `nearmiss reach`: an input that comes to a place, or a proof that there is none.
 
+mod alarms;
+
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use nearmiss_abi::event::FORBIDDEN_STEP;
 use nearmiss_campaign::Campaign;
-use nearmiss_paths::Reach;
-use nearmiss_paths::build::{Mark, MarkPlace};
+use nearmiss_paths::TargetSearch;
+use nearmiss_paths::build::{MarkPlace, TargetMark};
 use nearmiss_report::function::reach as shown;
 use nearmiss_report::text::Detail;
 use nearmiss_results::ReachVerdict;
@@ -14,6 +16,7 @@ use nearmiss_search::Tally;
 
 use super::explore::{settings, writing};
 use super::kept;
+use crate::arguments::values::place;
 use crate::arguments::{ExploreArguments, Format, Overflow, PreMode, ReachArguments};
 use crate::display::{Display, Mode, function};
 use crate::files::Disk;
@@ -21,6 +24,9 @@ use crate::{FOUND, NOTHING, UNKNOWN, output, signals};
 
 /// Looks for a way to the target and tells what came of it.
 pub fn reach(arguments: ReachArguments) -> Result<u8, String> {
+    if arguments.sarif.is_some() || arguments.analyze {
+        return alarms::judge(arguments);
+    }
     let request = Request::from(arguments)?;
     let arguments = &request.arguments;
     writing::refuse_to_overwrite(&arguments.results)?;
@@ -56,12 +62,12 @@ pub fn reach(arguments: ReachArguments) -> Result<u8, String> {
         false => Detail::Brief,
     };
     let people = shown::report(&reached.report, Some(&reached.exploration), &Disk, detail);
-    let told = match arguments.results.format {
+    let said = match arguments.results.format {
         Format::Json => reached.report.to_json(),
         Format::Text => people,
     };
-    let file = arguments.results.output.as_ref().map(|_| told.clone());
-    output::result(told.as_bytes())?;
+    let file = arguments.results.output.as_ref().map(|_| said.clone());
+    output::result(said.as_bytes())?;
     writing::write(&reached.exploration, file, campaign.root(), arguments)?;
     Ok(match reached.report.verdict {
         ReachVerdict::Reached => FOUND,
@@ -74,54 +80,64 @@ pub fn reach(arguments: ReachArguments) -> Result<u8, String> {
 struct Request {
     arguments: ExploreArguments,
     function: String,
-    marks: Vec<Mark>,
+    marks: Vec<TargetMark>,
     overflow: Overflow,
-    reach: Reach,
+    reach: TargetSearch,
 }
 
 impl Request {
     fn from(arguments: ReachArguments) -> Result<Request, String> {
-        let Some(function) = arguments.subject.function.clone() else {
-            return Err(
-                "where does it begin? --function names the function whose inputs count".into(),
-            );
+        let target = arguments.words.first().map(|word| place(word));
+        let target = target.ok_or("what is to be reached?")??;
+        let files = files(&arguments, &target)?;
+        let stem = || {
+            files[0]
+                .file_stem()
+                .unwrap_or_default()
+                .to_string_lossy()
+                .into_owned()
         };
+        let function = arguments.subject.function.clone().unwrap_or_else(stem);
         if arguments.subject.oracle.is_some() || arguments.subject.pre_mode == PreMode::Early {
             return Err("--oracle and --pre-mode early are for nearmiss explore".into());
         }
-        let marks = marks(&arguments);
-        let files = files(&arguments)?;
+        let marks = marks(&arguments, target);
         Ok(Request {
             function,
             marks,
             overflow: arguments.overflow,
-            reach: match arguments.unguided {
-                true => Reach::Unguided,
-                false => Reach::Guided,
+            reach: TargetSearch {
+                is_guided: !arguments.unguided,
+                failing: None,
             },
-            arguments: ExploreArguments {
-                files,
-                subject: arguments.subject,
-                campaign: arguments.campaign,
-                compile_commands: arguments.compile_commands,
-                quiet: arguments.quiet,
-                no_sandbox: arguments.no_sandbox,
-                solver: arguments.solver,
-                inputs: arguments.inputs,
-                limits: arguments.limits,
-                results: arguments.results,
-                flags: arguments.flags,
-            },
+            arguments: as_exploration(arguments, files),
         })
     }
 }
 
-/// The files that are needed: without any, those that places name.
-fn files(arguments: &ReachArguments) -> Result<Vec<PathBuf>, String> {
-    if !arguments.files.is_empty() {
-        return Ok(arguments.files.clone());
+/// The flags that `explore` has too.
+fn as_exploration(arguments: ReachArguments, files: Vec<PathBuf>) -> ExploreArguments {
+    ExploreArguments {
+        files,
+        subject: arguments.subject,
+        campaign: arguments.campaign,
+        compile_commands: arguments.compile_commands,
+        quiet: arguments.quiet,
+        no_sandbox: arguments.no_sandbox,
+        solver: arguments.solver,
+        inputs: arguments.inputs,
+        limits: arguments.limits,
+        results: arguments.results,
+        flags: arguments.flags,
     }
-    let places = arguments.via.iter().chain([&arguments.target]);
+}
+
+/// The files that are needed: without any, those that places name.
+fn files(arguments: &ReachArguments, target: &MarkPlace) -> Result<Vec<PathBuf>, String> {
+    if arguments.words.len() > 1 {
+        return Ok(arguments.words[1..].iter().map(PathBuf::from).collect());
+    }
+    let places = arguments.via.iter().chain([target]);
     let mut files: Vec<PathBuf> = Vec::new();
     for place in places {
         if let MarkPlace::Line(file, _) = place
@@ -137,16 +153,16 @@ fn files(arguments: &ReachArguments) -> Result<Vec<PathBuf>, String> {
 }
 
 /// Steps in their order, the target last, and what must not be passed.
-fn marks(arguments: &ReachArguments) -> Vec<Mark> {
-    let steps = arguments.via.iter().map(|place| (place, None));
-    let target = (&arguments.target, arguments.when.clone());
+fn marks(arguments: &ReachArguments, target: MarkPlace) -> Vec<TargetMark> {
+    let steps = arguments.via.iter().map(|place| (place.clone(), None));
+    let target = (target, arguments.when.clone());
     let steps = steps.chain([target]).zip(0..);
-    let steps = steps.map(|((place, when), number)| Mark {
-        place: place.clone(),
+    let steps = steps.map(|((place, when), number)| TargetMark {
+        place,
         when,
         number,
     });
-    let forbidden = arguments.not_through.iter().map(|place| Mark {
+    let forbidden = arguments.not_through.iter().map(|place| TargetMark {
         place: place.clone(),
         when: None,
         number: FORBIDDEN_STEP,

@@ -1,12 +1,14 @@
 //! The stage of longer inputs: what repeats in a test's input is repeated more often, and the twin decides.
 //!
-//! Nothing is predicted of such runs, so none of them is a divergence; only what was seen to fail is told.
+//! Nothing is predicted of such runs, so none of them is a divergence; only what was seen to fail is reported.
 
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use nearmiss_abi::check::Kind;
+use nearmiss_campaign::capsule::Capsule;
 use nearmiss_judge::Complaint;
 use nearmiss_judge::complaint::Place;
 use nearmiss_sandbox::Limits;
@@ -31,6 +33,8 @@ use crate::worker::{TwinAnswer, tight_limits};
 
 /// Most numbers that are tried for what the solver says of them.
 const MAX_NUMBERS: usize = 64;
+/// Runs that had to be ended, after which no more are made of what grows: each takes seconds.
+const MAX_UNENDED: u32 = 2;
 /// Inputs of another shape leave the test's path at no event.
 const NO_POINT: usize = usize::MAX;
 
@@ -39,6 +43,17 @@ type FailureName = (Vec<Kind>, Option<Place>);
 
 /// Frames of the twin are larger than the program's: that its stack is used up says little of the program.
 const STACK_USED_UP: &str = "stack-overflow";
+
+/// A test whose input grows.
+struct Grown<'g> {
+    subject: &'g Subject,
+    route: &'g OwnRoute,
+    /// What the twin says of its own input.
+    own: TwinAnswer,
+    limits: Limits,
+    /// Where longer inputs are written.
+    directory: PathBuf,
+}
 
 impl Work<'_, '_> {
     /// Tries what may grow, one after the other, until all was tried or the unit's time is over.
@@ -55,14 +70,19 @@ impl Work<'_, '_> {
             return Ok(());
         };
         self.judge_own_once(seed, &subject, &route.traced)?;
+        if seed.state.progress.grown_to.take().is_some() {
+            // It was done with another maximum.
+            seed.state.progress.grown = 0;
+        }
         let shapes = Shapes::of(
             &route.traced.path,
             &route.traced.terms,
             &subject.program.sites,
             &seed.test.capsule.arguments,
         );
-        let is_done = self.try_numbers(seed, &subject, &mut route)?
-            && self.try_all(seed, &subject, &route, &shapes.growing)?
+        // Runs of the twin are cheap; the solver is asked behind them.
+        let is_done = self.try_all(seed, &subject, &route, &shapes.growing)?
+            && self.try_numbers(seed, &subject, &mut route)?
             && self.run_shapes(seed, &subject, &route, shapes.next)?;
         if is_done {
             seed.state.progress.grown_to = Some(self.explorer.shared.config.grow);
@@ -119,19 +139,28 @@ impl Work<'_, '_> {
         if all.len() <= seed.state.progress.grown {
             return Ok(true);
         }
-        let limits = tight_limits(self.explorer.shared.config, route.traced.time);
+        let shared = self.explorer.shared;
+        let limits = tight_limits(shared.config, route.traced.time);
         let capsule = &seed.test.capsule;
         let Ok(own) = self.worker.ask_twin(subject, capsule, &limits) else {
             return Ok(true);
         };
-        while let Some(one) = all.get(seed.state.progress.grown) {
-            self.try_to_grow(seed, subject, route, one, &own, &limits)?;
-            if self.is_over() {
-                return Ok(false);
-            }
-            seed.state.progress.grown += 1;
+        let grown = Grown {
+            subject,
+            route,
+            own,
+            limits,
+            directory: shared.new_directory(),
+        };
+        let mut is_done = true;
+        while let Some(one) = all.get(seed.state.progress.grown).filter(|_| is_done) {
+            self.try_to_grow(seed, &grown, one)?;
+            is_done = !self.is_over();
+            seed.state.progress.grown += usize::from(is_done);
         }
-        Ok(true)
+        // What is left behind is removed with the campaign's other leftovers.
+        let _ = std::fs::remove_dir_all(&grown.directory);
+        Ok(is_done)
     }
 
     /// Runs inputs of other shapes as derived paths: what they record is looked at, as that of a flip is, and they
@@ -177,53 +206,44 @@ impl Work<'_, '_> {
     fn try_to_grow(
         &self,
         seed: &mut Seed,
-        subject: &Subject,
-        route: &OwnRoute,
+        grown: &Grown,
         growing: &Growing,
-        own: &TwinAnswer,
-        limits: &Limits,
     ) -> Result<(), EngineError> {
-        let shared = self.explorer.shared;
-        let (capsule, channels) = (&seed.test.capsule, &route.traced.path.channels);
+        let (capsule, path) = (&seed.test.capsule, &grown.route.traced.path);
         let case = Case {
             test: &seed.test,
-            own: &route.channels,
+            own: &grown.route.channels,
             capsule,
-            path: &route.traced.path,
+            path,
             distance: 1,
         };
         let known = Known {
             baseline: seed.baseline.as_deref().unwrap_or_default(),
             found: &seed.state.found,
         };
-        let mut confirmer = Confirmer::new(self.trials(subject, limits.clone()), case, known);
-        let directory = shared.new_directory();
+        let trials = self.trials(grown.subject, grown.limits.clone());
+        let mut confirmer = Confirmer::new(trials, case, known);
         let seen: RefCell<Vec<(FailureName, Complaint)>> = RefCell::default();
+        let mut unended = 0;
         let mut attempt = |turns: u64| {
-            if self.is_over() {
+            if self.is_over() || unended >= MAX_UNENDED {
                 return None;
             }
-            let longer = growing.grown(channels, &capsule.arguments, turns);
-            let written = inputs::write_shaped(capsule, channels, &longer, &directory);
-            let answer = (self.worker)
-                .ask_twin(subject, &written.ok()?, limits)
-                .ok()?;
-            let answers_otherwise = answers_otherwise(&answer, own);
-            let mut failures = Vec::new();
-            for complaint in confirmer.news(answer.complaints) {
-                let name = name(&complaint);
-                if complaint.text.contains(STACK_USED_UP) {
-                    continue;
-                }
-                failures.push(name.clone());
-                seen.borrow_mut().push((name, complaint));
-            }
+            let answer = self.run_grown(capsule, grown, growing, turns)?;
+            let answers_otherwise = answers_otherwise(&answer, &grown.own);
+            unended += u32::from(answer.exceeded.is_some() && answer.complaints.is_empty());
+            let mut news = confirmer.news(answer.complaints);
+            news.retain(|complaint| !complaint.text.contains(STACK_USED_UP));
+            let failures = news.iter().map(name).collect();
+            let named = news.into_iter().map(|it| (name(&it), it));
+            seen.borrow_mut().extend(named);
             Some(Attempt {
                 failures,
                 answers_otherwise,
             })
         };
-        let most = growing.most_turns(channels, &capsule.arguments, shared.config.grow);
+        let wanted = self.explorer.shared.config.grow;
+        let most = growing.most_turns(&path.channels, &capsule.arguments, wanted);
         // What can be no nearer than what is known is not looked for.
         let size = growing.size(&capsule.arguments) as u64;
         let is_wanted = |failure: &FailureName, least: u64| {
@@ -233,7 +253,6 @@ impl Work<'_, '_> {
             known.is_none_or(|cost| cost > size * least)
         };
         let found = Ladder::new(&mut attempt).climb(most, &is_wanted);
-        let _ = std::fs::remove_dir_all(&directory);
         for (failure, turns) in found {
             confirmer.tell_longer(growing, turns, &|it| name(it) == failure)?;
         }
@@ -241,6 +260,21 @@ impl Work<'_, '_> {
         self.add(&found)?;
         defects::take_in(&mut seed.state.found, found);
         Ok(())
+    }
+
+    /// What the twin says of the test's input with so many turns more.
+    fn run_grown(
+        &self,
+        capsule: &Capsule,
+        grown: &Grown,
+        growing: &Growing,
+        turns: u64,
+    ) -> Option<TwinAnswer> {
+        let channels = &grown.route.traced.path.channels;
+        let longer = growing.grown(channels, &capsule.arguments, turns);
+        let written = inputs::write_shaped(capsule, channels, &longer, &grown.directory).ok()?;
+        let answer = (self.worker).ask_twin(grown.subject, &written, &grown.limits);
+        answer.ok()
     }
 }
 

@@ -20,6 +20,7 @@
 //! | [`neighbours`] | the stage of one distance |
 //! | [`deeper`] | the stage of derived paths |
 //! | [`derived`] | one derived path: its run, its checks, the flips that leave it |
+//! | [`resume`] | which tests earlier calls came to |
 //! | [`values`] | values of bytes that the path lost sight of |
 //! | [`seed`] | what is known of a test, and kept between two calls |
 //! | [`tree`] | a path's forks and nodes in the execution tree |
@@ -32,6 +33,7 @@ mod grow;
 mod neighbours;
 mod order;
 mod own_path;
+mod resume;
 mod seed;
 mod tree;
 mod values;
@@ -54,6 +56,7 @@ use crate::trials::Trials;
 use crate::worker::{Shared, Worker};
 use figures::Figures;
 use order::first_units;
+use resume::Earlier;
 
 pub use figures::Counts;
 pub use seed::{Seed, Standing};
@@ -140,10 +143,12 @@ impl<'a> Explorer<'a> {
         tests: Vec<TestCase>,
         save: &(dyn Fn(Vec<Finding>) + Sync),
     ) -> Result<Explored, EngineError> {
+        let keys: Vec<u64> = tests.iter().map(resume::key).collect();
+        let earlier = Earlier::load(&self.shared.work);
         let seeds: Vec<Mutex<Seed>> = tests.into_iter().map(Seed::new).map(Mutex::new).collect();
         self.shared.tally.tests.set(seeds.len() as u64);
         let worklist = Worklist::default();
-        for unit in first_units(&seeds) {
+        for unit in first_units(&seeds, &|number| earlier.knows(keys[number])) {
             locked(&worklist.queue).schedule.add(unit);
         }
         let jobs = self.shared.config.jobs.clamp(1, seeds.len().max(1));
@@ -156,10 +161,13 @@ impl<'a> Explorer<'a> {
         if let Some(failure) = locked(&worklist.queue).failure.take() {
             return Err(failure);
         }
-        let seeds: Vec<Seed> = seeds
+        let mut seeds: Vec<Seed> = seeds
             .into_iter()
             .map(|seed| seed.into_inner().expect("no thread panics"))
             .collect();
+        self.adopt(&mut seeds, &keys, &earlier)?;
+        let saved = Earlier::save(&seeds, &keys, &self.shared.work);
+        saved.map_err(|error| self.shared.campaign.failed(error))?;
         Ok(self.explored(seeds))
     }
 

@@ -20,6 +20,8 @@ const ROUNDS: u32 = 3;
 const GROWTH_ROUNDS: u32 = 2;
 /// Of the time that is left growth gets one part in so many at a time.
 const GROWTH_PART: u32 = 16;
+/// No unit of growth gets less than this: fewer of them have their turn.
+const LEAST_GROWTH: Duration = Duration::from_secs(2);
 /// Of all the time it gets one part in so many, as long as there is anything else to do.
 const GROWTH_WHOLE: u32 = 12;
 
@@ -158,7 +160,8 @@ impl Explorer<'_> {
             // Its parts of the time are used up: it goes on when all else is done.
             Stage::Growth if self.has_grown_enough() => return Duration::ZERO,
             Stage::Growth if self.shared.config.distance.is_none() => {
-                return fair.min(left) / GROWTH_PART;
+                let part = fair.min(left) / GROWTH_PART;
+                return part.max(LEAST_GROWTH).min(left / 4);
             }
             // Without a maximum of the distance there is always more to come.
             _ if self.shared.config.distance.is_some() => fair,
@@ -170,11 +173,11 @@ impl Explorer<'_> {
 }
 
 /// The own path of every test: of each program one, then of each another, so that all programs
-/// have their turn where time is short; the cheapest tests first.
-pub(super) fn first_units(seeds: &[Mutex<Seed>]) -> Vec<Unit> {
+/// have their turn where time is short; those that no earlier call looked at first, and of them the cheapest.
+pub(super) fn first_units(seeds: &[Mutex<Seed>], is_known: &dyn Fn(usize) -> bool) -> Vec<Unit> {
     let mut turns: HashMap<PathBuf, usize> = HashMap::new();
     let mut numbered: Vec<(usize, &Mutex<Seed>)> = seeds.iter().enumerate().collect();
-    numbered.sort_by_key(|(_, seed)| cost(locked(seed).test.seconds));
+    numbered.sort_by_key(|(number, seed)| (is_known(*number), cost(locked(seed).test.seconds)));
     numbered
         .into_iter()
         .map(|(number, seed)| {

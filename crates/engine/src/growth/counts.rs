@@ -11,7 +11,7 @@ use super::looks::{Look, Looks};
 use super::{Growing, Segment};
 
 /// How a count is written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Notation {
     /// In decimal digits.
     Decimal,
@@ -22,7 +22,7 @@ enum Notation {
 }
 
 /// A number in the input that counts turns.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct CountField {
     place: Segment,
     value: u64,

@@ -17,7 +17,7 @@
 //! | [`segments`] | what one turn of a loop consumes |
 //! | [`counts`] | numbers in the input that say how many turns there are |
 //! | [`trial`] | which k are tried, and the least that fails |
-//! | [`numbers`], [`rewrite`] | numbers in text as values, whatever their digits |
+//! | [`numbers`], [`tokens`], [`rewrite`] | numbers in text as values, whatever their digits |
 //!
 //! Everything here is a guess: `explore::grow` runs it, and the twin decides.
 
@@ -26,8 +26,10 @@ mod looks;
 pub mod numbers;
 mod rewrite;
 mod segments;
+mod tokens;
 pub mod trial;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::ops::Range;
 
@@ -78,7 +80,7 @@ impl Segment {
 }
 
 /// What is repeated together.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Growing {
     /// Parts of contents, each as often as the others; and the number that counts them.
     Segments(Vec<Segment>, Option<CountField>),
@@ -216,13 +218,8 @@ fn growing(
     all.extend(brackets(&segments, &path.channels));
     let alone = segments.into_iter();
     all.extend(alone.map(|segment| Growing::Segments(vec![segment], None)));
-    let mut known = Vec::new();
-    all.retain(|one| {
-        !known.contains(one) && {
-            known.push(one.clone());
-            true
-        }
-    });
+    let mut known = HashSet::new();
+    all.retain(|one| known.insert(one.clone()));
     all.truncate(MAX_GROWING);
     all
 }

@@ -7,7 +7,7 @@
 //!  lines that were read one by one                each is a turn
 //! ```
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use nearmiss_trace::Channel;
 
@@ -42,7 +42,7 @@ pub fn of_looks(looks: &Looks, channels: &[Channel]) -> Vec<Segment> {
             found.add(segment, channels);
         }
     }
-    found.segments
+    found.in_order()
 }
 
 /// The parts of a test's input without which it has one turn less, or none: words, lines, digits.
@@ -65,15 +65,15 @@ pub fn removable(looks: &Looks, channels: &[Channel]) -> Vec<Segment> {
     for segment in lines(channels) {
         found.add(segment, channels);
     }
-    found.segments
+    found.in_order()
 }
 
-/// Segments whose repetitions differ.
+/// Segments whose repetitions differ, each with how many sites suggest it.
 #[derive(Default)]
 struct Found {
-    segments: Vec<Segment>,
-    /// Channel, place and bytes of what is put in.
-    known: HashSet<(usize, usize, Vec<u8>)>,
+    segments: Vec<(Segment, usize)>,
+    /// The number of each, by channel, place and bytes of what is put in.
+    known: HashMap<(usize, usize, Vec<u8>), usize>,
 }
 
 impl Found {
@@ -87,12 +87,22 @@ impl Found {
         if start >= end || end > content.len() || end - start > MAX_SEGMENT {
             return;
         }
-        if self
-            .known
-            .insert((channel, end, content[start..end].to_vec()))
-        {
-            self.segments.push(segment);
-        }
+        let put_in = (channel, end, content[start..end].to_vec());
+        let number = *self.known.entry(put_in).or_insert_with(|| {
+            self.segments.push((segment, 0));
+            self.segments.len() - 1
+        });
+        self.segments[number].1 += 1;
+    }
+
+    /// What most sites suggest comes first: it is part of the input's structure.
+    fn in_order(mut self) -> Vec<Segment> {
+        self.segments
+            .sort_by_key(|(_, sites)| std::cmp::Reverse(*sites));
+        self.segments
+            .into_iter()
+            .map(|(segment, _)| segment)
+            .collect()
     }
 }
 

@@ -131,6 +131,11 @@ impl Value {
         (!integer.is_null() && narrow).then(|| unsafe { LLVMConstIntGetZExtValue(self.0) })
     }
 
+    /// Whether it is a constant: a number, an address, or made of such.
+    pub fn is_constant(self) -> bool {
+        unsafe { LLVMIsConstant(self.0) != 0 }
+    }
+
     /// Whether it is a constant of zeros.
     pub fn is_null(self) -> bool {
         unsafe { LLVMIsNull(self.0) != 0 }

@@ -43,6 +43,7 @@ fn finding(kind: Kind, column: u32, byte: u64, stack: &[Frame]) -> Finding {
             to: vec![1],
         }],
         lengths: Vec::new(),
+        repeated: Vec::new(),
         message: String::new(),
         replay: String::new(),
     }

@@ -73,6 +73,8 @@ pub enum BuildError {
         /// Files beside the given ones that seem to define them.
         homes: Vec<PathBuf>,
     },
+    /// clang's static analyser does not do its work on a file.
+    Analyzer(PathBuf, ToolError),
     /// The linker refuses.
     Link(String),
 
@@ -154,6 +156,9 @@ impl fmt::Display for BuildError {
             }
             BuildError::UndefinedVariables { variables, homes } => {
                 write_undefined(f, variables, homes)
+            }
+            BuildError::Analyzer(name, error) => {
+                write!(f, "{}: clang does not analyse it:\n{error}", name.display())
             }
             BuildError::Link(messages) => write!(f, "the program cannot be linked:\n{messages}"),
             BuildError::CurrentDirectory(error) => write!(f, "current directory: {error}"),

@@ -13,6 +13,7 @@
 //! `harness.c` includes the user's file from the root, so that files beside it are found as ever and
 //! static functions can be called; reports, `__FILE__` and debug information name it as the user did.
 
+mod analyzer;
 mod commands;
 mod compile;
 mod declared;
@@ -33,6 +34,7 @@ mod words;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use analyzer::{analyze, function_at};
 pub use error::BuildError;
 pub use fuzzer::bound as fuzzer_bound;
 use nearmiss_abi::event::FORBIDDEN_STEP;
@@ -45,7 +47,7 @@ use nearmiss_twin::{Judge, TwinProgram};
 pub(crate) use compile::Compiler;
 use link::Made;
 pub(crate) use link::Recipe;
-pub use marks::{Mark, MarkError, MarkPlace, REACHED};
+pub use marks::{MarkError, MarkPlace, REACHED, TargetMark};
 pub use missing::{MISSING, MISSING_STATUS};
 use source::Files;
 pub use tool::ToolError;
@@ -69,7 +71,7 @@ pub struct Sources {
     /// How `nearmiss cc` works.
     pub compiler: nearmiss_cc::Config,
     /// Marks that are set in copies of the files.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<TargetMark>,
     /// Whether signed arithmetic wraps around instead of being undefined.
     pub wraps: bool,
 }
@@ -130,6 +132,9 @@ pub fn build(
     let mut notes = Vec::new();
     if !sources.marks.is_empty() {
         notes = marks::set(&compiler, &mut files, &sources.marks)?;
+    }
+    if request.is_none() && sources.steps() > 0 {
+        marks::add_counter(&compiler, &mut files, sources.steps())?;
     }
     let mut additions = Additions {
         steps: sources.steps(),

@@ -3,6 +3,7 @@
 //! | module | what it makes |
 //! | --- | --- |
 //! | [`text`] | the report for a terminal |
+//! | [`reach`] | the answer about a target |
 //! | [`single`] | one finding or one test of it |
 //! | [`files`] | every file that can be asked for, and whose file one is |
 //! | `c` | a C file with a test for each path |

@@ -15,8 +15,9 @@ pub(super) mod writing;
 use std::path::Path;
 use std::sync::Arc;
 
+use nearmiss_abi::check::Kind;
 use nearmiss_campaign::Campaign;
-use nearmiss_results::{FunctionReport, Verdict};
+use nearmiss_results::{Finding, FunctionReport, Verdict};
 use nearmiss_search::Tally;
 
 use super::kept;
@@ -44,7 +45,37 @@ pub fn explore(arguments: &ExploreArguments) -> Result<u8, String> {
     kept::keep(&report, campaign.root())?;
     let text = results::tell(&report, &arguments.results)?;
     writing::write(&report, text, campaign.root(), arguments)?;
+    if !arguments.quiet && may_lack_precondition(&report, arguments) {
+        let (file, function) = (&report.file, &report.function);
+        output::complain(&format!(
+            "these may be calls that {function} is not made for; what a safe call needs: \
+             nearmiss infer {file} --function {function}"
+        ));
+    }
     Ok(status(&report))
+}
+
+/// Whether all that fails has to do with what callers must see to, and nothing was said about that.
+fn may_lack_precondition(report: &FunctionReport, arguments: &ExploreArguments) -> bool {
+    let (subject, inputs) = (&arguments.subject, &arguments.inputs);
+    let is_said = subject.pre.is_some()
+        || subject.contracts.is_some()
+        || inputs.sizes.is_some()
+        || !(subject.require.is_empty() && inputs.size.is_empty() && inputs.range.is_empty());
+    let is_callers = |finding: &Finding| {
+        matches!(
+            finding.kind,
+            Kind::OutOfBoundsRead
+                | Kind::OutOfBoundsWrite
+                | Kind::NullDereference
+                | Kind::SignedOverflow
+                | Kind::DivisionByZero
+        )
+    };
+    subject.function.is_some()
+        && !is_said
+        && !report.findings.is_empty()
+        && report.findings.iter().all(is_callers)
 }
 
 /// Shows the report of the last exploration of a function again.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use nearmiss_contracts::print;
 use nearmiss_harness::{Request, require};
 use nearmiss_paths::build::Sources;
 use nearmiss_paths::{Config, Cover, Mode};
@@ -35,7 +36,8 @@ pub fn config(arguments: &ExploreArguments, directory: &Path) -> Result<Config, 
     })
 }
 
-fn sources(arguments: &ExploreArguments) -> Result<Sources, String> {
+/// What is built.
+pub fn sources(arguments: &ExploreArguments) -> Result<Sources, String> {
     let files = arguments.files.iter().chain(&arguments.compile_commands);
     for file in files {
         // Said here, so that nothing is built before a name that is only mistyped.
@@ -79,11 +81,27 @@ fn request(arguments: &ExploreArguments) -> Result<Option<Request>, String> {
     request.rules.extend(kinds.into_iter().flatten().cloned());
     request.globals.extend(inputs.global.iter().cloned());
     (request.requirements).extend(subject.require.iter().cloned());
+    if let Some(file) = &subject.contracts {
+        request.requirements.extend(contracted(file, function)?);
+    }
     for text in &request.requirements {
         // What is wrong with the words themselves is said before anything is built.
         require::check(text).map_err(|error| error.to_string())?;
     }
     Ok(Some(request))
+}
+
+/// What a function's contract requires, in the words of `--require`.
+fn contracted(file: &Path, function: &str) -> Result<Vec<String>, String> {
+    let named = |why: &str| format!("{}: {why}", file.display());
+    let text = std::fs::read_to_string(file).map_err(|error| named(&error.to_string()))?;
+    let contracts = nearmiss_contracts::read(&text).map_err(|error| named(&error))?;
+    let contract = contracts
+        .iter()
+        .find(|contract| contract.function == function);
+    let contract = contract.ok_or_else(|| named(&format!("no contract of {function}")))?;
+    let words = |formula| print::text(formula, print::Dialect::Require);
+    Ok(contract.requires.iter().map(words).collect())
 }
 
 fn mode(mode: PreMode) -> Mode {

@@ -9,7 +9,7 @@
 //! statement. Whether a mark can stand somewhere is asked of clang, and `#line` keeps lines and columns.
 
 mod overlay;
-mod places;
+pub(super) mod places;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -18,12 +18,13 @@ use nearmiss_sites::flow::MARKER;
 
 use super::compile::Compiler;
 use super::error::BuildError;
+use super::look::Looker;
 use super::source::{Files, Source};
 use places::{Form, Slot};
 
 /// A mark that the program passes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct TargetMark {
     /// Where.
     pub place: MarkPlace,
     /// What must hold there, in C.
@@ -113,10 +114,25 @@ pub fn counter(steps: u8) -> String {
     )
 }
 
+/// Adds a file with that function, for a harness of another tool.
+pub fn add_counter(compiler: &Compiler, files: &mut Files, steps: u8) -> Result<(), BuildError> {
+    let path = compiler.directory.join("marks.c");
+    let declared = "extern void nearmiss_result(const char *, const void *, __SIZE_TYPE__);\n\
+                    extern void __nm_mark(unsigned);\nextern unsigned __nm_mode(void);\n";
+    write(&path, &format!("{declared}{}", counter(steps)))?;
+    files.sources.push(Source {
+        name: path.clone(),
+        path,
+        directory: compiler.directory.clone(),
+        words: Vec::new(),
+    });
+    Ok(())
+}
+
 /// A mark that has found its place in a file.
 struct Placed<'m> {
     slot: Slot,
-    mark: &'m Mark,
+    mark: &'m TargetMark,
 }
 
 /// Sets marks: all sources are compiled with copies in place of the files that have some. Gives notes for
@@ -124,7 +140,7 @@ struct Placed<'m> {
 pub fn set(
     compiler: &Compiler,
     files: &mut Files,
-    marks: &[Mark],
+    marks: &[TargetMark],
 ) -> Result<Vec<String>, BuildError> {
     let mut setter = Setter {
         compiler,
@@ -170,7 +186,7 @@ const LONGEST_STATEMENT: u32 = 40;
 
 impl Setter<'_> {
     /// The file and the place in it.
-    fn place(&mut self, mark: &Mark) -> Result<(PathBuf, Slot), BuildError> {
+    fn place(&mut self, mark: &TargetMark) -> Result<(PathBuf, Slot), BuildError> {
         let (path, slot) = match &mark.place {
             MarkPlace::Line(file, line) => self.line(mark, file, *line)?,
             MarkPlace::Name(name) => self.name(mark, name)?,
@@ -185,8 +201,17 @@ impl Setter<'_> {
         Ok((path, slot))
     }
 
-    fn line(&mut self, mark: &Mark, file: &Path, line: u32) -> Result<(PathBuf, Slot), BuildError> {
+    fn line(
+        &mut self,
+        mark: &TargetMark,
+        file: &Path,
+        line: u32,
+    ) -> Result<(PathBuf, Slot), BuildError> {
         let path = self.path_of(file)?;
+        // What is wrong with the file itself is said of the file.
+        let sources = &mut self.files.sources;
+        let index = sources.iter().position(|source| source.path == path);
+        Looker::new(self.compiler, sources.len()).look(sources, index.unwrap_or(0))?;
         let text = read(&path)?;
         let count = text.lines().count();
         if line == 0 || line as usize > count {
@@ -213,7 +238,7 @@ impl Setter<'_> {
     }
 
     /// A function, or else a label of any.
-    fn name(&mut self, mark: &Mark, name: &str) -> Result<(PathBuf, Slot), BuildError> {
+    fn name(&mut self, mark: &TargetMark, name: &str) -> Result<(PathBuf, Slot), BuildError> {
         for source in &self.files.sources {
             let text = read(&source.path)?;
             let found = places::of_function(&text, name).or_else(|| places::of_label(&text, name));
@@ -226,7 +251,7 @@ impl Setter<'_> {
 
     fn label(
         &mut self,
-        mark: &Mark,
+        mark: &TargetMark,
         function: &str,
         label: &str,
     ) -> Result<(PathBuf, Slot), BuildError> {
@@ -279,7 +304,7 @@ impl Setter<'_> {
     }
 }
 
-fn read(path: &Path) -> Result<String, BuildError> {
+pub(super) fn read(path: &Path) -> Result<String, BuildError> {
     let bytes = fs::read(path).map_err(|error| BuildError::File(path.into(), error))?;
     // Bytes that are no UTF-8 stand in comments and strings; each stays one character for the compiler.
     Ok(bytes.iter().map(|byte| char::from(*byte)).collect())

@@ -73,6 +73,15 @@ pub fn of_function(text: &str, name: &str) -> Option<Slot> {
     })
 }
 
+/// The lines of a function's body, from its first brace to its last.
+pub fn body_lines(text: &str, name: &str) -> Option<(u32, u32)> {
+    let brace = of_function(text, name)?.offset - 1;
+    let code = without_comments(text);
+    let end = closing(code.as_bytes(), brace)?;
+    let line = |offset: usize| 1 + text[..offset].matches('\n').count() as u32;
+    Some((line(brace), line(end)))
+}
+
 /// Behind a label.
 pub fn of_label(text: &str, label: &str) -> Option<Slot> {
     let code = without_comments(text);
@@ -181,11 +190,15 @@ fn skip_spaces(bytes: &[u8], from: usize) -> usize {
 /// The bracket that closes the one at `open`.
 fn closing(bytes: &[u8], open: usize) -> Option<usize> {
     let mut depth = 0;
-    for (position, byte) in bytes.iter().enumerate().skip(open) {
-        match byte {
-            b'(' => depth += 1,
-            b')' => depth -= 1,
-            _ => {}
+    let (opens, closes) = match bytes[open] {
+        b'(' => (b'(', b')'),
+        _ => (b'{', b'}'),
+    };
+    for (position, &byte) in bytes.iter().enumerate().skip(open) {
+        if byte == opens {
+            depth += 1;
+        } else if byte == closes {
+            depth -= 1;
         }
         if depth == 0 {
             return Some(position);
@@ -244,4 +257,70 @@ fn end_of_text(code: &[char], from: usize, quote: char) -> usize {
         }
     }
     code.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\
+/* f(x) { no */ int f(int x);
+int f(int x)
+{
+    switch (x) {
+    case 'a': x++;
+        break;
+    } if (x) return 1; else
+    return f(2) ? 3 : x;
+done:
+    return 4;
+}
+int old(a, b)
+    int a, b;
+{ return a; }
+";
+
+    fn marked(slot: Slot) -> String {
+        insert(TEXT, vec![(slot, "MARK".into())])
+    }
+
+    #[test]
+    fn marks_stand_behind_labels_and_keep_lines_and_columns() {
+        let text = marked(of_line(TEXT, 5)[0]);
+        let expected = "    case 'a': \n#line 5\nMARK\n#line 5\n              x++;";
+        assert!(text.contains(expected), "{text}");
+        assert!(text.starts_with(&format!("int {MARKER}(unsigned);\n#line 1\n/* f(x)")));
+    }
+
+    #[test]
+    fn a_brace_comes_before_a_statement() {
+        let text = marked(of_line(TEXT, 7)[0]);
+        assert!(
+            text.contains("    } \n#line 7\nMARK\n#line 7\n      if (x) return 1; else"),
+            "{text}"
+        );
+        let forms: Vec<Form> = of_line(TEXT, 10).iter().map(|slot| slot.form).collect();
+        assert_eq!(forms, [Form::BeforeStatement, Form::Alone]);
+    }
+
+    #[test]
+    fn functions_begin_with_their_brace_also_in_old_c() {
+        assert!(marked(of_function(TEXT, "f").unwrap()).contains("{\n#line 3\nMARK\n"));
+        assert!(marked(of_function(TEXT, "old").unwrap()).contains("{\n#line 14\nMARK\n"));
+        assert_eq!(of_function(TEXT, "g"), None);
+        assert_eq!(body_lines(TEXT, "f"), Some((3, 11)));
+    }
+
+    #[test]
+    fn a_colon_behind_a_question_makes_no_label() {
+        assert!(marked(of_label(TEXT, "done").unwrap()).contains("done:\n#line 9\nMARK\n"));
+        assert_eq!(of_label("x ? y : z;", "y"), None);
+        assert_eq!(of_label(TEXT, "nowhere"), None);
+    }
+
+    #[test]
+    fn macros_and_directives_are_no_place() {
+        let text = "#define A \\\n  b\nc;\n";
+        assert!(is_in_macro(text, 1) && is_in_macro(text, 2) && !is_in_macro(text, 3));
+    }
 }

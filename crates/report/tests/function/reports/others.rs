@@ -64,6 +64,7 @@ pub fn text() -> FunctionReport {
         input: Default::default(),
         changes: Vec::new(),
         lengths: Vec::new(),
+        repeated: Vec::new(),
         message: "Assertion `stop[0] != '!'' failed.".into(),
         replay: "nearmiss replay NM-1".into(),
     };

@@ -1,6 +1,4 @@
-//! What is told of a study: the formula in all its forms, what it rests on, what limits it.
-
-use std::sync::atomic::Ordering;
+//! The report of a study: the formula in all its forms, what it rests on, what limits it.
 
 use nearmiss_contracts::print::{Dialect, text};
 use nearmiss_contracts::{Contract, Formula, code, file};
@@ -37,6 +35,7 @@ impl Study<'_> {
             function: prototype.function.clone(),
             parameters,
         };
+        let left_out = self.left_out(&formula, feasible)?;
         let mut report = PreconditionReport {
             version: VERSION,
             function: prototype.function.clone(),
@@ -47,14 +46,15 @@ impl Study<'_> {
             asserts: code::asserts(&signature, &formula),
             acsl: code::acsl(&formula),
             require: Some(text(&formula, Dialect::Require)),
-            complete: feasible.complete && !self.config.stop.load(Ordering::Relaxed),
+            // What was cut short has assignments with too few tests.
+            complete: feasible.complete && !self.is_over(),
             largest: MAX_BOUNDS,
             fuzzing: match self.config.fuzzing {
                 Fuzzing::Smart => "smart".into(),
                 Fuzzing::Naive => "naive".into(),
             },
             predicates: self.predicates.len(),
-            found: self.found.iter().map(Formula::to_string).collect(),
+            found: self.used(cover),
             assignments: feasible.rows.len(),
             safe,
             proposed: feasible.proposed,
@@ -62,11 +62,33 @@ impl Study<'_> {
             conflict_count: conflicts.len(),
             conflicts: conflicts.into_iter().take(5).collect(),
             evidence: evidence(&self.environment, &formula, &self.points)?,
-            notes: self.notes(safe, feasible),
+            left_out,
+            notes: self.notes(safe, left_out),
             ..PreconditionReport::default()
         };
         report.contract = self.contract(prototype, &formula, &report);
         Ok(report)
+    }
+
+    /// Safe assignments that the formula does not let through.
+    fn left_out(&self, formula: &Formula, feasible: &Feasible) -> Result<usize, InferError> {
+        let condition = self.environment.condition(formula)?;
+        let rows = feasible.rows.values();
+        let safe = rows.filter(|valuations| !self.has_failed(valuations));
+        let rejected =
+            |valuations: &&Vec<Valuation>| valuations.iter().any(|values| !condition.holds(values));
+        Ok(safe.filter(rejected).count())
+    }
+
+    /// The predicates of the formula that tests suggested.
+    fn used(&self, cover: &Cover) -> Vec<String> {
+        let first = self.predicates.len() - self.found.len();
+        let literals: Vec<usize> = (cover.cubes.iter().flatten())
+            .map(|literal| literal.predicate)
+            .collect();
+        let found = self.found.iter().enumerate();
+        let used = found.filter(|(index, _)| literals.contains(&(first + index)));
+        used.map(|(_, formula)| tidy(formula).to_string()).collect()
     }
 
     fn contract(
@@ -122,11 +144,23 @@ impl Study<'_> {
     }
 
     /// What limits or withdraws a claim.
-    fn notes(&self, safe: usize, feasible: &Feasible) -> Vec<String> {
+    fn notes(&self, safe: usize, left_out: usize) -> Vec<String> {
         let mut notes = Vec::new();
-        if self.is_over() && !feasible.complete {
-            notes
-                .push("time was over before all assignments were tested: --time gives more".into());
+        if left_out > 0 {
+            notes.push(format!(
+                "{left_out} of {safe} safe assignments are left out: no short formula has all of them"
+            ));
+        }
+        for block in &self.environment.blocks {
+            if block.of.spelled.ends_with('*') {
+                notes.push(format!(
+                    "the elements of {} are NULL in every test",
+                    block.place
+                ));
+            }
+        }
+        if self.is_over() {
+            notes.push("stopped before all tests were made: --time gives more".into());
         }
         if safe == 0 {
             notes.push("no call was safe".into());

@@ -1,0 +1,241 @@
+//! The alarms of a static analyser, each judged: something can fail there, nothing can, or it is not known.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use nearmiss_campaign::Campaign;
+use nearmiss_harness::{Request, Rule, RuleKind};
+use nearmiss_paths::{Config, LineRange, TargetSearch, build};
+use nearmiss_report::escape;
+use nearmiss_report::function::reach as shown;
+use nearmiss_report::sarif::{self, Alarm};
+use nearmiss_report::text::Detail;
+use nearmiss_results::{ReachReport, ReachVerdict};
+use nearmiss_search::Tally;
+use serde_json::{Value, json};
+
+use super::as_exploration;
+use crate::arguments::{ExploreArguments, Format, ReachArguments};
+use crate::commands::explore::settings;
+use crate::commands::kept;
+use crate::{FOUND, NOTHING, UNKNOWN, output, signals};
+
+/// Judges every alarm of the report, or of clang's analyser; tells and writes the verdicts.
+pub fn judge(arguments: ReachArguments) -> Result<u8, String> {
+    let (sarif, written) = (arguments.sarif.clone(), arguments.sarif_output.clone());
+    if let Some(path) = written.as_ref().filter(|path| path.exists()) {
+        refuse_other(path, sarif.as_deref())?;
+    }
+    let mut files: Vec<PathBuf> = arguments.words.iter().map(PathBuf::from).collect();
+    let mut report = sarif.map(|path| read(&path)).transpose()?;
+    if files.is_empty() {
+        files = report.iter().flat_map(named_files).collect();
+    }
+    let format = arguments.results.format;
+    let arguments = as_exploration(arguments, files);
+    signals::install();
+    if report.is_none() {
+        report = Some(analyzed(&arguments)?);
+    }
+    let mut report = report.unwrap_or_default();
+    let mut verdicts = Vec::new();
+    for alarm in sarif::alarms(&report) {
+        let verdict = verdict(&arguments, &alarm);
+        sarif::annotate(&mut report, &alarm, &verdict);
+        if format == Format::Text {
+            output::result(line(&alarm, &verdict).as_bytes())?;
+        }
+        verdicts.push(verdict);
+    }
+    if format == Format::Json {
+        let text = serde_json::to_string_pretty(&verdicts).map_err(|error| error.to_string())?;
+        output::result(format!("{text}\n").as_bytes())?;
+    } else {
+        output::result(totals(&verdicts).as_bytes())?;
+    }
+    if let Some(path) = written {
+        let text = serde_json::to_string_pretty(&report).map_err(|error| error.to_string())?;
+        fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(status(&verdicts))
+}
+
+fn read(path: &Path) -> Result<Value, String> {
+    let text = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let report: Value = serde_json::from_slice(&text)
+        .map_err(|error| format!("{} is no SARIF: {error}", path.display()))?;
+    match report["runs"].is_array() {
+        true => Ok(report),
+        false => Err(format!("{} is no SARIF: it has no runs", path.display())),
+    }
+}
+
+/// A file that is there is written over only if it is an analyser's report with verdicts of ours.
+fn refuse_other(path: &Path, input: Option<&Path>) -> Result<(), String> {
+    let text = fs::read_to_string(path).unwrap_or_default();
+    let is_ours = text.contains("\"nearmiss\"") && input != Some(path);
+    match is_ours || text.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{} was not written by nearmiss", path.display())),
+    }
+}
+
+/// The C files that alarms are in.
+fn named_files(report: &Value) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> = Vec::new();
+    for alarm in sarif::alarms(report) {
+        let file = PathBuf::from(alarm.place.file);
+        if file.extension().is_some_and(|it| it == "c") && !files.contains(&file) {
+            files.push(file);
+        }
+    }
+    files
+}
+
+/// What clang's analyser says of the files.
+fn analyzed(arguments: &ExploreArguments) -> Result<Value, String> {
+    let directory = kept::directory_of("alarms", &arguments.campaign.dir);
+    let sources = settings::sources(arguments)?;
+    let reports = build::analyze(&sources, &directory).map_err(|error| error.to_string())?;
+    let mut runs = Vec::new();
+    let mut head = Value::Null;
+    for path in reports {
+        let mut report = read(&path)?;
+        if let Some(list) = report["runs"].as_array_mut() {
+            runs.append(list);
+        }
+        head = report;
+    }
+    head["runs"] = json!(runs);
+    Ok(head)
+}
+
+/// What is to be thought of an alarm.
+fn verdict(arguments: &ExploreArguments, alarm: &Alarm) -> ReachReport {
+    let unknown = |reason: String| ReachReport {
+        version: nearmiss_results::VERSION,
+        target: format!("{}:{}", alarm.place.file, alarm.place.first),
+        reason: Some(reason),
+        ..ReachReport::default()
+    };
+    if let Some(reason) = sarif::not_judged(alarm) {
+        return unknown(reason.into());
+    }
+    search(arguments, alarm).unwrap_or_else(|error| {
+        let first = error.lines().next().unwrap_or_default().to_string();
+        unknown(first)
+    })
+}
+
+fn search(arguments: &ExploreArguments, alarm: &Alarm) -> Result<ReachReport, String> {
+    let directory = &arguments.campaign.dir;
+    let function = match &arguments.subject.function {
+        Some(function) => function.clone(),
+        None => entry(arguments, alarm)?,
+    };
+    let name = format!("alarm-{function}");
+    let place = kept::directory_of(&name, directory);
+    let campaign = Campaign::open(&place).map_err(|error| error.to_string())?;
+    let mut config = settings::config(arguments, campaign.root())?;
+    ask(&mut config, &function, alarm);
+    let reached = nearmiss_paths::reach(&config, &Arc::new(Tally::default()));
+    let mut reached = reached.map_err(|error| error.to_string())?;
+    let found = reached.exploration.findings.first().map(|it| it.id.clone());
+    let report = &mut reached.report;
+    report.input = shown::input(report, Detail::Full);
+    report.replay = found.map(|id| kept::replay_command(&id, &name, directory));
+    kept::keep(&reached.exploration, campaign.root())?;
+    Ok(reached.report)
+}
+
+/// Something is to fail at the alarm's lines; what the analyser took for null may be.
+fn ask(config: &mut Config, function: &str, alarm: &Alarm) {
+    config.reach = Some(TargetSearch {
+        is_guided: true,
+        failing: Some(LineRange {
+            file: alarm.place.file.clone().into(),
+            first: alarm.place.first,
+            last: alarm.place.last.max(alarm.place.first),
+        }),
+    });
+    let request = config.request.get_or_insert_with(Request::default);
+    request.function = function.to_string();
+    let nulls = alarm.maybe_null.iter().map(|name| Rule {
+        kind: RuleKind::Null,
+        target: name.clone(),
+        value: String::new(),
+        is_general: true,
+    });
+    request.rules.extend(nulls);
+}
+
+/// The function with which the analyser began: that of the flow's first step in the files, or that of the
+/// alarm.
+fn entry(arguments: &ExploreArguments, alarm: &Alarm) -> Result<String, String> {
+    let sources = settings::sources(arguments)?;
+    let directory = kept::directory_of("alarms", &arguments.campaign.dir);
+    for place in alarm.flow.iter().take(1).chain([&alarm.place]) {
+        let found = build::function_at(&sources, &directory, Path::new(&place.file), place.first);
+        match found.map_err(|error| error.to_string())? {
+            Some(name) if name == "main" => {
+                return Err("it begins in main, whose inputs are not parameters".into());
+            }
+            Some(name) => return Ok(name),
+            None => {}
+        }
+    }
+    Err("its function was not found in the given files".into())
+}
+
+fn line(alarm: &Alarm, verdict: &ReachReport) -> String {
+    let name = sarif::verdict_name(verdict.verdict);
+    let file = escape::text(&alarm.place.file);
+    let mut text = format!("{file}:{}: {name}: ", alarm.place.first);
+    text += &format!(
+        "{} [{}]\n",
+        escape::text(&alarm.message),
+        escape::text(&alarm.rule)
+    );
+    let begins = escape::text(&verdict.function);
+    match (&verdict.input, &verdict.reason) {
+        (Some(input), _) if verdict.verdict == ReachVerdict::Reached => {
+            text += &format!("  {begins}: {}\n", escape::text(input));
+            text += &verdict
+                .replay
+                .iter()
+                .map(|it| format!("  {it}\n"))
+                .collect::<String>();
+        }
+        (_, Some(reason)) => text += &format!("  {}\n", escape::text(reason)),
+        _ => {
+            for assumed in &verdict.assumed {
+                text += &format!("  {begins}, assumed: {}\n", escape::text(assumed));
+            }
+        }
+    }
+    text
+}
+
+fn totals(verdicts: &[ReachReport]) -> String {
+    let count = |wanted: ReachVerdict| {
+        let same = verdicts.iter().filter(|it| it.verdict == wanted);
+        same.count()
+    };
+    format!(
+        "{} alarms: {} confirmed, {} infeasible, {} unknown.\n",
+        verdicts.len(),
+        count(ReachVerdict::Reached),
+        count(ReachVerdict::Infeasible),
+        count(ReachVerdict::Unknown)
+    )
+}
+
+fn status(verdicts: &[ReachReport]) -> u8 {
+    let has = |wanted: ReachVerdict| verdicts.iter().any(|it| it.verdict == wanted);
+    match (has(ReachVerdict::Reached), has(ReachVerdict::Unknown)) {
+        (true, _) => FOUND,
+        (false, true) => UNKNOWN,
+        (false, false) => NOTHING,
+    }
+}

@@ -1,0 +1,185 @@
+//! Passes of tests over valuations: a few for each assignment, many for those that seem safe, more where outcomes differ.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+
+use crate::InferError;
+use crate::assign::{Feasible, assignment};
+use crate::inputs;
+use crate::runner::Group;
+use crate::separate::Mixed;
+use crate::study::{Point, Study};
+use crate::valuations::{self, Valuation};
+
+/// Of one whose valuations differ.
+const MORE_VALUATIONS: usize = 60;
+/// Tests that are in memory at the same time.
+const BATCH: usize = 60_000;
+/// Most tests of one pass over safe assignments.
+const MAX_TESTS: usize = 600_000;
+/// Most valuations of one pass.
+const MANY_VALUATIONS: usize = 12_000;
+
+impl Study<'_> {
+    /// So many tests of every assignment, over its valuations, unless one has failed.
+    pub(crate) fn test_rows(
+        &mut self,
+        feasible: &Feasible,
+        tests: usize,
+    ) -> Result<(), InferError> {
+        let mut wanted = Vec::new();
+        // Where there are many assignments, few valuations of each tell enough.
+        let most = (MANY_VALUATIONS / feasible.rows.len().max(1)).max(3);
+        for valuations in feasible.rows.values() {
+            let share = tests.div_ceil(valuations.len().clamp(1, most)).max(8);
+            let mut fresh = true;
+            for values in valuations.iter().take(most) {
+                let done = self.points.get(values).map_or(0, |point| point.tests);
+                let failed = self
+                    .points
+                    .get(values)
+                    .is_some_and(|point| point.failure.is_some());
+                if done < share && !failed {
+                    wanted.push((values.clone(), share - done, fresh));
+                    fresh = false;
+                }
+            }
+        }
+        self.test(&wanted)
+    }
+
+    /// As many tests as were asked for, of assignments that no test has failed for.
+    pub(crate) fn test_safe_rows(&mut self, feasible: &Feasible) -> Result<(), InferError> {
+        let is_safe = |valuations: &Vec<Valuation>| !self.has_failed(valuations);
+        let safe: Feasible = Feasible {
+            rows: (feasible.rows.iter())
+                .filter(|(_, valuations)| is_safe(valuations))
+                .map(|(row, valuations)| (row.clone(), valuations.clone()))
+                .collect(),
+            ..Feasible::default()
+        };
+        let most = MAX_TESTS / safe.rows.len().max(1);
+        self.test_rows(&safe, self.config.tests.min(most))
+    }
+
+    pub(crate) fn has_failed(&self, valuations: &[Valuation]) -> bool {
+        valuations.iter().any(|values| self.failed(values))
+    }
+
+    pub(crate) fn failed(&self, values: &Valuation) -> bool {
+        self.points
+            .get(values)
+            .is_some_and(|point| point.failure.is_some())
+    }
+
+    /// Runs tests of valuations; whether a new process is to run them.
+    pub(crate) fn test(&mut self, wanted: &[(Valuation, usize, bool)]) -> Result<(), InferError> {
+        let mut from = 0;
+        while from < wanted.len() && !self.is_over() {
+            let mut to = from;
+            let mut total = 0;
+            while to < wanted.len() && total < BATCH {
+                total += wanted[to].1;
+                to += 1;
+            }
+            self.test_batch(&wanted[from..to])?;
+            from = to;
+        }
+        Ok(())
+    }
+
+    fn test_batch(&mut self, wanted: &[(Valuation, usize, bool)]) -> Result<(), InferError> {
+        let mut groups = Vec::with_capacity(wanted.len());
+        for (values, count, fresh) in wanted {
+            let test = |_| {
+                inputs::test(
+                    &self.environment,
+                    values,
+                    self.config.fuzzing,
+                    &mut self.random,
+                )
+            };
+            groups.push(Group {
+                tests: (0..*count).map(test).collect(),
+                fresh: *fresh,
+            });
+        }
+        let failures = self.runner.run(&groups)?;
+        for ((values, count, _), (group, failure)) in
+            wanted.iter().zip(groups.into_iter().zip(failures))
+        {
+            let run = failure.map_or(*count, |failure| failure.test + 1);
+            self.tests += run as u64;
+            self.progress.tests.store(self.tests, Ordering::Relaxed);
+            let sample = group.tests.first().cloned();
+            let Some(sample) = sample else { continue };
+            let point = self.points.entry(values.clone()).or_insert(Point {
+                tests: 0,
+                failure: None,
+                sample,
+            });
+            point.tests += run;
+            if let Some(failure) = failure.filter(|_| point.failure.is_none()) {
+                point.failure = group
+                    .tests
+                    .get(failure.test)
+                    .map(|test| (test.clone(), failure));
+            }
+        }
+        Ok(())
+    }
+
+    /// Assignments with both outcomes, after more tests of more valuations.
+    pub(crate) fn mixed(&mut self, feasible: &Feasible) -> Result<Vec<Mixed>, InferError> {
+        let mut rows: BTreeMap<Vec<bool>, Vec<Valuation>> = (feasible.rows.iter())
+            .filter(|(_, valuations)| self.is_mixed(valuations))
+            .map(|(row, valuations)| (row.clone(), valuations.clone()))
+            .collect();
+        if rows.is_empty() {
+            return Ok(Vec::new());
+        }
+        for _ in 0..30_000 {
+            let values = valuations::random(&self.environment, &mut self.random);
+            let row = rows.get_mut(&assignment(&self.predicates, &values));
+            if let Some(row) =
+                row.filter(|row| row.len() < MORE_VALUATIONS && !row.contains(&values))
+            {
+                row.push(values);
+            }
+        }
+        let enough = self.config.tests.max(256);
+        let share = (MAX_TESTS / rows.values().map(Vec::len).sum::<usize>().max(1)).min(enough);
+        let mut wanted = Vec::new();
+        for values in rows
+            .values()
+            .flatten()
+            .filter(|values| !self.failed(values))
+        {
+            let done = self.points.get(values).map_or(0, |point| point.tests);
+            if done < share {
+                wanted.push((values.clone(), share - done, false));
+            }
+        }
+        self.test(&wanted)?;
+        let sides = |valuations: &Vec<Valuation>| {
+            let (failing, safe) = valuations
+                .iter()
+                .cloned()
+                .partition(|values| self.failed(values));
+            Mixed { safe, failing }
+        };
+        let mixed = rows
+            .values()
+            .filter(|valuations| self.is_mixed(valuations))
+            .map(sides);
+        Ok(mixed.collect())
+    }
+
+    pub(crate) fn is_mixed(&self, valuations: &[Valuation]) -> bool {
+        let failed = valuations
+            .iter()
+            .filter(|values| self.failed(values))
+            .count();
+        failed > 0 && failed < valuations.len()
+    }
+}

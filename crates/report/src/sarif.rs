@@ -1,0 +1,271 @@
+//! SARIF 2.1.0, the form in which static analysers report: alarms are read, verdicts are written back.
+
+use serde_json::{Value, json};
+
+use nearmiss_results::{ReachReport, ReachVerdict};
+
+/// A result of an analyser.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alarm {
+    /// Which run and which result of it.
+    pub index: (usize, usize),
+    /// The rule: `core.NullDereference`.
+    pub rule: String,
+    /// What it says.
+    pub message: String,
+    /// Where, the first and the last line.
+    pub place: AlarmPlace,
+    /// The places of its code flow, in order.
+    pub flow: Vec<AlarmPlace>,
+    /// Names of which the flow says that they are null, or are not.
+    pub maybe_null: Vec<String>,
+}
+
+/// Lines of a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct AlarmPlace {
+    /// The file.
+    pub file: String,
+    /// The first line.
+    pub first: u32,
+    /// The last line.
+    pub last: u32,
+}
+
+/// The alarms of a report; results without a place are left out.
+pub fn alarms(report: &Value) -> Vec<Alarm> {
+    let runs = list(&report["runs"]).iter().enumerate();
+    let results = runs.flat_map(|(run, content)| {
+        let results = list(&content["results"]).iter().enumerate();
+        results.map(move |(number, result)| ((run, number), content, result))
+    });
+    results
+        .filter_map(|(index, run, result)| alarm(index, run, result))
+        .collect()
+}
+
+fn alarm(index: (usize, usize), run: &Value, result: &Value) -> Option<Alarm> {
+    let place = place(run, list(&result["locations"]).first()?)?;
+    let steps: Vec<&Value> = list(&result["codeFlows"])
+        .iter()
+        .take(1)
+        .flat_map(|flow| list(&flow["threadFlows"]).iter().take(1))
+        .flat_map(|thread| list(&thread["locations"]))
+        .map(|step| &step["location"])
+        .collect();
+    let messages = steps
+        .iter()
+        .filter_map(|step| step["message"]["text"].as_str());
+    Some(Alarm {
+        index,
+        rule: result["ruleId"].as_str().unwrap_or_default().to_string(),
+        message: result["message"]["text"]
+            .as_str()
+            .unwrap_or_default()
+            .to_string(),
+        place,
+        maybe_null: messages.filter_map(maybe_null).collect(),
+        flow: steps
+            .iter()
+            .filter_map(|step| self::place(run, step))
+            .collect(),
+    })
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], |list| list)
+}
+
+fn place(run: &Value, location: &Value) -> Option<AlarmPlace> {
+    let physical = &location["physicalLocation"];
+    let region = &physical["region"];
+    let artifact = &physical["artifactLocation"];
+    let uri = artifact["uri"].as_str().or_else(|| {
+        let index = artifact["index"].as_u64()?;
+        run["artifacts"][index as usize]["location"]["uri"].as_str()
+    })?;
+    let first = region["startLine"].as_u64()? as u32;
+    let last = region["endLine"].as_u64().map_or(first, |line| line as u32);
+    Some(AlarmPlace {
+        file: file_of(uri),
+        first,
+        last,
+    })
+}
+
+/// The file of an address: `file:///home/me/x%20y.c`, or a relative name.
+fn file_of(uri: &str) -> String {
+    let path = uri.strip_prefix("file://").unwrap_or(uri);
+    let mut bytes = Vec::new();
+    let mut rest = path.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let code = tail.get(..2).and_then(|two| std::str::from_utf8(two).ok());
+        let code = code.and_then(|two| u8::from_str_radix(two, 16).ok());
+        match (first, code) {
+            (b'%', Some(byte)) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            _ => {
+                bytes.push(*first);
+                rest = tail;
+            }
+        }
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+/// The name in `Assuming 'p' is null`, `Assuming 'p' is non-null`.
+fn maybe_null(message: &str) -> Option<String> {
+    let rest = message.strip_prefix("Assuming '")?;
+    let (name, rest) = rest.split_once('\'')?;
+    let is_name = name
+        .chars()
+        .all(|it| it.is_ascii_alphanumeric() || it == '_');
+    (is_name && rest.contains("null")).then(|| name.to_string())
+}
+
+/// Why this kind of alarm is not judged; `None` if it is.
+pub fn not_judged(alarm: &Alarm) -> Option<&'static str> {
+    let rule = alarm.rule.to_ascii_lowercase();
+    let message = alarm.message.to_ascii_lowercase();
+    let has = |words: &[&str]| {
+        words
+            .iter()
+            .any(|word| rule.contains(word) || message.contains(word))
+    };
+    if has(&["leak"]) {
+        return Some("a leak is no failure that nearmiss sees");
+    }
+    if has(&[
+        "deadcode",
+        "deadstore",
+        "unusedvariable",
+        "unreadvariable",
+        "never read",
+    ]) {
+        return Some("unused code is no failure");
+    }
+    if has(&["uninit", "garbage", "undefined"]) {
+        return Some("explore does not look for reads of memory that was never written");
+    }
+    if has(&["possible-null", "possible_null", "possiblenull"]) {
+        return Some("it needs an allocation to fail, and allocations of a known size do not");
+    }
+    let judged = [
+        "null",
+        "divi",
+        "zero",
+        "bound",
+        "overflow",
+        "overrun",
+        "free",
+        "shift",
+        "dereference",
+        "range",
+        "access",
+    ];
+    (!has(&judged)).then_some("nearmiss has no check for this kind of alarm")
+}
+
+/// Writes a verdict into the result of an alarm. What was refuted is suppressed.
+pub fn annotate(report: &mut Value, alarm: &Alarm, verdict: &ReachReport) {
+    let (run, number) = alarm.index;
+    let result = &mut report["runs"][run]["results"][number];
+    let name = verdict_name(verdict.verdict);
+    let mut said = json!({ "verdict": name, "function": verdict.function, "runs": verdict.runs });
+    for (key, text) in [
+        ("input", &verdict.input),
+        ("reason", &verdict.reason),
+        ("replay", &verdict.replay),
+    ] {
+        if let Some(text) = text {
+            said[key] = json!(text);
+        }
+    }
+    if !verdict.assumed.is_empty() {
+        said["assumed"] = json!(verdict.assumed);
+    }
+    result["properties"]["nearmiss"] = said;
+    if verdict.verdict == ReachVerdict::Infeasible {
+        let assumed = verdict.assumed.join("; ");
+        let why = format!(
+            "nearmiss refuted every path to it from {} ({assumed})",
+            verdict.function
+        );
+        let suppression = json!({ "kind": "external", "status": "accepted", "justification": why });
+        match result["suppressions"].as_array_mut() {
+            Some(list) => list.push(suppression),
+            None => result["suppressions"] = json!([suppression]),
+        }
+    }
+}
+
+/// The word for a verdict on an alarm.
+pub fn verdict_name(verdict: ReachVerdict) -> &'static str {
+    match verdict {
+        ReachVerdict::Reached => "confirmed",
+        ReachVerdict::Infeasible => "infeasible",
+        ReachVerdict::Unknown => "unknown",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn report() -> Value {
+        let at = |line: u32| {
+            json!({ "physicalLocation": {
+                "artifactLocation": { "index": 0 }, "region": { "startLine": line } } })
+        };
+        let mut step = at(4);
+        step["message"] = json!({ "text": "Assuming 'p' is null" });
+        json!({ "runs": [{
+            "artifacts": [{ "location": { "uri": "file:///tmp/a%20b.c" } }],
+            "results": [
+                { "ruleId": "core.NullDereference", "message": { "text": "Dereference" }, "locations": [at(6)],
+                  "codeFlows": [{ "threadFlows": [{ "locations": [{ "location": step }] }] }] },
+                { "ruleId": "unix.Malloc", "message": { "text": "Potential leak" }, "locations": [at(7)] },
+            ] }] })
+    }
+
+    #[test]
+    fn alarms_are_read_with_their_flows() {
+        let found = alarms(&report());
+        assert_eq!(found.len(), 2);
+        let place = |line: u32| AlarmPlace {
+            file: "/tmp/a b.c".into(),
+            first: line,
+            last: line,
+        };
+        assert_eq!(found[0].place, place(6));
+        assert_eq!(found[0].flow, [place(4)]);
+        assert_eq!(found[0].maybe_null, ["p"]);
+        assert_eq!(not_judged(&found[0]), None);
+        assert!(not_judged(&found[1]).is_some());
+        assert!(alarms(&json!({ "runs": 3 })).is_empty());
+    }
+
+    #[test]
+    fn what_is_refuted_is_suppressed() {
+        let mut text = report();
+        let found = alarms(&text);
+        let mut verdict = ReachReport {
+            verdict: ReachVerdict::Infeasible,
+            ..ReachReport::default()
+        };
+        annotate(&mut text, &found[0], &verdict);
+        verdict.verdict = ReachVerdict::Unknown;
+        verdict.reason = Some("too hard".into());
+        annotate(&mut text, &found[1], &verdict);
+        let results = &text["runs"][0]["results"];
+        assert_eq!(results[0]["suppressions"][0]["kind"], "external");
+        assert_eq!(
+            results[0]["properties"]["nearmiss"]["verdict"],
+            "infeasible"
+        );
+        assert!(results[1]["suppressions"].is_null());
+        assert_eq!(results[1]["properties"]["nearmiss"]["reason"], "too hard");
+    }
+}

@@ -38,8 +38,10 @@ const MOST_TERMS: usize = 1 << 14;
 const MOST_TERMS_OF_ONE: usize = 1 << 12;
 /// The most values that ranges may leave to each byte of a pair: which go together is kept.
 const MOST_PARTNERS: usize = 64;
-/// After so many queries in a row that were given up only every so manieth is tried.
-const PATIENCE: u32 = 8;
+/// So many queries are tried in any case; after them, if fewer than one in [`WORTH`] was answered, one in so many.
+const TRIALS: u32 = 32;
+/// See [`TRIALS`].
+const WORTH: u32 = 4;
 
 /// A condition of so few terms and bytes narrows ranges.
 const SIMPLE: (usize, usize) = (24, 8);
@@ -71,8 +73,10 @@ pub struct SmallDomains {
     unary: HashMap<(TermId, InputByte, u128), ByteSet>,
     search: Search,
     evaluator: Evaluator,
-    /// Queries given up since one was answered.
-    given_up: u32,
+    /// Queries that came, were tried, and were answered.
+    queries: u32,
+    tried: u32,
+    answered: u32,
     inner: Box<dyn Solver>,
 }
 
@@ -84,7 +88,9 @@ impl SmallDomains {
             unary: HashMap::new(),
             search: Search::default(),
             evaluator: Evaluator::new(),
-            given_up: 0,
+            queries: 0,
+            tried: 0,
+            answered: 0,
             inner,
         }
     }
@@ -151,9 +157,10 @@ impl SmallDomains {
     }
 
     /// Whether a query is worth a try, by what came of those before.
-    fn is_tried(&self) -> bool {
-        let skipped = self.given_up / PATIENCE;
-        self.given_up.is_multiple_of(skipped.min(64) + 1)
+    fn is_tried(&mut self) -> bool {
+        self.queries = self.queries.wrapping_add(1);
+        let is_worth = self.answered.saturating_mul(WORTH) >= self.tried;
+        self.tried < TRIALS || is_worth || self.queries.is_multiple_of(TRIALS)
     }
 }
 
@@ -167,20 +174,17 @@ impl Solver for SmallDomains {
             return self.inner.solve(terms, query);
         }
         if !self.is_tried() {
-            self.given_up = self.given_up.saturating_add(1);
             return self.inner.solve(terms, query);
         }
+        self.tried = self.tried.saturating_add(1);
         let answer = match self.find(terms, query) {
             Outcome::Found(model) if satisfies(&mut self.evaluator, terms, query, &model) => {
                 Answer::Sat(model)
             }
             Outcome::None => Answer::Unsat,
-            Outcome::Found(_) | Outcome::GivenUp => {
-                self.given_up = self.given_up.saturating_add(1);
-                return self.inner.solve(terms, query);
-            }
+            Outcome::Found(_) | Outcome::GivenUp => return self.inner.solve(terms, query),
         };
-        self.given_up = 0;
+        self.answered = self.answered.saturating_add(1);
         Reply::new(answer, Layer::Domains)
     }
 }

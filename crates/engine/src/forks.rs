@@ -240,7 +240,7 @@ pub fn take_trace(directory: &Path) -> Option<PathBuf> {
     let entries = fs::read_dir(directory).ok()?.flatten();
     let mut traces: Vec<PathBuf> = entries.map(|entry| entry.path()).collect();
     if traces.len() > 1 {
-        // The server was there before its runs, and its file is never made anew.
+        // The server was there before its runs, and its file is never made again.
         let created = |path: &PathBuf| fs::metadata(path).and_then(|it| it.created()).ok();
         traces.sort_by_key(created);
         for path in traces.drain(1..) {

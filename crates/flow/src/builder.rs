@@ -6,7 +6,7 @@ use nearmiss_abi::site::SiteId;
 use nearmiss_sites::flow::{FlowBlock, FlowCall, FunctionFlow, UnitFlow};
 
 use crate::callbacks;
-use crate::graph::{Edge, FlowGraph, FlowNode, FunctionBase};
+use crate::graph::{FlowEdge, FlowGraph, FlowNode, FunctionBase};
 
 /// What a call through a pointer of another type costs, and one of an unknown function: unlikely ways.
 const UNLIKELY: u32 = 8;
@@ -205,7 +205,7 @@ impl<'a> Builder<'a> {
             let cost = u32::from(successors.len() > 1);
             for next in successors {
                 let next = part.node(next, 0);
-                self.graph.add_edge(end, next, Edge::Within, cost);
+                self.graph.add_edge(end, next, FlowEdge::Within, cost);
             }
         }
     }
@@ -216,7 +216,7 @@ impl<'a> Builder<'a> {
             let part = &self.functions[number];
             let (before, behind) = (part.node(index, position), part.node(index, position + 1));
             if self.comes_back(unit, call) {
-                self.graph.add_edge(before, behind, Edge::Within, 0);
+                self.graph.add_edge(before, behind, FlowEdge::Within, 0);
             }
             match self.callee(unit, call) {
                 Callee::Mark(mark) => self.graph.marks.push((mark, before)),
@@ -255,11 +255,11 @@ impl<'a> Builder<'a> {
             return;
         }
         self.graph
-            .add_edge(before, part.node(0, 0), Edge::Call, cost);
+            .add_edge(before, part.node(0, 0), FlowEdge::Call, cost);
         for (index, block) in (0..).zip(&part.flow.blocks) {
             if block.returns {
                 let end = part.node(index, block.calls.len());
-                self.graph.add_edge(end, behind, Edge::Return, 0);
+                self.graph.add_edge(end, behind, FlowEdge::Return, 0);
             }
         }
     }
@@ -268,20 +268,22 @@ impl<'a> Builder<'a> {
     fn connect_hubs(&mut self) {
         let any = self.add_hub();
         for (before, behind) in std::mem::take(&mut self.unknown) {
-            self.graph.add_edge(before, any.0, Edge::Call, UNLIKELY);
-            self.graph.add_edge(any.1, behind, Edge::Return, UNLIKELY);
+            self.graph.add_edge(before, any.0, FlowEdge::Call, UNLIKELY);
+            self.graph
+                .add_edge(any.1, behind, FlowEdge::Return, UNLIKELY);
         }
         for (of_type, calls) in std::mem::take(&mut self.through_pointers) {
             let hub = self.add_hub();
             for (before, behind) in calls {
-                self.graph.add_edge(before, hub.0, Edge::Call, 1);
-                self.graph.add_edge(hub.1, behind, Edge::Return, 0);
+                self.graph.add_edge(before, hub.0, FlowEdge::Call, 1);
+                self.graph.add_edge(hub.1, behind, FlowEdge::Return, 0);
             }
             for callee in self.pointed.get(of_type).cloned().unwrap_or_default() {
                 self.connect_call(callee, hub.0, hub.1, 0);
             }
-            self.graph.add_edge(hub.0, any.0, Edge::Call, UNLIKELY);
-            self.graph.add_edge(any.1, hub.1, Edge::Return, UNLIKELY);
+            self.graph.add_edge(hub.0, any.0, FlowEdge::Call, UNLIKELY);
+            self.graph
+                .add_edge(any.1, hub.1, FlowEdge::Return, UNLIKELY);
         }
         let pointed: Vec<usize> = self.pointed.values().flatten().copied().collect();
         for callee in pointed {
@@ -291,7 +293,7 @@ impl<'a> Builder<'a> {
         for &jump in &self.jumps {
             for &context in &self.contexts {
                 // It leaves functions, and behind it all is as after a return.
-                self.graph.add_edge(jump, context, Edge::Return, 1);
+                self.graph.add_edge(jump, context, FlowEdge::Return, 1);
             }
         }
     }
@@ -304,8 +306,9 @@ impl<'a> Builder<'a> {
         }
         let hub = self.add_hub();
         for (before, behind) in foreign {
-            self.graph.add_edge(before, hub.0, Edge::Call, UNLIKELY);
-            self.graph.add_edge(hub.1, behind, Edge::Return, UNLIKELY);
+            self.graph.add_edge(before, hub.0, FlowEdge::Call, UNLIKELY);
+            self.graph
+                .add_edge(hub.1, behind, FlowEdge::Return, UNLIKELY);
         }
         for callee in 0..self.functions.len() {
             self.connect_call(callee, hub.0, hub.1, 0);

@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashSet};
 
-use crate::graph::{Edge, FlowGraph, FlowNode};
+use crate::graph::{FlowEdge, FlowGraph, FlowNode};
 
 /// What is to be reached.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -112,9 +112,9 @@ impl Search<'_> {
             let graph = self.graph;
             for &(from, edge, cost) in graph.sources(node) {
                 let fits = match edge {
-                    Edge::Within => true,
-                    Edge::Call => is_down,
-                    Edge::Return => !is_down,
+                    FlowEdge::Within => true,
+                    FlowEdge::Call => is_down,
+                    FlowEdge::Return => !is_down,
                 };
                 if fits && !self.forbidden.contains(&from) {
                     self.reach(from, mode, layer, distance.saturating_add(cost));

@@ -13,7 +13,7 @@
 use std::collections::HashMap;
 
 use nearmiss_abi::site::SiteId;
-use nearmiss_sites::flow::{Point, SiteFlow, UnitFlow};
+use nearmiss_sites::flow::{FlowPoint, SiteFlow, UnitFlow};
 
 use crate::builder;
 
@@ -23,7 +23,7 @@ pub struct FlowNode(pub u32);
 
 /// What kind of step an edge is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Edge {
+pub enum FlowEdge {
     /// In a function.
     Within,
     /// Into a function.
@@ -36,7 +36,7 @@ pub enum Edge {
 #[derive(Debug, Default)]
 pub struct FlowGraph {
     /// Edges backwards: from where, how, and at what cost.
-    pub(crate) sources: Vec<Vec<(FlowNode, Edge, u32)>>,
+    pub(crate) sources: Vec<Vec<(FlowNode, FlowEdge, u32)>>,
     /// By unit and number within it.
     pub(crate) sites: HashMap<SiteId, (FunctionBase, SiteFlow)>,
     /// Calls of marks.
@@ -53,7 +53,7 @@ pub struct FlowGraph {
 pub(crate) struct FunctionBase(pub(crate) std::rc::Rc<[u32]>);
 
 impl FunctionBase {
-    fn node(&self, point: Point) -> Option<FlowNode> {
+    fn node(&self, point: FlowPoint) -> Option<FlowNode> {
         Some(FlowNode(self.0.get(point.block as usize)? + point.calls))
     }
 }
@@ -75,7 +75,7 @@ impl FlowGraph {
     }
 
     /// What leads to a node.
-    pub fn sources(&self, node: FlowNode) -> &[(FlowNode, Edge, u32)] {
+    pub fn sources(&self, node: FlowNode) -> &[(FlowNode, FlowEdge, u32)] {
         &self.sources[node.0 as usize]
     }
 
@@ -112,7 +112,7 @@ impl FlowGraph {
         self.entries.get(name).map_or(&[], |it| it)
     }
 
-    pub(crate) fn add_edge(&mut self, from: FlowNode, to: FlowNode, edge: Edge, cost: u32) {
+    pub(crate) fn add_edge(&mut self, from: FlowNode, to: FlowNode, edge: FlowEdge, cost: u32) {
         self.sources[to.0 as usize].push((from, edge, cost));
     }
 }

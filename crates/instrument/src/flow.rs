@@ -4,7 +4,9 @@
 //! hooks have been written.
 
 use nearmiss_abi::site::SiteId;
-use nearmiss_sites::flow::{FlowBlock, FlowCall, FunctionFlow, MARKER, Point, SiteFlow, UnitFlow};
+use nearmiss_sites::flow::{
+    FlowBlock, FlowCall, FlowPoint, FunctionFlow, MARKER, SiteFlow, UnitFlow,
+};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::checks::Failures;
@@ -22,9 +24,9 @@ pub struct Flow {
     /// Variables that may change.
     changing: FxHashSet<Value>,
     /// Where the instructions of the function in work are.
-    points: FxHashMap<Value, Point>,
+    points: FxHashMap<Value, FlowPoint>,
     /// Where the ways of its decisions lead.
-    ways: FxHashMap<Value, Vec<Option<Point>>>,
+    ways: FxHashMap<Value, Vec<Option<FlowPoint>>>,
 }
 
 impl Flow {
@@ -49,7 +51,7 @@ impl Flow {
     pub fn enter(&mut self, function: Value, failures: &Failures, sites: &mut SiteMap) {
         let blocks = function.blocks();
         let numbers: FxHashMap<Block, u32> = blocks.iter().copied().zip(0..).collect();
-        let start = |block: &Block| Point {
+        let start = |block: &Block| FlowPoint {
             block: numbers[block],
             calls: 0,
         };
@@ -99,7 +101,7 @@ impl Flow {
     ) -> FlowBlock {
         let mut taken = FlowBlock::default();
         for instruction in block.instructions() {
-            let point = Point {
+            let point = FlowPoint {
                 block: number,
                 calls: taken.calls.len() as u32,
             };

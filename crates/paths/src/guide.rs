@@ -11,7 +11,7 @@ use nearmiss_flow::{Distances, FlowGraph, FlowNode, Goal};
 use nearmiss_sites::Sites;
 use nearmiss_trace::Event;
 
-use crate::Lines;
+use crate::LineRange;
 
 /// Knows the way to a target.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Guide {
     distances: Distances,
     steps: u8,
     /// Where failures are looked for: such a place may be passed many times.
-    failing: Option<Lines>,
+    failing: Option<LineRange>,
 }
 
 /// The distance of what lies at an unknown place: behind all others, and not left out.
@@ -47,7 +47,7 @@ impl Guide {
     }
 
     /// The way to code of some lines, where something is to fail; `None` if they have none.
-    pub fn to_failure(graph: FlowGraph, sites: &Sites, lines: &Lines) -> Option<Guide> {
+    pub fn to_failure(graph: FlowGraph, sites: &Sites, lines: &LineRange) -> Option<Guide> {
         let mut nodes = Vec::new();
         for unit in sites.units() {
             for (number, file) in (0..).zip(&unit.files) {
@@ -118,7 +118,7 @@ impl Guide {
     }
 }
 
-impl Lines {
+impl LineRange {
     /// Whether a site lies in them.
     pub fn have(&self, sites: &Sites, site: SiteId) -> bool {
         sites.get(site).is_some_and(|(unit, site)| {

@@ -66,7 +66,7 @@ use nearmiss_harness::Request;
 use nearmiss_sandbox::Sandbox;
 
 pub use error::ExploreError;
-pub use reach::{Reached, reach};
+pub use reach::{ReachOutcome, reach};
 pub use study::explore;
 
 /// What the tests cover, for lcov's tools: a file in [`Config::directory`], if it could be counted.
@@ -85,7 +85,7 @@ pub struct Config {
     /// What is to be covered.
     pub cover: Cover,
     /// What is to be reached; `None`: all paths are explored.
-    pub reach: Option<Reach>,
+    pub reach: Option<TargetSearch>,
     /// Maximum of iterations of a loop in a row; `None`: as many as there are.
     pub loops: Option<u32>,
     /// Maximum of activations of a function at the same time; `None`: as many as there are.
@@ -112,17 +112,17 @@ pub struct Config {
 
 /// What is to be reached, and how it is looked for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Reach {
+pub struct TargetSearch {
     /// By distances in the control-flow graph, and what cannot lead there is left out; else depth first until
     /// it is met, for comparison.
     pub is_guided: bool,
     /// Lines at which something is to fail; `None`: the last mark is to be passed.
-    pub failing: Option<Lines>,
+    pub failing: Option<LineRange>,
 }
 
 /// Lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Lines {
+pub struct LineRange {
     /// The file.
     pub file: PathBuf,
     /// The first line.

@@ -7,7 +7,7 @@ use nearmiss_results::{Finding, FunctionReport, ReachReport, ReachVerdict, Statu
 use nearmiss_search::Tally;
 use nearmiss_trace::Event;
 
-use crate::build::{Mark, Programs};
+use crate::build::{Programs, TargetMark};
 use crate::error::ExploreError;
 use crate::explorer::{Arrival, Explorer};
 use crate::guide::Guide;
@@ -15,7 +15,7 @@ use crate::{Config, explore};
 
 /// The answer, and the exploration that it comes from: its only test, if any, reaches the target.
 #[derive(Debug)]
-pub struct Reached {
+pub struct ReachOutcome {
     /// The answer.
     pub report: ReachReport,
     /// The exploration.
@@ -23,14 +23,14 @@ pub struct Reached {
 }
 
 /// Looks for an input that reaches the target of a configuration.
-pub fn reach(config: &Config, tally: &Tally) -> Result<Reached, ExploreError> {
+pub fn reach(config: &Config, tally: &Tally) -> Result<ReachOutcome, ExploreError> {
     let exploration = explore(config, tally)?;
     let steps = config.build.steps();
-    let marks = |wanted: &dyn Fn(&Mark) -> bool| -> Vec<&Mark> {
+    let marks = |wanted: &dyn Fn(&TargetMark) -> bool| -> Vec<&TargetMark> {
         let found = config.build.marks.iter().filter(|mark| wanted(mark));
         found.collect()
     };
-    let named = |marks: Vec<&Mark>| marks.iter().map(|mark| mark.place.to_string()).collect();
+    let named = |marks: Vec<&TargetMark>| marks.iter().map(|mark| mark.place.to_string()).collect();
     let target = marks(&|mark| u16::from(mark.number) + 1 == u16::from(steps));
     let target = target.first();
     let figures = &exploration.figures;
@@ -74,7 +74,7 @@ pub fn reach(config: &Config, tally: &Tally) -> Result<Reached, ExploreError> {
         assumed: assumed(config, &exploration, verdict),
         replay: None,
     };
-    Ok(Reached {
+    Ok(ReachOutcome {
         report,
         exploration,
     })

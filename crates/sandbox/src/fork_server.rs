@@ -12,7 +12,7 @@ use crate::server::Server;
 use crate::spec::{Outcome, Spec, Stdin, Turn};
 use crate::{SandboxError, sys};
 
-/// What a pipe holds without anybody reading from it.
+/// What a pipe holds before it is read from.
 const PIPE_CAPACITY: u64 = 1 << 16;
 /// Processor time of the program that is forked, and so the most that any run may have.
 const MOST_SECONDS: u64 = 600;

@@ -3,7 +3,7 @@
 //!
 //! All runs see one file system, one after the other. That is right as long as none changes it: what a
 //! run leaves (files, processes, shared memory, queues) is looked for after each, and a sandbox in
-//! which anything is left is not used again. Input files are written anew for each run.
+//! which anything is left is not used again. Input files are written before each run.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};

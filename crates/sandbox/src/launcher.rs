@@ -70,7 +70,7 @@ impl Launcher {
             })
     }
 
-    /// Runs a program once, or one that is forked until nobody wants it any more.
+    /// Runs a program once, or one that is forked until it is not needed any more.
     fn run(
         &mut self,
         shared: &mut File,

@@ -2,7 +2,7 @@
 //!
 //! Blocks are those of the code as it is instrumented, after inlining: events of a run are about
 //! these. A block is cut at its calls, so that what comes before a call and what comes behind it are
-//! two [`Point`]s.
+//! two [`FlowPoint`]s.
 
 use serde::{Deserialize, Serialize};
 
@@ -65,7 +65,7 @@ pub const MARKER: &str = "__nm_reached";
 
 /// A place in a function: a block, and how many of its calls come before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Point {
+pub struct FlowPoint {
     /// The number of the block.
     pub block: u32,
     /// Calls of the block that come before.
@@ -78,15 +78,15 @@ pub struct SiteFlow {
     /// The site's number within the unit.
     pub site: u32,
     /// Where it is; `None` if several places share it.
-    pub at: Option<Point>,
+    pub at: Option<FlowPoint>,
     /// Where each way of a decision leads, by the number that events give it. Empty if all go on
     /// where it is.
-    pub ways: Vec<Option<Point>>,
+    pub ways: Vec<Option<FlowPoint>>,
 }
 
 impl SiteFlow {
     /// Where a way leads, if that is known.
-    pub fn way(&self, choice: u64) -> Option<Point> {
+    pub fn way(&self, choice: u64) -> Option<FlowPoint> {
         if self.ways.is_empty() {
             return self.at;
         }

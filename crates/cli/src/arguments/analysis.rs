@@ -44,7 +44,7 @@ pub struct AnalysisArguments {
     /// The program then does whatever the invented input makes it do, to your files too.
     #[arg(long)]
     pub no_sandbox: bool,
-    /// Start the program anew for every run instead of forking it before main
+    /// Start a process for every run instead of forking the program before main
     ///
     /// Slower. What is found is the same, unless the program does before main what its runs must not share.
     #[arg(long)]

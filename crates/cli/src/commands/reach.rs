@@ -7,8 +7,8 @@ use std::sync::Arc;
 
 use nearmiss_abi::event::FORBIDDEN_STEP;
 use nearmiss_campaign::Campaign;
-use nearmiss_paths::Reach;
-use nearmiss_paths::build::{Mark, MarkPlace};
+use nearmiss_paths::TargetSearch;
+use nearmiss_paths::build::{MarkPlace, TargetMark};
 use nearmiss_report::function::reach as shown;
 use nearmiss_report::text::Detail;
 use nearmiss_results::ReachVerdict;
@@ -62,12 +62,12 @@ pub fn reach(arguments: ReachArguments) -> Result<u8, String> {
         false => Detail::Brief,
     };
     let people = shown::report(&reached.report, Some(&reached.exploration), &Disk, detail);
-    let told = match arguments.results.format {
+    let said = match arguments.results.format {
         Format::Json => reached.report.to_json(),
         Format::Text => people,
     };
-    let file = arguments.results.output.as_ref().map(|_| told.clone());
-    output::result(told.as_bytes())?;
+    let file = arguments.results.output.as_ref().map(|_| said.clone());
+    output::result(said.as_bytes())?;
     writing::write(&reached.exploration, file, campaign.root(), arguments)?;
     Ok(match reached.report.verdict {
         ReachVerdict::Reached => FOUND,
@@ -80,9 +80,9 @@ pub fn reach(arguments: ReachArguments) -> Result<u8, String> {
 struct Request {
     arguments: ExploreArguments,
     function: String,
-    marks: Vec<Mark>,
+    marks: Vec<TargetMark>,
     overflow: Overflow,
-    reach: Reach,
+    reach: TargetSearch,
 }
 
 impl Request {
@@ -106,7 +106,7 @@ impl Request {
             function,
             marks,
             overflow: arguments.overflow,
-            reach: Reach {
+            reach: TargetSearch {
                 is_guided: !arguments.unguided,
                 failing: None,
             },
@@ -153,16 +153,16 @@ fn files(arguments: &ReachArguments, target: &MarkPlace) -> Result<Vec<PathBuf>,
 }
 
 /// Steps in their order, the target last, and what must not be passed.
-fn marks(arguments: &ReachArguments, target: MarkPlace) -> Vec<Mark> {
+fn marks(arguments: &ReachArguments, target: MarkPlace) -> Vec<TargetMark> {
     let steps = arguments.via.iter().map(|place| (place.clone(), None));
     let target = (target, arguments.when.clone());
     let steps = steps.chain([target]).zip(0..);
-    let steps = steps.map(|((place, when), number)| Mark {
+    let steps = steps.map(|((place, when), number)| TargetMark {
         place,
         when,
         number,
     });
-    let forbidden = arguments.not_through.iter().map(|place| Mark {
+    let forbidden = arguments.not_through.iter().map(|place| TargetMark {
         place: place.clone(),
         when: None,
         number: FORBIDDEN_STEP,

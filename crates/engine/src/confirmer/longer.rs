@@ -62,7 +62,7 @@ impl Confirmer<'_> {
             message: complaint.text.clone(),
             changes,
             lengths,
-            repeated: growing.told(channels, &recorded.arguments, turns),
+            repeated: growing.repeated(channels, &recorded.arguments, turns),
             input,
             ..finding
         };
@@ -90,8 +90,8 @@ fn new_arguments(longer: &ShapedInput) -> Vec<Change> {
 }
 
 impl Growing {
-    /// What is repeated, as it is told.
-    fn told(
+    /// What is repeated, as it is reported.
+    fn repeated(
         &self,
         channels: &[nearmiss_trace::Channel],
         arguments: &[std::ffi::OsString],

@@ -1,6 +1,6 @@
 //! The stage of longer inputs: what repeats in a test's input is repeated more often, and the twin decides.
 //!
-//! Nothing is predicted of such runs, so none of them is a divergence; only what was seen to fail is told.
+//! Nothing is predicted of such runs, so none of them is a divergence; only what was seen to fail is reported.
 
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};

@@ -1,5 +1,5 @@
 //! Where earlier calls of the same command came to: tests that none of them looked at come first, and what is
-//! known of those for which there is no time now is told once more.
+//! known of those for which there is no time now is reported once more.
 
 use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
@@ -109,8 +109,8 @@ impl Explorer<'_> {
         keys: &[u64],
         earlier: &Earlier,
     ) -> Result<(), EngineError> {
-        for number in 0..seeds.len() {
-            let looked = earlier.tests.get(&keys[number]);
+        for (number, key) in keys.iter().enumerate() {
+            let looked = earlier.tests.get(key);
             if let (Standing::Waiting, Some(looked)) = (&seeds[number].standing, looked) {
                 self.adopt_one(seeds, number, *looked)?;
             }

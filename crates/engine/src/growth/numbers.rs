@@ -2,7 +2,7 @@
 //! digits as the test has.
 //!
 //! ```text
-//!  "x=12;"     terms of the path that are the number: 10·(b2 - 48) + (b3 - 48), whoever computed it
+//!  "x=12;"     terms of the path that are the number: 10·(b2 - 48) + (b3 - 48), however it was computed
 //!  number      eight bytes of a channel of its own stand for them; what only says that b2 and b3 are digits goes
 //!  solver      path ∧ ¬check ─► the number is 300
 //!  input       "x=300;"

@@ -168,7 +168,7 @@ impl OtherDigits<'_> {
         let base = self.token.base;
         let digit = (byte as char).to_digit(base).unwrap_or(0);
         let step = self.change * (3 + (at - start) as u32);
-        // Letters are told apart from digits by the path: each stays what it is.
+        // The path tells letters from digits: each stays what it is.
         let new = match (base, digit) {
             (16, 10..) => 10 + (digit - 10 + step) % 6,
             _ => (digit + step) % 10,

@@ -47,7 +47,7 @@ use nearmiss_twin::{Judge, TwinProgram};
 pub(crate) use compile::Compiler;
 use link::Made;
 pub(crate) use link::Recipe;
-pub use marks::{Mark, MarkError, MarkPlace, REACHED};
+pub use marks::{MarkError, MarkPlace, REACHED, TargetMark};
 pub use missing::{MISSING, MISSING_STATUS};
 use source::Files;
 pub use tool::ToolError;
@@ -71,7 +71,7 @@ pub struct Sources {
     /// How `nearmiss cc` works.
     pub compiler: nearmiss_cc::Config,
     /// Marks that are set in copies of the files.
-    pub marks: Vec<Mark>,
+    pub marks: Vec<TargetMark>,
     /// Whether signed arithmetic wraps around instead of being undefined.
     pub wraps: bool,
 }

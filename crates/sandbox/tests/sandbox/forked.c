@@ -64,7 +64,7 @@ int main(int count, char **arguments)
     for (int i = 1; i < count; i++)
         printf(" %s", arguments[i]);
     printf(" [%s] [%s] %d %d %d %d %s\n", input, file, calls++, fd, (int)(getppid() == 1),
-           (int)(getsid(0) == getpid()), getenv("NEARMISS_FORKS") == NULL ? "clean" : "told");
+           (int)(getsid(0) == getpid()), getenv("NEARMISS_FORKS") == NULL ? "clean" : "asked");
     fflush(stdout);
     if (count > 1)
         leave(arguments[1]);

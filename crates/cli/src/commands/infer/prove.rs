@@ -41,6 +41,8 @@ pub fn prove(
             flags: arguments.flags.clone(),
             compile_commands: None,
             compiler: environment::compiler_config()?,
+            marks: Vec::new(),
+            wraps: false,
         },
         request: Some(request),
         mode: Mode::Auto,
@@ -55,6 +57,7 @@ pub fn prove(
         solver: None,
         sandbox: environment::sandbox(arguments.no_sandbox)?,
         directory,
+        reach: None,
         stop: &signals::STOP,
     };
     let tally = Arc::new(Tally::default());

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use nearmiss_campaign::Campaign;
 use nearmiss_harness::{Request, Rule, RuleKind};
-use nearmiss_paths::{Config, Lines, Reach, build};
+use nearmiss_paths::{Config, LineRange, TargetSearch, build};
 use nearmiss_report::escape;
 use nearmiss_report::function::reach as shown;
 use nearmiss_report::sarif::{self, Alarm};
@@ -151,9 +151,9 @@ fn search(arguments: &ExploreArguments, alarm: &Alarm) -> Result<ReachReport, St
 
 /// Something is to fail at the alarm's lines; what the analyser took for null may be.
 fn ask(config: &mut Config, function: &str, alarm: &Alarm) {
-    config.reach = Some(Reach {
+    config.reach = Some(TargetSearch {
         is_guided: true,
-        failing: Some(Lines {
+        failing: Some(LineRange {
             file: alarm.place.file.clone().into(),
             first: alarm.place.first,
             last: alarm.place.last.max(alarm.place.first),

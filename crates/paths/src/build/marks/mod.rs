@@ -24,7 +24,7 @@ use places::{Form, Slot};
 
 /// A mark that the program passes.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Mark {
+pub struct TargetMark {
     /// Where.
     pub place: MarkPlace,
     /// What must hold there, in C.
@@ -132,7 +132,7 @@ pub fn add_counter(compiler: &Compiler, files: &mut Files, steps: u8) -> Result<
 /// A mark that has found its place in a file.
 struct Placed<'m> {
     slot: Slot,
-    mark: &'m Mark,
+    mark: &'m TargetMark,
 }
 
 /// Sets marks: all sources are compiled with copies in place of the files that have some. Gives notes for
@@ -140,7 +140,7 @@ struct Placed<'m> {
 pub fn set(
     compiler: &Compiler,
     files: &mut Files,
-    marks: &[Mark],
+    marks: &[TargetMark],
 ) -> Result<Vec<String>, BuildError> {
     let mut setter = Setter {
         compiler,
@@ -186,7 +186,7 @@ const LONGEST_STATEMENT: u32 = 40;
 
 impl Setter<'_> {
     /// The file and the place in it.
-    fn place(&mut self, mark: &Mark) -> Result<(PathBuf, Slot), BuildError> {
+    fn place(&mut self, mark: &TargetMark) -> Result<(PathBuf, Slot), BuildError> {
         let (path, slot) = match &mark.place {
             MarkPlace::Line(file, line) => self.line(mark, file, *line)?,
             MarkPlace::Name(name) => self.name(mark, name)?,
@@ -201,7 +201,12 @@ impl Setter<'_> {
         Ok((path, slot))
     }
 
-    fn line(&mut self, mark: &Mark, file: &Path, line: u32) -> Result<(PathBuf, Slot), BuildError> {
+    fn line(
+        &mut self,
+        mark: &TargetMark,
+        file: &Path,
+        line: u32,
+    ) -> Result<(PathBuf, Slot), BuildError> {
         let path = self.path_of(file)?;
         // What is wrong with the file itself is said of the file.
         let sources = &mut self.files.sources;
@@ -233,7 +238,7 @@ impl Setter<'_> {
     }
 
     /// A function, or else a label of any.
-    fn name(&mut self, mark: &Mark, name: &str) -> Result<(PathBuf, Slot), BuildError> {
+    fn name(&mut self, mark: &TargetMark, name: &str) -> Result<(PathBuf, Slot), BuildError> {
         for source in &self.files.sources {
             let text = read(&source.path)?;
             let found = places::of_function(&text, name).or_else(|| places::of_label(&text, name));
@@ -246,7 +251,7 @@ impl Setter<'_> {
 
     fn label(
         &mut self,
-        mark: &Mark,
+        mark: &TargetMark,
         function: &str,
         label: &str,
     ) -> Result<(PathBuf, Slot), BuildError> {

@@ -233,9 +233,7 @@ fn random_bytes_have_the_same_answers() {
 #[test]
 fn one_byte_of_a_long_path_is_found() {
     let mut terms = Terms::new();
-    let table: Vec<u8> = (0..=255u8)
-        .map(|at| at.wrapping_mul(37))
-        .collect();
+    let table: Vec<u8> = (0..=255u8).map(|at| at.wrapping_mul(37)).collect();
     let table = terms.snapshot(table);
     let recorded = |byte: InputByte| byte.offset as u8;
     let mut state = terms.constant(8, 1);

@@ -200,7 +200,7 @@ impl RecordedPath {
         RecordedPath {
             program: raw.program().to_vec(),
             phase: marks()
-                .last()
+                .next_back()
                 .map_or(PHASE_FUNCTION, |mark| phase_of(mark.aux)),
             steps_passed: steps.filter(|it| *it != FORBIDDEN_STEP).max().unwrap_or(0),
             notes: raw.notes.clone(),

@@ -40,6 +40,8 @@ impl Place {
             flags: flags.iter().map(|word| word.to_string()).collect(),
             compile_commands: None,
             compiler: compiler(),
+            marks: Vec::new(),
+            wraps: false,
         }
     }
 

@@ -35,11 +35,9 @@ pub fn report(
     }
     text.push('\n');
     let _ = write_end(&mut text, report);
-    if let Some(exploration) = exploration {
-        if !exploration.notes.is_empty() {
-            text += "Lost while recording:\n";
-            text += &summary::notes(&exploration.notes);
-        }
+    if let Some(exploration) = exploration.filter(|it| !it.notes.is_empty()) {
+        text += "Lost while recording:\n";
+        text += &summary::notes(&exploration.notes);
     }
     text
 }

@@ -1,6 +1,6 @@
 //@ command = "nearmiss reach returned.c:9 --via returned.c:7 --function f"
 //@ verdict = "infeasible"
-//@ runs = 1
+//@ runs = 2
 int f(int a)
 {
     if (a > 3)

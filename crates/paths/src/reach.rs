@@ -125,6 +125,10 @@ pub(crate) fn has_reached(config: &Config, explorer: &Explorer<'_>, arrival: &Ar
 
 /// What an answer rests on.
 fn assumed(config: &Config, exploration: &FunctionReport, verdict: ReachVerdict) -> Vec<String> {
+    if verdict == ReachVerdict::Reached {
+        // An input that was run needs no assumption.
+        return Vec::new();
+    }
     let mut assumed = exploration.bounds.clone();
     let notes = exploration.assumed.iter();
     assumed.extend(

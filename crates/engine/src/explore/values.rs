@@ -9,6 +9,7 @@ use std::sync::Arc;
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_expr::InputByte;
 use nearmiss_search::Trail;
+use nearmiss_search::strategy::FIRST_DISTANCES;
 use nearmiss_solve::Model;
 use nearmiss_trace::Channel;
 
@@ -20,6 +21,9 @@ use crate::invent::Alteration;
 const BY_VALUE: u64 = 1 << 61;
 /// Bytes of each input that have other values.
 const BYTES_OF_EACH: u32 = 8;
+/// The distance of what is found: how many branches lie between is not known, so it is no nearer than what the
+/// scheme of distances finds first.
+const BEYOND: u32 = FIRST_DISTANCES + 1;
 /// The maximum of bytes of all inputs together.
 const MOST_BYTES: usize = 24;
 
@@ -48,7 +52,7 @@ pub fn flips(seed: &Seed, channels: &Arc<Vec<Channel>>) -> Vec<PendingFlip> {
                 reaches: None,
                 is_guess: true,
                 point: 0,
-                depth: 1,
+                depth: BEYOND,
                 leaves: None,
             });
         }

@@ -58,6 +58,12 @@ pub struct Request {
     pub huge: Option<PathBuf>,
 }
 
+impl Request {
+    fn has_option(&self, name: &str) -> bool {
+        self.options.iter().any(|word| word == name)
+    }
+}
+
 /// Before instrumentation, where the user asks for no optimisation: only variables into registers. A
 /// value that is computed twice need not be kept, nor its label, and frames stay small. This and the
 /// next are for all but huge functions.
@@ -94,37 +100,11 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         &defined_functions(&module),
     );
     sites.set_assembly(has_assembly(&module));
-    if let Some(path) = &request.plain_frames {
-        frames::write_plain(&module, path)?;
-    }
-    if let Some(path) = &request.thrifty_frames {
-        frames::mark(&module, path)?;
-    }
-    run_before(&module, request.grain)?;
-    let has_option = |name: &str| request.options.iter().any(|word| word == name);
-    if request.grain == Grain::Short && !has_option("-fno-omit-frame-pointer") {
-        leave_out_frame_pointers(&module);
-    }
-    if request.optimised {
-        elision::leave_out_unused(&module);
-    }
+    prepare(&module, request)?;
     let flow = Flow::new(hash, &module);
     let mut context = Context::new(module, sites, flow);
     context.choices_are_branches = request.choices_are_branches;
-    let functions = functions_to_instrument(&context.module);
-    models::redirect(&context);
-    pointers::redirect(&context, &functions);
-    let instrumented: FxHashSet<Value> = functions.into_iter().collect();
-    for defined in defined_functions(&context.module) {
-        match instrumented.contains(&defined) {
-            true => function::instrument(
-                &mut context,
-                defined,
-                huge::grain_of(defined, request.grain),
-            ),
-            false => reports::remove_from(defined),
-        }
-    }
+    instrument_functions(&mut context, request.grain);
     reports::none_left(&context.module)?;
     context
         .module
@@ -132,7 +112,47 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         .map_err(|message| format!("instrumentation broke the module: {message}"))?;
     run_after(&context.module, request.grain)?;
     // Now it is known which variables are left.
-    globals::list(&context, has_option("-fdata-sections"), request.grain);
+    globals::list(
+        &context,
+        request.has_option("-fdata-sections"),
+        request.grain,
+    );
+    write(context, request)
+}
+
+/// Measures and marks frames, and runs what comes before instrumentation.
+fn prepare(module: &Module, request: &Request) -> Result<(), String> {
+    if let Some(path) = &request.plain_frames {
+        frames::write_plain(module, path)?;
+    }
+    if let Some(path) = &request.thrifty_frames {
+        frames::mark(module, path)?;
+    }
+    run_before(module, request.grain)?;
+    if request.grain == Grain::Short && !request.has_option("-fno-omit-frame-pointer") {
+        leave_out_frame_pointers(module);
+    }
+    if request.optimised {
+        elision::leave_out_unused(module);
+    }
+    Ok(())
+}
+
+fn instrument_functions(context: &mut Context, grain: Grain) {
+    let functions = functions_to_instrument(&context.module);
+    models::redirect(context);
+    pointers::redirect(context, &functions);
+    let instrumented: FxHashSet<Value> = functions.into_iter().collect();
+    for defined in defined_functions(&context.module) {
+        match instrumented.contains(&defined) {
+            true => function::instrument(context, defined, huge::grain_of(defined, grain)),
+            false => reports::remove_from(defined),
+        }
+    }
+}
+
+/// Writes the instrumented unit, and what it says about itself.
+fn write(context: Context, request: &Request) -> Result<(), String> {
     let Context {
         module,
         sites,

@@ -146,7 +146,8 @@ impl<'l> Gaps<'_, '_, 'l> {
         reasons
     }
 
-    fn place(&self, id: SiteId) -> String {
+    /// The file and line of a site.
+    pub fn place(&self, id: SiteId) -> String {
         match self.explorer().workspace.sites.get(id) {
             Some((unit, site)) => format!("{}:{}", unit.file_of(site), site.line),
             None => "somewhere".into(),

@@ -113,7 +113,20 @@ impl<'a, 'l> ReportBuilder<'a, 'l> {
                 "the oracle has {cut} more ways to decide on these paths that were not tried: a verdict is of its test's input"
             ));
         }
+        assumed.extend(self.failed_before());
         assumed
+    }
+
+    /// What lies behind a failure is not looked at, also if a target is there.
+    fn failed_before(&self) -> Option<String> {
+        let (study, arrivals) = (&self.study, &self.arrivals);
+        let first = Gaps { study, arrivals }.place(*study.failed_before.first()?);
+        Some(match study.failed_before.len() {
+            1 => format!("a run failed before it came to the target, at {first}"),
+            runs => {
+                format!("{runs} runs failed before they came to the target, the first at {first}")
+            }
+        })
     }
 
     /// Bounds on the inputs that the user did not choose.

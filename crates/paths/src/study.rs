@@ -7,6 +7,7 @@ use std::time::Instant;
 use nearmiss_abi::channel::{ChannelKind, ChannelSet};
 use nearmiss_abi::environment as options;
 use nearmiss_abi::server::{MODE_BOTH, MODE_FUNCTION, MODE_PRECONDITION};
+use nearmiss_abi::site::SiteId;
 use nearmiss_harness::INPUT;
 use nearmiss_results::{FunctionReport, PathTest, Verdict};
 use nearmiss_search::{DepthFirst, Guided, NewCoverage, Phase, Strategy, Tally};
@@ -73,6 +74,7 @@ pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, Explore
         finishing,
         is_covered: false,
         rejected: 0,
+        failed_before: Vec::new(),
         signatures: CoverageSignatures::new(config.cover),
     };
     let first = study.first_input(&mut workspace);
@@ -113,6 +115,8 @@ pub struct Study<'a> {
     pub is_covered: bool,
     /// Tests that the precondition rejects, where only requirements were posted.
     pub rejected: u64,
+    /// Where runs failed that were to come to a target, and did not.
+    pub failed_before: Vec<SiteId>,
     /// What the judge may use.
     finishing: Budget,
     /// Distinguishes runs that concretized a value.
@@ -142,6 +146,10 @@ impl Study<'_> {
         arrival.is_new = (self.signatures).is_new(&arrival, &explorer.workspace.channels, measure);
         let has_reached = has_reached(self.config, explorer, &arrival);
         arrival.is_new |= has_reached;
+        if self.config.reach.is_some() && !has_reached {
+            self.failed_before
+                .extend(arrival.failed().map(|event| event.site));
+        }
         let is_admissible = !arrival.is_new || self.is_accepted(explorer.workspace, &arrival)?;
         self.rejected += u64::from(!is_admissible);
         if is_admissible {

@@ -2,7 +2,7 @@
 
 mod alarms;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use nearmiss_abi::event::FORBIDDEN_STEP;
@@ -132,16 +132,15 @@ fn as_exploration(arguments: ReachArguments, files: Vec<PathBuf>) -> ExploreArgu
     }
 }
 
-/// The files that are needed: without any, those that places name.
+/// The files that are needed: those that are named behind the target, and those that places name.
 fn files(arguments: &ReachArguments, target: &MarkPlace) -> Result<Vec<PathBuf>, String> {
-    if arguments.words.len() > 1 {
-        return Ok(arguments.words[1..].iter().map(PathBuf::from).collect());
-    }
-    let places = arguments.via.iter().chain([target]);
-    let mut files: Vec<PathBuf> = Vec::new();
-    for place in places {
+    let named = arguments.words.iter().skip(1);
+    let mut files: Vec<PathBuf> = named.map(PathBuf::from).collect();
+    for place in arguments.via.iter().chain([target]) {
         if let MarkPlace::Line(file, _) = place
-            && !files.contains(file)
+            && !files.iter().any(|known| is_same(known, file))
+            // A header is part of the files that include it.
+            && (arguments.words.len() == 1 || file.extension().is_some_and(|it| it == "c"))
         {
             files.push(file.clone());
         }
@@ -150,6 +149,11 @@ fn files(arguments: &ReachArguments, target: &MarkPlace) -> Result<Vec<PathBuf>,
         true => Err("which file has it? name it behind the target".into()),
         false => Ok(files),
     }
+}
+
+fn is_same(one: &Path, other: &Path) -> bool {
+    let whole = |path: &Path| path.canonicalize().ok();
+    one == other || whole(one).is_some_and(|one| whole(other) == Some(one))
 }
 
 /// Steps in their order, the target last, and what must not be passed.

@@ -266,7 +266,9 @@ mod tests {
             length(10, 6),
         ];
         let found = of_looks(&Looks::new(), &channels);
-        let places: Vec<(usize, usize)> = found.iter().map(|one| (one.start, one.end)).collect();
+        let mut places: Vec<(usize, usize)> =
+            found.iter().map(|one| (one.start, one.end)).collect();
+        places.sort_unstable();
         assert_eq!(places, [(0, 4), (4, 10)]);
     }
 }

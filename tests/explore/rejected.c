@@ -4,7 +4,7 @@
 int absolute(int number)
 {
     if (number < -50)
-        return number + 200;
+        return number + 201;
     if (number < 0)
         return -number;
     return number;

@@ -42,7 +42,7 @@ cp "$input" "$output"
 "#;
 
 const RUNTIME: &str = "
-int __real_main(int, char **, char **);
+__attribute__((weak)) int __real_main(int, char **, char **);
 int __wrap_main(int count, char **words, char **variables) { return __real_main(count, words, variables); }
 int __nm_hook(int x) { return x; }
 #define STUB(name) void __ubsan_handle_##name(void) {}

@@ -4,7 +4,7 @@ use nearmiss_contracts::Attribute;
 use nearmiss_solve::Model;
 
 use crate::condition::bytes;
-use crate::environment::{Environment, Home, Quantity};
+use crate::environment::{Block, Environment, Home, Quantity};
 use crate::random::Random;
 
 /// One value for each variable.
@@ -24,8 +24,12 @@ pub fn random(environment: &Environment, random: &mut Random) -> Valuation {
         if !is_there(block.home, &values) || random.once_in(8) {
             continue;
         }
-        let free =
-            |earlier: &usize| values[environment.blocks[*earlier].address] == *earlier as i64 + 1;
+        // What is said of one of two pointers to the same block only is not copied from the other.
+        let is_alike = |other: &Block| other.finds.len() == block.finds.len();
+        let free = |earlier: &usize| {
+            let other = &environment.blocks[*earlier];
+            values[other.address] == *earlier as i64 + 1 && is_alike(other)
+        };
         let aliases: Vec<usize> = block.aliases.iter().copied().filter(free).collect();
         if !aliases.is_empty() && random.once_in(4) {
             let first = *random.choose(&aliases);

@@ -79,7 +79,9 @@ fn other_arguments(found: &Finding) -> Option<String> {
             Input::File(path) => path.display().to_string(),
         });
     }
-    if new.len() == old.len() {
+    // Where arguments are no input none is listed, and something else is what changed.
+    let are_inputs = new.len() > 1 || found.changes.is_empty() && found.lengths.is_empty();
+    if new.len() == old.len() || !are_inputs {
         return None;
     }
     let line = |arguments: &[String]| shortened(&shell::command_line(arguments), MAX_COMMAND);

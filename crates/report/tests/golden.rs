@@ -30,6 +30,7 @@ fn overflow() -> Finding {
         },
         input: BTreeMap::from([
             ("argv[1]".into(), Input::bytes(b"18\x1b[2J")),
+            ("argv[2]".into(), Input::bytes(b"in file")),
             (
                 "file:/data/in".into(),
                 Input::File("inputs/NM-1/file-0".into()),
@@ -243,7 +244,11 @@ fn a_finding_of_a_suite() {
     found.test.argv = ["cut", "-c3-5,6-", "--output-delimiter=:", "file.txt"]
         .map(String::from)
         .to_vec();
-    found.input = BTreeMap::from([("argv[1]".into(), Input::bytes(b"-c3-5,8-"))]);
+    found.input = BTreeMap::from([
+        ("argv[1]".into(), Input::bytes(b"-c3-5,8-")),
+        ("argv[2]".into(), Input::bytes(b"--output-delimiter=:")),
+        ("argv[3]".into(), Input::bytes(b"file.txt")),
+    ]);
     found.changes = vec![Change {
         channel: "argv[1]".into(),
         offset: 6,

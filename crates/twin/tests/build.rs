@@ -360,8 +360,9 @@ fn harness_functions_are_linked() {
     place.shell(&format!(
         "mkdir home
          echo 'void nearmiss_symbolic(int *p) {{ *p = 0; }} int __nm_replay_row(void) {{ return 0; }}' > replay.c
-         clang-19 -c replay.c {libc}/flow.c {libc}/chance.c
-         ar rcs home/libnearmiss_replay.a replay.o flow.o chance.o",
+         echo 'int __real_main(int, char **); int __wrap_main(int c, char **v) {{ return __real_main(c, v); }}' > wrap.c
+         clang-19 -c replay.c wrap.c {libc}/flow.c {libc}/chance.c
+         ar rcs home/libnearmiss_replay.a replay.o wrap.o flow.o chance.o",
     ));
     place.link("prog", "main.o replay.o", "", false);
     assert!(

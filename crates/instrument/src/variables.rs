@@ -25,10 +25,13 @@ pub fn read_by(function: Value, changing: &FxHashSet<Value>) -> Vec<String> {
                 if !value.is_constant() || value.is_function() || !seen.insert(value) {
                     continue;
                 }
-                if !value.is_global_variable() {
-                    work.extend(value.operands());
-                } else if changing.contains(&value) {
+                if changing.contains(&value) {
                     names.push(value.name());
+                }
+                // What a variable points to from the start may be read through it.
+                match value.is_global_variable() {
+                    true => work.extend(value.initializer()),
+                    false => work.extend(value.operands()),
                 }
             }
         }

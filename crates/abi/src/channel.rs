@@ -27,6 +27,9 @@ pub enum ChannelKind {
     Pipe = 7,
     /// A socket; otherwise as a pipe.
     Socket = 8,
+    /// What a pointer argument of a call at the boundary of the code under test leads to
+    /// ([`crate::boundary`]); the name is `NUMBER:FUNCTION`, `index` has the parameter and how it is given.
+    Call = 9,
 }
 
 impl ChannelKind {
@@ -41,6 +44,7 @@ impl ChannelKind {
             6 => ChannelKind::Environment,
             7 => ChannelKind::Pipe,
             8 => ChannelKind::Socket,
+            9 => ChannelKind::Call,
             _ => return None,
         })
     }
@@ -51,7 +55,7 @@ impl ChannelKind {
 pub struct ChannelSet(u16);
 
 /// The letters that name kinds of channels in [`crate::environment::OPTION_CHANNELS`].
-const LETTERS: [(u8, ChannelKind); 7] = [
+const LETTERS: [(u8, ChannelKind); 8] = [
     (b'a', ChannelKind::Argument),
     (b'i', ChannelKind::Stdin),
     (b'f', ChannelKind::File),
@@ -59,6 +63,7 @@ const LETTERS: [(u8, ChannelKind); 7] = [
     (b'e', ChannelKind::Environment),
     (b'p', ChannelKind::Pipe),
     (b's', ChannelKind::Socket),
+    (b'c', ChannelKind::Call),
 ];
 
 impl ChannelSet {

@@ -26,6 +26,7 @@
 //! | [`chance`] | clocks, random numbers and process numbers, given again in later runs |
 #![no_std]
 
+pub mod boundary;
 pub mod capture;
 pub mod chance;
 pub mod channel;
@@ -47,4 +48,4 @@ pub mod trace;
 
 /// Changes whenever an object file, a runtime and an engine of different ages would
 /// misunderstand each other. It is part of every section header and of the trace header.
-pub const ABI_VERSION: u32 = 7;
+pub const ABI_VERSION: u32 = 8;

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use nearmiss_abi::chance::CHANCE;
-use nearmiss_abi::channel::ChannelSet;
+use nearmiss_abi::channel::{ChannelKind, ChannelSet};
 use nearmiss_abi::environment as names;
 use nearmiss_sandbox::{Limits, Replacement, Spec, Stdin, Thing, words};
 use serde::{Deserialize, Serialize};
@@ -15,6 +15,9 @@ use crate::chance::Chance;
 use crate::environment::Environment;
 use crate::letters;
 use crate::store::write_atomically;
+
+/// Where a run finds the data of its calls.
+const CALLS_FILE: &str = "/tmp/.nearmiss-calls";
 
 /// What a run is made of.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -128,8 +131,20 @@ impl Capsule {
     /// How it is run in a sandbox, by its program or by the program's twin.
     pub fn spec(&self, program: &Path, variables: &[(&str, OsString)], limits: &Limits) -> Spec {
         let mut environment = self.environment.to_vec();
+        let mut files = self.files.clone();
         if let Some(named) = &self.named {
-            environment.push((names::REPLAY.into(), named.clone().into()));
+            let is_of_calls = self.channels.contains(ChannelKind::Call);
+            let place = if is_of_calls {
+                // Always the same: a program that is forked finds the input of each run there.
+                files.push(Replacement {
+                    path: CALLS_FILE.into(),
+                    content: named.clone(),
+                });
+                CALLS_FILE.into()
+            } else {
+                named.clone().into()
+            };
+            environment.push((names::REPLAY.into(), place));
         }
         if !self.chance.streams.is_empty() {
             environment.push((CHANCE.into(), self.chance.streams.clone().into()));
@@ -147,7 +162,7 @@ impl Capsule {
             umask: self.umask,
             process: Some(self.chance.process).filter(|number| *number > 1),
             world: self.world.clone(),
-            files: self.files.clone(),
+            files,
             writable: Vec::new(),
             limits: limits.clone(),
         }

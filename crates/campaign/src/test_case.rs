@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use nearmiss_results::BoundaryCall;
+
 use crate::capsule::Capsule;
 
 /// One execution of the suite, or several that were the same.
@@ -19,4 +21,6 @@ pub struct TestCase {
     pub seconds: f64,
     /// What it recorded, if it was recorded when it ran first.
     pub trace: Option<PathBuf>,
+    /// The calls of a unit test that are its inputs; none: it is a whole execution.
+    pub calls: Vec<BoundaryCall>,
 }

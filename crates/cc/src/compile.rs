@@ -114,7 +114,7 @@ const SMALL_FRAMES: [&str; 7] = [
 /// each, were hoisted to the entry and kept on the stack. CodeGenPrepare was 83 % of code
 /// generation for 2,000 lines of stores: 10.8 s, and 2.2 s with `cgpp-huge-func=0` (200 was not
 /// timed).
-const CHEAP_CODE: [&str; 8] = [
+pub const CHEAP_CODE: [&str; 8] = [
     "-mllvm",
     "-disable-constant-hoisting",
     "-mllvm",

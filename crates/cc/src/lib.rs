@@ -6,6 +6,7 @@
 //! dependencies) is clang's own.
 
 mod beside;
+mod bitcode;
 pub mod checks;
 pub mod command;
 mod compile;
@@ -26,10 +27,12 @@ use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::Path;
 
+pub use bitcode::compile_rewritten;
 pub use checks::Checks;
 pub use config::{Config, Language};
 pub use plan::{Plan, plan};
 use process::Failure;
+pub use record::{archives, object_file};
 
 /// The status of a driver that could not do its job.
 const STATUS_TROUBLE: i32 = 2;

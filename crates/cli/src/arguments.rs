@@ -15,8 +15,9 @@ pub mod values;
 pub use analysis::AnalysisArguments;
 pub use explore::{Cover, ExploreArguments, Framework, PreMode, ResultArguments};
 pub use infer::{Form, FuzzingChoice, InferArguments};
+use nearmiss_engine::{Calls, CallsOf};
 pub use reach::{Overflow, ReachArguments};
-use values::{percent, size, subject};
+use values::{pattern, percent, size, subject};
 
 /// Your tests pass. nearmiss finds the inputs right next to them that fail.
 #[derive(Debug, Parser)]
@@ -261,10 +262,41 @@ pub struct SuiteArguments {
     pub seed: u64,
     /// Most different executions that are kept
     #[arg(long, default_value_t = 10_000, value_name = "N")]
-    pub tests: u64,
+    pub executions: u64,
+    /// Which programs have calls from test code into the code under test as their inputs
+    #[arg(long, value_enum, default_value_t = CallsChoice::UnitTests, value_name = "WHICH")]
+    pub calls: CallsChoice,
+    /// Files that are test code: 'tests/*', 'try_*.c' [default: by their names, and the file with main]
+    #[arg(long, value_parser = pattern, value_delimiter = ',', value_name = "GLOB")]
+    pub tests: Vec<String>,
     /// Room on the disk for what the tests read: 500M, 2G
     #[arg(long, default_value = "2G", value_parser = size, value_name = "SIZE")]
     pub disk: u64,
+}
+
+/// Which programs of a suite have calls as their inputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum CallsChoice {
+    /// None
+    None,
+    /// Test programs that read nothing from outside
+    UnitTests,
+    /// All
+    All,
+}
+
+impl SuiteArguments {
+    /// What the engine makes of calls.
+    pub fn calls(&self) -> Calls {
+        Calls {
+            of: match self.calls {
+                CallsChoice::None => CallsOf::None,
+                CallsChoice::UnitTests => CallsOf::UnitTests,
+                CallsChoice::All => CallsOf::All,
+            },
+            tests: self.tests.clone(),
+        }
+    }
 }
 
 /// A way to show a report.
@@ -329,7 +361,7 @@ mod tests {
             panic!("another command");
         };
         assert_eq!((test.suite.sample, test.suite.seed), (Some(12.5), 1));
-        assert_eq!((test.suite.disk, test.suite.tests), (1 << 20, 10_000));
+        assert_eq!((test.suite.disk, test.suite.executions), (1 << 20, 10_000));
         let budget = test.analysis.budget;
         assert_eq!((budget.jobs, budget.distance), (Some(3), Some(0)));
         assert_eq!(test.command, ["make", "-k", "check"]);

@@ -83,7 +83,8 @@ impl Executor for CapsuleExecutor<'_> {
 
 /// Whether the runs of a capsule may have all in common but what a fork server can change.
 pub fn can_be_forked(capsule: &Capsule) -> bool {
-    capsule.named.is_none() && !capsule.channels.contains(ChannelKind::Environment)
+    let is_given_alike = capsule.named.is_none() || capsule.channels.contains(ChannelKind::Call);
+    is_given_alike && !capsule.channels.contains(ChannelKind::Environment)
 }
 
 /// A capsule's run that is recorded.

@@ -45,7 +45,9 @@ pub fn write(
                 let word = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
                 capsule.environment.set(word(&channel.name), word(content));
             }
-            ChannelKind::Named => named.extend(named_row(&channel.name, channel.index, content)),
+            ChannelKind::Named | ChannelKind::Call => {
+                named.extend(named_row(&channel.name, channel.index, content))
+            }
             ChannelKind::Pipe => named.extend(named_row(PIPE, channel.index, content)),
             ChannelKind::Socket => named.extend(named_row(SOCKET, channel.index, content)),
             _ => {}

@@ -8,6 +8,7 @@
 //! | `executor`, `worker`, `subject` | runs in the sandbox, counted; the programs they are of |
 //! | `forks` | programs that are forked for every run instead of started |
 //! | [`analyse`](mod@analyse) | one walk over a path: which checks can fail, which forks can go another way |
+//! | `calls` | unit tests: calls from test code into the code under test as inputs |
 //! | `growth` | longer inputs of a test's shape: what repeats in it, repeated more often |
 //! | [`lengths`] | lengths of inputs: what the path implies, the nearest that will do |
 //! | `alphabet` | what holds of bytes because of where they come from |
@@ -21,6 +22,7 @@
 
 mod alphabet;
 pub mod analyse;
+mod calls;
 mod confirmer;
 mod defects;
 mod error;
@@ -91,10 +93,10 @@ pub struct Config {
     pub options: Options,
     /// What becomes of the recorded program's standard output.
     pub output: Output,
-    /// The compiler that makes the twin.
-    pub clang: PathBuf,
-    /// Where the archives lie that programs are linked with.
-    pub library_directory: PathBuf,
+    /// The compiler that makes twins and variants.
+    pub compiler: nearmiss_cc::Config,
+    /// Whether calls of unit tests are inputs.
+    pub calls: Calls,
     /// Set from outside to stop early and report what is there.
     pub stop: &'static AtomicBool,
 }
@@ -113,6 +115,27 @@ impl Config {
             stop: self.stop,
         }
     }
+}
+
+/// Which executions have calls from test code into the code under test as their inputs.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    /// Which executions.
+    pub of: CallsOf,
+    /// Patterns for the names of files that are test code; none: by their usual names.
+    pub tests: Vec<String>,
+}
+
+/// Which executions have calls as their inputs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum CallsOf {
+    /// None.
+    None,
+    /// Those of test programs that read nothing from outside.
+    #[default]
+    UnitTests,
+    /// All.
+    All,
 }
 
 /// What becomes of the recorded program's standard output.

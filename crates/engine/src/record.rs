@@ -77,6 +77,7 @@ pub fn record(
         ended: Ended::from(status).to_string(),
         seconds,
         trace: Some(trace),
+        calls: Vec::new(),
     })
 }
 

@@ -9,7 +9,8 @@ use std::sync::{Arc, Mutex, OnceLock};
 use nearmiss_abi::check::Kind;
 use nearmiss_campaign::store::make_private_part;
 use nearmiss_results::Uninitialised;
-use nearmiss_twin::{Judge, TwinError, TwinProgram};
+use nearmiss_sites::rewrite::Rewrite;
+use nearmiss_twin::{Judge, TwinError, TwinProgram, Variant};
 use siphasher::sip::SipHasher13;
 
 use crate::Config;
@@ -114,12 +115,7 @@ pub fn build_twin(
     libraries: &[PathBuf],
     judge: Judge,
 ) -> Result<TwinProgram, TrialError> {
-    let twin = nearmiss_twin::Config {
-        clang: config.clang.clone(),
-        library_directory: config.library_directory.clone(),
-        units: campaign.join("twins").join("units"),
-        jobs: std::thread::available_parallelism().map_or(1, usize::from),
-    };
+    let twin = workshop(config, campaign);
     // Programs of one name in different places are different programs.
     let of_judge = match judge {
         Judge::Address => "",
@@ -131,6 +127,36 @@ pub fn build_twin(
     let directory = twins.join(of_judge);
     let directory = directory.join(twin_name(program, libraries));
     nearmiss_twin::build(program, libraries, judge, &directory, &twin).map_err(refused)
+}
+
+/// How twins and variants of a campaign's programs are built.
+fn workshop(config: &Config, campaign: &Path) -> nearmiss_twin::Config {
+    nearmiss_twin::Config {
+        clang: config.compiler.clang.clone(),
+        library_directory: config.compiler.library_directory.clone(),
+        units: campaign.join("twins").join("units"),
+        jobs: std::thread::available_parallelism().map_or(1, usize::from),
+    }
+}
+
+/// Builds a variant of a program below a campaign's directory.
+pub fn build_variant(
+    config: &Config,
+    campaign: &Path,
+    program: &Path,
+    libraries: &[PathBuf],
+    rewrite: &Rewrite,
+) -> Result<TwinProgram, TwinError> {
+    let variant = Variant {
+        rewrite,
+        sources: &[],
+        compiler: &config.compiler,
+    };
+    let variants = campaign.join("variants");
+    make_private_part(&variants).map_err(|error| TwinError::File(variants.clone(), error))?;
+    let directory = variants.join(twin_name(program, libraries));
+    let workshop = workshop(config, campaign);
+    nearmiss_twin::build_variant(program, libraries, &variant, &directory, &workshop)
 }
 
 /// Where memory twins are.

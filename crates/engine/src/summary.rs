@@ -85,6 +85,7 @@ fn inputs(path: &RecordedPath) -> Vec<InputFigures> {
             ChannelKind::Environment => "variable",
             ChannelKind::Pipe => "pipe",
             ChannelKind::Socket => "socket",
+            ChannelKind::Call => "call",
             ChannelKind::Length => continue,
         };
         let one = InputFigures {

@@ -9,9 +9,11 @@ use nearmiss_search::{Phase, Tally};
 use nearmiss_solve::Statistics;
 use nearmiss_suite::{Collected, collect};
 
+use crate::calls::add_unit_tests;
 use crate::error::EngineError;
 use crate::explore::{Explored, Explorer, Seed};
 use crate::figures;
+use crate::subject::Subjects;
 use crate::summary::{add_recorded, merge};
 use crate::worker::Shared;
 use crate::{Config, SuiteTarget};
@@ -22,11 +24,15 @@ pub fn test(target: SuiteTarget, config: &Config, tally: &Tally) -> Result<Repor
     // Said before the suite runs, which may take hours.
     config.sandbox.check().map_err(EngineError::NeedsSandbox)?;
     let campaign = Campaign::open(&config.directory)?;
-    let Collected { tests, suite } = collect(&target, &config.suite(), &campaign, tally)?;
+    let Collected {
+        mut tests,
+        mut suite,
+    } = collect(&target, &config.suite(), &campaign, tally)?;
+    let shared = Shared::new(config, &campaign, Kind::Test, tally);
+    suite.unit_tests = add_unit_tests(&mut tests, &shared, &Subjects::default());
     tally.enter(Phase::Exploring);
     let deadline = Instant::now() + config.time;
     tally.set_deadline(deadline);
-    let shared = Shared::new(config, &campaign, Kind::Test, tally);
     let explorer = Explorer::new(&shared, deadline);
     let save = |findings| {
         // What is there so far survives a kill; the whole report comes at the end.

@@ -66,6 +66,7 @@ impl Flow {
         }
         self.unit.functions.push(FunctionFlow {
             name: function.name(),
+            file: function.source_file().map(|(_, name)| sites.file(&name)),
             is_local: function.is_local(),
             of_type: function.global_value_type().text(),
             is_pointed: self.pointed.contains(&function),

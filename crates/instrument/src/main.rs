@@ -23,6 +23,7 @@ mod outline;
 mod pointers;
 mod regions;
 mod reports;
+mod rewrite;
 mod sensitive;
 mod sitemap;
 mod stack;
@@ -40,7 +41,7 @@ use unit::Request;
 
 const USAGE: &str = "usage: nearmiss-instrument --input BC --output BC --sites FILE --twin FILE \
                      --source NAME --directory DIR [--keep-debug] [--optimised] \
-                     [--choices-are-branches] [--fine] [--huge FILE] \
+                     [--choices-are-branches] [--fine] [--rewrite FILE] [--huge FILE] \
                      [--plain-frames FILE] [--thrifty-frames FILE] [--options OPTION...]\n\
                      or: nearmiss-instrument --input BC --program FILE";
 
@@ -73,6 +74,7 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Request, String>
             "--plain-frames" => request.plain_frames = Some(value()?.into()),
             "--thrifty-frames" => request.thrifty_frames = Some(value()?.into()),
             "--program" => request.program = Some(value()?.into()),
+            "--rewrite" => request.rewrite = Some(value()?.into()),
             "--choices-are-branches" => request.choices_are_branches = true,
             "--optimised" => request.optimised = true,
             "--keep-debug" => request.keep_debug = true,

@@ -2,6 +2,7 @@
 
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::site::{LOCAL_BITS, SiteId};
+use nearmiss_sites::rewrite::absolute;
 use nearmiss_sites::{Loop, Site, SiteKind, Unit};
 use rustc_hash::FxHashMap;
 
@@ -35,6 +36,8 @@ pub struct SiteMap {
     /// Which function each line belongs to: inlining moves code away from its function.
     homes: FxHashMap<(String, u32), u32>,
     function: u32,
+    /// The files that are test code, by their absolute names.
+    test_files: Vec<String>,
 }
 
 impl SiteMap {
@@ -53,12 +56,18 @@ impl SiteMap {
             functions: names,
             homes,
             function: 0,
+            test_files: Vec::new(),
         };
         map.file(source);
         for function in functions {
             map.remember_lines(*function);
         }
         map
+    }
+
+    /// Which files are test code, by their absolute names.
+    pub fn set_test_files(&mut self, files: Vec<String>) {
+        self.test_files = files;
     }
 
     /// Whether the unit has functions in assembly.
@@ -141,7 +150,13 @@ impl SiteMap {
     }
 
     /// The finished map.
-    pub fn finish(self) -> Unit {
+    pub fn finish(mut self) -> Unit {
+        let Unit {
+            files, directory, ..
+        } = &self.unit;
+        let is_test = |file: &String| self.test_files.contains(&absolute(directory, file));
+        let tests = (0..).zip(files).filter(|(_, file)| is_test(file));
+        self.unit.test_files = tests.map(|(number, _)| number).collect();
         self.unit
     }
 }

@@ -20,6 +20,7 @@ use crate::models;
 use crate::pointers;
 use crate::regions::Grain;
 use crate::reports;
+use crate::rewrite;
 use crate::sitemap::SiteMap;
 use crate::twin;
 
@@ -54,6 +55,8 @@ pub struct Request {
     pub plain_frames: Option<PathBuf>,
     /// The list of functions whose frames must be kept small, if there are any.
     pub thrifty_frames: Option<PathBuf>,
+    /// How the unit is rewritten first, if it is (`nearmiss_sites::rewrite`).
+    pub rewrite: Option<PathBuf>,
     /// The file that is made if code generation must be spared, for the sake of a huge function.
     pub huge: Option<PathBuf>,
 }
@@ -87,6 +90,11 @@ const AFTER_OPTIMISED: &str = "function(instcombine<no-verify-fixpoint>,early-cs
 
 /// Instruments one unit.
 pub fn instrument(request: &Request) -> Result<(), String> {
+    let (input, rewritten) = rewrite::apply(request)?;
+    let request = &Request {
+        input,
+        ..request.clone()
+    };
     let module = Module::read(&request.input)?;
     let hash = unit_hash(
         &std::fs::read(&request.input).map_err(|error| error.to_string())?,
@@ -100,6 +108,7 @@ pub fn instrument(request: &Request) -> Result<(), String> {
         &defined_functions(&module),
     );
     sites.set_assembly(has_assembly(&module));
+    sites.set_test_files(rewritten.boundary.map_or(Vec::new(), |it| it.test_files));
     prepare(&module, request)?;
     let flow = Flow::new(hash, &module);
     let mut context = Context::new(module, sites, flow);

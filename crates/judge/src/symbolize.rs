@@ -140,6 +140,15 @@ impl Lines {
     }
 }
 
+/// The functions and source lines of an address within a program or library, inlined ones first.
+pub fn places_of(module: &str, offset: u64) -> Vec<(String, String)> {
+    let offset = format!("{offset:x}");
+    ask(Spot {
+        module,
+        offset: &offset,
+    })
+}
+
 /// The symbolizer that runs, if one does. It ends with its standard input.
 static RUNNING: Mutex<Option<Symbolizer>> = Mutex::new(None);
 

@@ -2,13 +2,15 @@
 
 use std::fmt::{self, Write};
 
-use nearmiss_results::{Missed, Sample, Skipped, Suite};
+use nearmiss_results::{Missed, Sample, Skipped, Suite, UnitTests};
 
 use crate::words::{counted, percent, shortened, time};
 use crate::{escape, shell};
 
 /// Longest command line that is shown.
 const MAX_COMMAND: usize = 70;
+/// Most files that are named.
+const MAX_FILES: usize = 6;
 /// Most reasons that are shown.
 const MAX_REASONS: usize = 10;
 
@@ -19,6 +21,9 @@ pub fn block(suite: &Suite) -> String {
     let _ = write_run(&mut text, suite);
     if let Some(sample) = &suite.sample {
         let _ = write_sample(&mut text, sample);
+    }
+    for tests in &suite.unit_tests {
+        let _ = write_unit_tests(&mut text, tests);
     }
     let _ = write_skipped(&mut text, &suite.skipped);
     text
@@ -42,6 +47,46 @@ fn write_run(text: &mut String, suite: &Suite) -> fmt::Result {
         0 => writeln!(text, "."),
         1 => writeln!(text, "; 1 of these took the path of another."),
         more => writeln!(text, "; {more} of these took the path of another."),
+    }
+}
+
+/// What was taken for test code and for the code under test, a line each, and how to change it.
+fn write_unit_tests(text: &mut String, tests: &UnitTests) -> fmt::Result {
+    let UnitTests {
+        test,
+        calls,
+        functions,
+        trouble,
+        ..
+    } = tests;
+    writeln!(
+        text,
+        "  Unit tests ({test}): test code is {} (--tests GLOB says otherwise);",
+        files(&tests.test_files)
+    )?;
+    let (functions, calls) = (counted(*functions, "function"), counted(*calls, "call"));
+    write!(
+        text,
+        "    under test are {functions} of {}: {calls} of the tests are inputs",
+        files(&tests.files)
+    )?;
+    match trouble.as_str() {
+        "" => writeln!(text, "."),
+        why => writeln!(text, " ({}).", escape::text(why)),
+    }
+}
+
+/// Names of files, as many as fit into a line.
+fn files(names: &[String]) -> String {
+    let shown: Vec<String> = (names.iter().take(MAX_FILES))
+        .map(|name| escape::text(name).to_string())
+        .collect();
+    match names.len() {
+        0 => "what is not instrumented".to_string(),
+        count if count > MAX_FILES => {
+            format!("{} and {} more", shown.join(", "), count - MAX_FILES)
+        }
+        _ => shown.join(", "),
     }
 }
 

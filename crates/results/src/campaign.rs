@@ -22,9 +22,30 @@ pub struct Suite {
     /// The part of the tests that was chosen, if not all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sample: Option<Sample>,
+    /// Programs of unit tests.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unit_tests: Vec<UnitTests>,
     /// What was not looked at, and why.
     #[serde(default)]
     pub skipped: Vec<Skipped>,
+}
+
+/// A program of unit tests, whose calls into the code under test are inputs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct UnitTests {
+    /// The test.
+    pub test: String,
+    /// The files that were taken for test code.
+    pub test_files: Vec<String>,
+    /// The files that are under test.
+    pub files: Vec<String>,
+    /// How many of their functions test code may call.
+    pub functions: u64,
+    /// Calls from the one into the other.
+    pub calls: u64,
+    /// Why there are none, if something went wrong.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub trouble: String,
 }
 
 /// A random part of a suite.

@@ -136,12 +136,32 @@ pub enum Status {
     Unconfirmed,
 }
 
+/// A call from test code into the code under test.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct BoundaryCall {
+    /// Its number in the execution, from 1.
+    pub number: u64,
+    /// The function that is called.
+    pub function: String,
+    /// The function that calls it, and where.
+    pub caller: String,
+    /// The source file.
+    pub file: String,
+    /// Line, from 1; 0 if unknown.
+    pub line: u32,
+    /// What it is given: numbers and `NULL`; `…` for anything else.
+    pub arguments: Vec<String>,
+}
+
 /// A recorded execution.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Test {
     /// `T1`, `T2`, … in a suite; empty for a single run.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub id: String,
+    /// The calls of a unit test that are its inputs; empty: it is a whole execution.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub calls: Vec<BoundaryCall>,
     /// The program's file.
     #[serde(with = "names::path")]
     pub program: PathBuf,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Input of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InputFigures {
-    /// `argument`, `stdin`, `file`, `memory`, `variable`, `pipe` or `socket`.
+    /// `argument`, `stdin`, `file`, `memory`, `variable`, `pipe`, `socket` or `call`.
     pub kind: String,
     /// How many of them were seen: files, arguments, …
     pub count: u64,

@@ -17,9 +17,11 @@ mod summary;
 
 pub use campaign::{
     DistanceFigures, EndReason, Exploration, GrowthFigures, Missed, ProgramFigures, Sample,
-    Skipped, Suite, TestFigures,
+    Skipped, Suite, TestFigures, UnitTests,
 };
-pub use finding::{Change, Finding, Frame, Input, Lead, Repeated, Resized, Status, Test};
+pub use finding::{
+    BoundaryCall, Change, Finding, Frame, Input, Lead, Repeated, Resized, Status, Test,
+};
 pub use function::{
     Coverage, Covered, FunctionReport, Infeasible, PathFigures, PathTest, Step, Uncovered,
     Undefined, Verdict,

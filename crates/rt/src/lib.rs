@@ -25,12 +25,14 @@
 //! | [`models`] | the libc functions that move labels |
 //! | [`capture`] | what a process needs to be run again, without recording it |
 //! | [`chance`] | clocks, random numbers, process numbers: captured, and given again |
+//! | [`boundary`] | the data of calls from test code as inputs |
 //! | [`harness`], [`replay`] | `nearmiss_symbolic`, `nearmiss_assume` and their relatives |
 //! | [`server`] | many runs of one process, each in a child of its own |
 #![cfg_attr(not(test), no_std)]
 
 mod answers;
 mod arrivals;
+mod boundary;
 mod bounds;
 mod buffers;
 mod calls;

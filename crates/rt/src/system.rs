@@ -43,6 +43,7 @@ const FALLOCATE: usize = 285;
 const PRLIMIT: usize = 302;
 const CLOCK_GETTIME: usize = 228;
 const PROCESS_VM_READV: usize = 310;
+const PROCESS_VM_WRITEV: usize = 311;
 const RENAME: usize = 82;
 const RENAMEAT2: usize = 316;
 
@@ -329,6 +330,26 @@ pub unsafe fn read_own(from: u64, to: *mut u8, size: usize) -> bool {
     ];
     // SAFETY: as promised by the caller.
     unsafe { call(PROCESS_VM_READV, arguments) == Ok(size) }
+}
+
+/// Whether this process may write to its own memory at an address. It keeps its byte.
+pub fn is_writable(address: u64) -> bool {
+    let mut byte = 0u8;
+    // SAFETY: the byte is ours.
+    if !unsafe { read_own(address, &mut byte, 1) } {
+        return false;
+    }
+    let here = [&raw mut byte as usize, 1];
+    let there = [address as usize, 1];
+    let (here, there) = (here.as_ptr() as usize, there.as_ptr() as usize);
+    // SAFETY: what is written is what is there; the kernel refuses memory that is not writable.
+    let written = unsafe {
+        call(
+            PROCESS_VM_WRITEV,
+            [process() as usize, here, 1, there, 1, 0],
+        )
+    };
+    written == Ok(1)
 }
 
 /// Sets the size of a file.

@@ -8,6 +8,7 @@
 pub mod flow;
 pub mod frame;
 pub mod program;
+pub mod rewrite;
 pub mod stack_frames;
 
 use std::ffi::OsString;
@@ -35,6 +36,8 @@ pub struct Unit {
     pub sites: Vec<Site>,
     /// Whether it has functions in assembly beside those in C, which nothing follows.
     pub has_assembly: bool,
+    /// Which of its files are test code, in a variant that knows ([`rewrite::Boundary`]).
+    pub test_files: Vec<u32>,
 }
 
 impl Unit {
@@ -202,6 +205,14 @@ impl Sites {
     /// Whether no unit is known: the program is not instrumented.
     pub fn is_empty(&self) -> bool {
         self.units.is_empty()
+    }
+
+    /// Whether a file is test code, by the name that a site map has for it.
+    pub fn is_test_file(&self, file: &str) -> bool {
+        let is_it =
+            |unit: &Unit, index: &u32| unit.files.get(*index as usize).is_some_and(|it| it == file);
+        let mut units = self.units.values();
+        units.any(|unit| unit.test_files.iter().any(|index| is_it(unit, index)))
     }
 
     /// Every unit, in no particular order.

@@ -82,6 +82,7 @@ impl Workshop<'_> {
             ended: candidate.ended.clone(),
             seconds: candidate.seconds,
             trace: None,
+            calls: Vec::new(),
         })
     }
 

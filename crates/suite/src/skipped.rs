@@ -48,7 +48,7 @@ impl Reason {
             Reason::FileTooLarge => "it reads files that are too large",
             Reason::TooManyFiles => "it uses too many files",
             Reason::NoRoom => "no room on the disk for the files it reads (--disk)",
-            Reason::TooManyTests => "more different executions than wanted (--tests)",
+            Reason::TooManyTests => "more different executions than wanted (--executions)",
             Reason::Stopped => "the suite was stopped",
         }
     }

@@ -1,5 +1,6 @@
 //! Input channels with their recorded content.
 
+use nearmiss_abi::boundary::shape;
 use nearmiss_abi::channel::{ChannelKind, ChannelRow, PIECE_LINE};
 use nearmiss_abi::op::Op;
 use nearmiss_expr::{InputByte, Inputs};
@@ -42,7 +43,7 @@ impl Piece {
 }
 
 impl Channel {
-    /// How reports call it: `argv[1]`, `stdin`, `file:PATH`, `name:NAME[0]`.
+    /// How reports call it: `argv[1]`, `stdin`, `file:PATH`, `name:NAME[0]`, `call:7:FUNCTION(1)`.
     pub fn label(&self) -> String {
         let name = String::from_utf8_lossy(&self.name);
         match self.kind {
@@ -60,6 +61,10 @@ impl Channel {
             ChannelKind::Environment => format!("env:{name}"),
             ChannelKind::Pipe => format!("pipe[{}]", self.index),
             ChannelKind::Socket => format!("socket[{}]", self.index),
+            ChannelKind::Call => {
+                let parameter = self.index & shape::PARAMETER;
+                format!("call:{name}({})", parameter + 1)
+            }
         }
     }
 }

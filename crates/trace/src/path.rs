@@ -1,5 +1,6 @@
 //! The path of a recorded run: events, each with the condition that it puts on the input.
 
+use nearmiss_abi::channel::{ChannelKind, ChannelRow};
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::{
     Event as RawEvent, EventKind, FORBIDDEN_STEP, NO_LOWER, PHASE_FUNCTION, PHASE_SETUP,
@@ -138,6 +139,15 @@ impl Event {
             _ => false,
         };
         decides && self.condition.is_some()
+    }
+
+    /// It is no part of the code under test: what it decided holds, and has no alternatives.
+    fn become_condition(&mut self) {
+        if self.is_decision() {
+            self.kind = EventKind::Assume;
+            self.switched = None;
+        }
+        self.sensitive = false;
     }
 
     /// Whether this event says that a check failed in the recorded run.
@@ -357,6 +367,9 @@ impl Reader<'_> {
             PHASE_FUNCTION
         };
         let mut steps = 0;
+        // Between calls at its boundary nothing is the code under test.
+        let is_call = |row: &ChannelRow| row.kind == ChannelKind::Call as u8;
+        let has_calls = raw.channels.iter().any(is_call);
         for event in events {
             let event = event.after_sensitive(event.is_sensitive() || was_sensitive);
             if is_mark(&event) {
@@ -365,7 +378,10 @@ impl Reader<'_> {
                 was_sensitive = event.is_sensitive();
                 continue;
             }
-            if phase == PHASE_SETUP && is_about_this_run(event.kind) {
+            let is_outside = has_calls && phase == PHASE_SETUP;
+            if phase == PHASE_SETUP && is_about_this_run(event.kind)
+                || is_outside && event.kind == EventKind::CheckFailed as u8
+            {
                 continue;
             }
             if event.kind == EventKind::Hint as u8 {
@@ -376,6 +392,9 @@ impl Reader<'_> {
             let mut read = self.event(&event, phase, &imported, &mut binder);
             if let Some(read) = &mut read {
                 read.steps_passed = steps;
+                if is_outside {
+                    read.become_condition();
+                }
                 if read.is_decision() {
                     read.hint = hint.take();
                 }

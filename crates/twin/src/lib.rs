@@ -1,9 +1,10 @@
-//! The ASan+UBSan twin of an instrumented program, and its MSan twin, built on demand.
+//! The ASan+UBSan twin of an instrumented program, its MSan twin, and variants of the program itself, built on demand.
 //!
 //! The twin is the judge of every finding: the same program, not instrumented, under clang's
 //! sanitizers. An instrumented program carries the bitcode of its units from before the
 //! instrumentation, and a record of how it was linked; from both the twin is built when it is
-//! first needed, and again only when one of them has changed.
+//! first needed, and again only when one of them has changed. So is a *variant*: the program once more, its units
+//! rewritten before they are instrumented. It is an instrumented program like any other, and has twins of its own.
 
 mod archive;
 mod arguments;
@@ -13,6 +14,7 @@ mod hash;
 mod image;
 mod memory;
 mod tool;
+mod variant;
 mod workshop;
 
 use std::collections::HashSet;
@@ -26,7 +28,8 @@ use arguments::Argument;
 pub use error::TwinError;
 use image::Image;
 pub use image::dynamic_symbols;
-use workshop::Workshop;
+pub use variant::Variant;
+use workshop::{Product, Workshop};
 
 /// Where the tools are.
 #[derive(Clone, Debug)]
@@ -151,43 +154,90 @@ pub fn build(
     directory: &Path,
     config: &Config,
 ) -> Result<TwinProgram, TwinError> {
-    let image = Image::read(program)?;
-    if !image.is_instrumented() {
-        return Err(TwinError::NotInstrumented(program.to_path_buf()));
+    let product = Product::Twin(judge);
+    let built = Built::make(program, libraries, product, &directory.join("twin"), config)?;
+    if judge == Judge::Memory {
+        let look = |image: &Image| built.workshop.look_through(image, &built.output);
+        built.images.iter().try_for_each(look)?;
     }
-    let library_directory = directory.join("lib");
-    fs::create_dir_all(&library_directory).map_err(|error| TwinError::file(directory, error))?;
-    let mut workshop = Workshop {
-        config,
-        judge,
-        directory: directory
+    Ok(built.finish())
+}
+
+/// Builds a variant of a program in `directory`, with variants of those of its shared libraries that are
+/// instrumented. What is up to date is not built again.
+pub fn build_variant(
+    program: &Path,
+    libraries: &[PathBuf],
+    variant: &Variant<'_>,
+    directory: &Path,
+    config: &Config,
+) -> Result<TwinProgram, TwinError> {
+    let output = directory.join(program.file_name().unwrap_or_default());
+    let product = Product::Variant(variant);
+    Ok(Built::make(program, libraries, product, &output, config)?.finish())
+}
+
+/// A program that was built of another's units.
+struct Built<'a> {
+    workshop: Workshop<'a>,
+    /// What it was made of.
+    images: Vec<Image>,
+    output: PathBuf,
+}
+
+impl<'a> Built<'a> {
+    fn make(
+        program: &Path,
+        libraries: &[PathBuf],
+        product: Product<'a>,
+        output: &Path,
+        config: &'a Config,
+    ) -> Result<Built<'a>, TwinError> {
+        let image = Image::read(program)?;
+        if !image.is_instrumented() {
+            return Err(TwinError::NotInstrumented(program.to_path_buf()));
+        }
+        let directory = output.parent().unwrap_or(output);
+        let library_directory = directory.join("lib");
+        fs::create_dir_all(&library_directory)
+            .map_err(|error| TwinError::file(directory, error))?;
+        let directory = directory
             .canonicalize()
-            .map_err(|error| TwinError::file(directory, error))?,
-        libraries: Vec::new(),
-    };
-    let mut images = Vec::new();
-    for path in libraries {
-        let library = Image::read(path)?;
-        if library.is_instrumented() {
-            let twin = workshop.directory.join("lib").join(library.library_name());
-            workshop.build(&library, &twin)?;
-            let original = path
-                .canonicalize()
-                .map_err(|error| TwinError::file(path, error))?;
-            workshop.libraries.push((original, twin));
-            images.push(library);
+            .map_err(|error| TwinError::file(directory, error))?;
+        let output = directory.join(output.file_name().unwrap_or_default());
+        let mut workshop = Workshop {
+            config,
+            product,
+            directory,
+            libraries: Vec::new(),
+        };
+        let mut images = Vec::new();
+        for path in libraries {
+            let library = Image::read(path)?;
+            if library.is_instrumented() {
+                let twin = workshop.directory.join("lib").join(library.library_name());
+                workshop.build(&library, &twin)?;
+                let original = path
+                    .canonicalize()
+                    .map_err(|error| TwinError::file(path, error))?;
+                workshop.libraries.push((original, twin));
+                images.push(library);
+            }
+        }
+        workshop.build(&image, &output)?;
+        images.push(image);
+        Ok(Built {
+            workshop,
+            images,
+            output,
+        })
+    }
+
+    fn finish(self) -> TwinProgram {
+        let directory = self.workshop.directory.join("lib");
+        TwinProgram {
+            program: self.output,
+            library_path: (!self.workshop.libraries.is_empty()).then_some(directory),
         }
     }
-    let twin = workshop.directory.join("twin");
-    workshop.build(&image, &twin)?;
-    if judge == Judge::Memory {
-        images.push(image);
-        let look = |image: &Image| workshop.look_through(image, &twin);
-        images.iter().try_for_each(look)?;
-    }
-    let has_libraries = !workshop.libraries.is_empty();
-    Ok(TwinProgram {
-        program: twin,
-        library_path: has_libraries.then(|| workshop.directory.join("lib")),
-    })
 }

@@ -1,4 +1,4 @@
-//! Building one twin: compiling its units, linking them as the original was linked.
+//! Building one twin or variant: compiling its units, linking them as the original was linked.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -7,11 +7,12 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nearmiss_abi::site::{LINK_SECTION, TWIN_SECTION};
-use nearmiss_sites::{Link, Twin};
+use nearmiss_sites::{Link, Twin, Unit};
 
 use crate::arguments::{self, Argument};
 use crate::claims::Claim;
 use crate::image::Image;
+use crate::variant::Variant;
 use crate::{Config, Judge, TwinError, archive, hash, memory, tool};
 
 /// The harness functions for the twin.
@@ -96,11 +97,33 @@ impl Judge {
     }
 }
 
-/// Where twins are built.
+/// What is built of a program.
+#[derive(Clone, Copy)]
+pub enum Product<'a> {
+    /// A twin.
+    Twin(Judge),
+    /// The program itself, rewritten and instrumented once more.
+    Variant(&'a Variant<'a>),
+}
+
+impl Product<'_> {
+    /// Names how units are compiled and linked.
+    fn name(self) -> String {
+        match self {
+            Product::Twin(judge) => {
+                let options = [judge.sanitizers(), judge.optimiser()].concat();
+                format!("{}\n{}", options.join("\n"), judge.wrapped().join("\n"))
+            }
+            Product::Variant(variant) => variant.name(),
+        }
+    }
+}
+
+/// Where twins and variants are built.
 pub struct Workshop<'a> {
     pub config: &'a Config,
-    /// Whose twins.
-    pub judge: Judge,
+    /// What is built.
+    pub product: Product<'a>,
     /// The directory for everything that is built.
     pub directory: PathBuf,
     /// Shared libraries and their twins.
@@ -112,7 +135,7 @@ impl Workshop<'_> {
     pub fn build(&self, image: &Image, output: &Path) -> Result<(), TwinError> {
         let link = image.link()?;
         let arguments = self.link_arguments(&link)?;
-        if self.judge == Judge::Memory
+        if matches!(self.product, Product::Twin(Judge::Memory))
             && let Some(why) = memory::refusal_of_link(&arguments, &self.libraries)
         {
             return Err(TwinError::Unfit(why));
@@ -123,6 +146,10 @@ impl Workshop<'_> {
             return Ok(());
         }
         let units = image.twins()?;
+        if let Product::Variant(variant) = self.product {
+            self.build_variant(variant, image, &units, &arguments, output)?;
+            return self.seal(output, &key_file, &key);
+        }
         let objects = self.compile(&units)?;
         if self.link(&link, &objects, &arguments, output).is_err() {
             // What is kept may be damaged: once more, from nothing.
@@ -133,9 +160,40 @@ impl Workshop<'_> {
             let arguments = self.with_unlinked(&link, &units, arguments)?;
             self.link(&link, &objects, &arguments, output)?;
         }
+        self.seal(output, &key_file, &key)
+    }
+
+    /// Says that what was built is whole.
+    fn seal(&self, output: &Path, key_file: &Path, key: &str) -> Result<(), TwinError> {
         let size = size_of(output).unwrap_or(0);
-        let written = fs::write(&key_file, format!("{key} {size}"));
-        written.map_err(|error| TwinError::file(&key_file, error))
+        let written = fs::write(key_file, format!("{key} {size}"));
+        written.map_err(|error| TwinError::file(key_file, error))
+    }
+
+    /// Compiles and links a variant.
+    fn build_variant(
+        &self,
+        variant: &Variant<'_>,
+        image: &Image,
+        kept: &[Twin],
+        arguments: &[Argument],
+        output: &Path,
+    ) -> Result<(), TwinError> {
+        let units: Vec<Unit> = image.units()?;
+        let objects = self.compile_each(kept, |unit, object| {
+            let source = units.iter().find(|it| it.hash == unit.unit);
+            variant.compile(source.unwrap_or(&Unit::default()), unit, object)
+        })?;
+        let link = Link {
+            arguments: (arguments::words(arguments).iter())
+                .map(|word| word.to_string_lossy().into_owned())
+                .collect(),
+            ..image.link()?
+        };
+        let mut words: Vec<OsString> = objects.iter().map(|object| text(object)).collect();
+        words.extend(arguments::words(arguments));
+        words.extend(self.library_option());
+        variant.link(&link, words, &self.directory, output)
     }
 
     /// The arguments with an archive behind them of what the program did not take from its archives: the
@@ -169,9 +227,9 @@ impl Workshop<'_> {
     pub fn look_through(&self, image: &Image, program: &Path) -> Result<(), TwinError> {
         let units = image.twins()?;
         let objects = self.objects(&units)?;
-        let wrapped = match image.link()?.shared {
-            true => Vec::new(),
-            false => self.judge.wrapped(),
+        let wrapped = match (image.link()?.shared, self.product) {
+            (false, Product::Twin(judge)) => judge.wrapped(),
+            _ => Vec::new(),
         };
         let libraries = self.libraries.iter().map(|(_, twin)| twin.clone());
         let images: Vec<PathBuf> = libraries.chain([program.to_path_buf()]).collect();
@@ -195,9 +253,7 @@ impl Workshop<'_> {
             .map(|path| stamp(&path))
             .collect();
         Ok(hash::name(&[
-            self.judge.sanitizers().join("\n").as_bytes(),
-            self.judge.optimiser().join("\n").as_bytes(),
-            self.judge.wrapped().join("\n").as_bytes(),
+            self.product.name().as_bytes(),
             self.config.clang.as_os_str().as_encoded_bytes(),
             image.section(TWIN_SECTION)?,
             image.section(LINK_SECTION)?,
@@ -217,8 +273,17 @@ impl Workshop<'_> {
         Ok(names.map(|name| directory.join(name)).collect())
     }
 
-    /// Compiles every unit, some at a time; gives the objects.
+    /// Compiles every unit of a twin; gives the objects.
     fn compile(&self, units: &[Twin]) -> Result<Vec<PathBuf>, TwinError> {
+        self.compile_each(units, |unit, object| self.compile_unit(unit, object))
+    }
+
+    /// Compiles every unit, some at a time; gives the objects.
+    fn compile_each(
+        &self,
+        units: &[Twin],
+        compile: impl Fn(&Twin, &Path) -> Result<(), TwinError> + Sync,
+    ) -> Result<Vec<PathBuf>, TwinError> {
         let objects = self.objects(units)?;
         // The same source may be in a program twice.
         let mut jobs: Vec<(&PathBuf, &Twin)> = objects.iter().zip(units).collect();
@@ -228,7 +293,7 @@ impl Workshop<'_> {
         let failure = Mutex::new(None);
         let work = || {
             while let Some((object, unit)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if let Err(error) = self.compile_unit(unit, object) {
+                if let Err(error) = compile_once(unit, object, &compile) {
                     // Nothing else needs to be tried.
                     next.store(jobs.len(), Ordering::Relaxed);
                     *failure.lock().expect("no thread panics") = Some(error);
@@ -248,37 +313,27 @@ impl Workshop<'_> {
 
     fn object_name(&self, unit: &Twin) -> String {
         let clang = self.config.clang.as_os_str().as_encoded_bytes();
-        let sanitizers = [self.judge.sanitizers(), self.judge.optimiser()].concat();
-        let sanitizers = sanitizers.join("\n");
+        let product = self.product.name();
         let options = unit.options.join("\n");
-        let name = hash::name(&[
-            clang,
-            sanitizers.as_bytes(),
-            &unit.bitcode,
-            options.as_bytes(),
-        ]);
+        let name = hash::name(&[clang, product.as_bytes(), &unit.bitcode, options.as_bytes()]);
         format!("{name}.o")
     }
 
     fn compile_unit(&self, unit: &Twin, object: &Path) -> Result<(), TwinError> {
-        // Another thread waits rather than do the same work.
-        let _claim = Claim::of(object);
-        if object.exists() {
-            return Ok(());
-        }
-        // Another process may build the same: what is unfinished has a name of its own.
-        let file = |suffix: &str| object.with_extension(format!("{}.{suffix}", std::process::id()));
-        let (bitcode, guarded, unfinished) = (file("bc"), file("guarded.bc"), file("o"));
+        let Product::Twin(judge) = self.product else {
+            unreachable!("variants compile their units themselves");
+        };
+        let (bitcode, guarded) = (
+            object.with_extension("bc"),
+            object.with_extension("guarded.bc"),
+        );
         fs::write(&bitcode, &unit.bitcode).map_err(|error| TwinError::file(&bitcode, error))?;
         // The sanitizer first: the optimiser removes a store that nobody reads, but not a
         // check of its address, and makes what it likes of memory that was never written.
-        let first = [&["-O0", "-emit-llvm"], self.judge.sanitizers()].concat();
+        let first = [&["-O0", "-emit-llvm"], judge.sanitizers()].concat();
         let result = self
             .clang(unit, &first, &bitcode, &guarded)
-            .and_then(|()| self.clang(unit, self.judge.optimiser(), &guarded, &unfinished))
-            .and_then(|()| {
-                fs::rename(&unfinished, object).map_err(|error| TwinError::file(object, error))
-            });
+            .and_then(|()| self.clang(unit, judge.optimiser(), &guarded, object));
         for file in [bitcode, guarded] {
             let _ = fs::remove_file(file);
         }
@@ -338,26 +393,24 @@ impl Workshop<'_> {
         arguments: &[Argument],
         output: &Path,
     ) -> Result<(), TwinError> {
+        let Product::Twin(judge) = self.product else {
+            unreachable!("variants are linked by themselves");
+        };
         let unfinished = output.with_added_extension(format!("{}.tmp", std::process::id()));
-        let options = [self.judge.sanitizers(), &["-Qunused-arguments", "-w"]].concat();
+        let options = [judge.sanitizers(), &["-Qunused-arguments", "-w"]].concat();
         let mut words: Vec<OsString> = options.iter().map(OsString::from).collect();
         words.extend(objects.iter().map(|object| text(object)));
         words.extend(arguments::words(arguments));
         if let Some(archive) = self.replay_archive() {
             if !link.shared {
                 words.push(format!("-Wl,-u,{STRINGS_APART}").into());
-                let wrapped = self.judge.wrapped();
+                let wrapped = judge.wrapped();
                 words.extend((wrapped.iter()).map(|name| format!("-Wl,--wrap={name}").into()));
             }
             words.push(text(&archive));
         }
-        if !self.libraries.is_empty() {
-            // First in the list, so that an old-style RPATH of the program does not win.
-            let directory = self.directory.join("lib");
-            let mut option = OsString::from("-Wl,-rpath,");
-            option.push(directory);
-            words.insert(0, option);
-        }
+        // First in the list, so that an old-style RPATH of the program does not win.
+        words.splice(0..0, self.library_option());
         words.extend(["-o".into(), text(&unfinished)]);
         let linked_in = link.directory();
         let directory = Some(linked_in.as_path()).filter(|path| path.is_dir());
@@ -371,9 +424,32 @@ impl Workshop<'_> {
         fs::rename(&unfinished, output).map_err(|error| TwinError::file(output, error))
     }
 
+    /// Where the loader finds the libraries that were built with the program.
+    fn library_option(&self) -> Option<OsString> {
+        let mut option = OsString::from("-Wl,-rpath,");
+        option.push(self.directory.join("lib"));
+        (!self.libraries.is_empty()).then_some(option)
+    }
+
     fn replay_archive(&self) -> Option<PathBuf> {
         Some(self.config.library_directory.join(REPLAY_ARCHIVE)).filter(|path| path.exists())
     }
+}
+
+/// Compiles one unit, unless that was done. Another thread waits rather than do the same work; another process
+/// may do it, so what is unfinished has a name of its own.
+fn compile_once(
+    unit: &Twin,
+    object: &Path,
+    compile: impl Fn(&Twin, &Path) -> Result<(), TwinError>,
+) -> Result<(), TwinError> {
+    let _claim = Claim::of(object);
+    if object.exists() {
+        return Ok(());
+    }
+    let unfinished = object.with_extension(format!("{}.o", std::process::id()));
+    compile(unit, &unfinished)?;
+    fs::rename(&unfinished, object).map_err(|error| TwinError::file(object, error))
 }
 
 /// Whether a twin is what its key says, all of it.

@@ -59,6 +59,13 @@ pub fn percent(text: &str) -> Result<f64, String> {
         .ok_or_else(|| "expected a share above 0 % and up to 100 %".to_string())
 }
 
+/// A pattern of file names.
+pub fn pattern(text: &str) -> Result<String, String> {
+    let checked = glob::Pattern::new(text);
+    checked.map_err(|error| error.to_string())?;
+    Ok(text.to_string())
+}
+
 /// The name of a kind of failure.
 pub fn kind(name: &str) -> Result<Kind, String> {
     Kind::from_name(name).ok_or_else(|| {

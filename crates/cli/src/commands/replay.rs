@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use nearmiss_abi::channel::ChannelSet;
 use nearmiss_campaign::Campaign;
-use nearmiss_engine::{Config, Options, Output};
+use nearmiss_engine::{Calls, Config, Options, Output};
 use nearmiss_judge::complaint::complaints;
 use nearmiss_paths::replay::Explored;
 use nearmiss_results::PathTest;
@@ -59,8 +59,8 @@ fn replay_finding(id: &str, arguments: &ReplayArguments) -> Result<u8, String> {
         channels: ChannelSet::NONE,
         options: Options::default(),
         output: Output::Through,
-        clang: compiler.clang,
-        library_directory: compiler.library_directory,
+        compiler,
+        calls: Calls::default(),
         stop: &signals::STOP,
     };
     let outcome = nearmiss_engine::replay(id, !arguments.program, &config);

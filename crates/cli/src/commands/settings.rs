@@ -3,7 +3,7 @@
 use std::io;
 use std::time::Duration;
 
-use nearmiss_engine::{Config, Options, Output};
+use nearmiss_engine::{Calls, Config, Options, Output};
 use nearmiss_results::Report;
 
 use crate::arguments::{AnalysisArguments, Format};
@@ -62,8 +62,8 @@ pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Conf
             (Format::Json, None) => Output::Kept,
             _ => Output::Through,
         },
-        clang: compiler.clang,
-        library_directory: compiler.library_directory,
+        compiler,
+        calls: Calls::default(),
         stop: &signals::STOP,
     })
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use nearmiss_engine::{Output, SuiteTarget};
+use nearmiss_engine::{Config, Output, SuiteTarget};
 use nearmiss_results::Report;
 use nearmiss_search::Tally;
 
@@ -22,15 +22,18 @@ const DEFAULTS: Defaults = Defaults {
 
 /// Runs a suite, looks around every execution in it and reports what was found.
 pub fn test(arguments: TestArguments) -> Result<u8, String> {
-    let config = settings::config(&arguments.analysis, &DEFAULTS)?;
     let suite = &arguments.suite;
+    let config = Config {
+        calls: suite.calls(),
+        ..settings::config(&arguments.analysis, &DEFAULTS)?
+    };
     let target = SuiteTarget {
         command: arguments.command,
         environment: environment::variables(),
         directory: environment::directory()?,
         sample: suite.sample.map(|percent| (percent, suite.seed)),
         disk: suite.disk,
-        tests: suite.tests,
+        tests: suite.executions,
         broken_pipes_ignored: signals::broken_pipes_were_ignored(),
         terminate: &signals::TERMINATE,
     };

@@ -37,8 +37,8 @@ fn config() -> Config {
         channels: ChannelSet::NONE.with(ChannelKind::Argument),
         options: Default::default(),
         output: Output::Through,
-        clang: "/nowhere".into(),
-        library_directory: "/nowhere".into(),
+        compiler: nearmiss_cc::Config::from_lookup("/nowhere".as_ref(), |_| None).unwrap(),
+        calls: Default::default(),
         stop: &STOP,
     }
 }

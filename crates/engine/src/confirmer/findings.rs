@@ -193,6 +193,7 @@ pub fn describe(test: &TestCase) -> Test {
     let capsule = &test.capsule;
     Test {
         id: test.id.clone(),
+        calls: test.calls.clone(),
         program: capsule.program.clone(),
         argv: capsule.arguments.iter().map(show_argument).collect(),
         cwd: capsule.directory.clone(),

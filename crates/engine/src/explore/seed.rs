@@ -331,6 +331,7 @@ mod tests {
             ended: "exit 0".into(),
             seconds: 0.0,
             trace: None,
+            calls: Vec::new(),
         });
         seed.standing = Standing::Active;
         seed.state.summary.complete = true;

@@ -280,6 +280,26 @@ impl Builder {
         self.call_intrinsic("llvm.frameaddress", self.pointer_type(), &[self.u32(0)])
     }
 
+    /// Where the function returns to.
+    pub fn return_address(&self) -> Value {
+        self.call_plain_intrinsic("llvm.returnaddress", &[self.u32(0)])
+    }
+
+    /// A call of an intrinsic that is not overloaded.
+    fn call_plain_intrinsic(&self, name: &str, arguments: &[Value]) -> Value {
+        unsafe {
+            let number = LLVMLookupIntrinsicID(name.as_ptr().cast(), name.len());
+            let block = LLVMGetInsertBlock(self.builder);
+            let module = LLVMGetGlobalParent(LLVMGetBasicBlockParent(block));
+            let function = LLVMGetIntrinsicDeclaration(module, number, std::ptr::null_mut(), 0);
+            self.call(
+                Type(LLVMGlobalGetValueType(function)),
+                Value(function),
+                arguments,
+            )
+        }
+    }
+
     /// A call of an intrinsic that is overloaded on one type.
     fn call_intrinsic(&self, name: &str, overload: Type, arguments: &[Value]) -> Value {
         let mut arguments: Vec<_> = arguments.iter().map(|argument| argument.0).collect();

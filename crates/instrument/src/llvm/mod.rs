@@ -9,11 +9,13 @@
 #![allow(clippy::undocumented_unsafe_blocks)]
 
 mod builder;
+mod debug;
 mod module;
 mod types;
 mod value;
 
 pub use builder::Builder;
+pub use debug::SourceType;
 pub use module::{Linkage, Module};
 pub use types::Type;
 pub use value::{Block, Opcode, Predicate, Value};

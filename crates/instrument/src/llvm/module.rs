@@ -348,6 +348,11 @@ impl Module {
         self.set_text_attribute(function, "disable-tail-calls", (!allowed).then_some("true"));
     }
 
+    /// Keeps a function from being inlined.
+    pub fn forbid_inlining(&self, function: Value) {
+        self.add_attribute(function, "noinline");
+    }
+
     /// Keeps passes that need not run from `function`, which is not inlined either.
     pub fn forbid_passes(&self, function: Value) {
         self.add_attribute(function, "noinline");

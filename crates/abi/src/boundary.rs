@@ -1,0 +1,76 @@
+//! The boundary between test code and the code under test: in a variant of a program that is built for it,
+//! every function that test code may call announces its calls, and the data of chosen calls are inputs.
+//!
+//! ```text
+//!  f(s, n):   slots = [s, n]   __nm_call_begin(&CALL, slots, caller)   s, n = slots   …   __nm_call_end(slots)   return
+//! ```
+//!
+//! `libc/calls.c` is the side of the program and of its twins, `rt::boundary` what only a recording can do.
+//!
+//! A call is at the boundary if no other announced call is under way. Boundary calls are numbered from 1.
+
+/// The function that is called where a function of the code under test begins.
+pub const BEGIN: &str = "__nm_call_begin";
+/// The function that is called before it returns.
+pub const END: &str = "__nm_call_end";
+/// The function that stands where test code would end the program because an expectation failed.
+pub const FAILED: &str = "__nm_test_failed";
+
+/// The variable that says which boundary calls have inputs, `FIRST-LAST:WORD,WORD…`, with what the calls of the test's
+/// own run were from the first on: the upper half of a word is made of the function's name, the lower has a bit for each
+/// null pointer. Or it names the file in which all calls are to be listed, a line for each. It is taken out of the
+/// environment before the first call.
+pub const CALLS: &str = "NEARMISS_CALLS";
+
+/// Two characters for each parameter: what it is, and a digit for the bytes of a number or element.
+///
+/// | letter | what |
+/// | --- | --- |
+/// | `n` | a number |
+/// | `k` | a pointer to constant numbers (`0`: to `const void`) |
+/// | `m` | a pointer to numbers that may be changed (`0`: to `void`) |
+/// | `u` | a pointer to something unknown |
+/// | `o` | a pointer to anything else |
+/// | `-` | none of these |
+pub mod parameter {
+    /// A number.
+    pub const NUMBER: char = 'n';
+    /// A pointer to constant numbers.
+    pub const CONSTANT: char = 'k';
+    /// A pointer to numbers that may be changed.
+    pub const MUTABLE: char = 'm';
+    /// A pointer to something unknown.
+    pub const UNKNOWN: char = 'u';
+    /// A pointer to anything else.
+    pub const OTHER: char = 'o';
+    /// None of these.
+    pub const NONE: char = '-';
+}
+
+/// How the data behind a pointer is given to a call: the bits of a channel's index.
+pub mod shape {
+    /// The number of the parameter, from 0.
+    pub const PARAMETER: u32 = 0xff;
+    /// The data lies in a block of its own, of exactly its size: the test's own may not be written to.
+    pub const MOVES: u32 = 1 << 8;
+    /// A zero follows that is not part of it.
+    pub const IS_STRING: u32 = 1 << 9;
+
+    /// Bytes of an element.
+    pub const fn element(index: u32) -> u32 {
+        index >> 12 & 0xf
+    }
+
+    /// The number of the parameter, from 1, that says how many elements there are; 0 if none does.
+    pub const fn tied(index: u32) -> u32 {
+        index >> 16 & 0xff
+    }
+
+    /// How much more it says.
+    pub const fn more(index: u32) -> u32 {
+        index >> 24 & 0xff
+    }
+}
+
+/// Most parameters of a function whose calls are announced.
+pub const MOST_PARAMETERS: usize = 16;

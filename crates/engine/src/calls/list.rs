@@ -1,0 +1,131 @@
+//! The calls at a boundary, as a run of the variant lists them (`libc/calls.c`).
+
+use nearmiss_abi::boundary::parameter;
+use nearmiss_judge::symbolize::places_of;
+
+/// Most calls of one group: they change together.
+const MOST_TOGETHER: usize = 8;
+
+/// A call from test code into the code under test.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ListedCall {
+    /// Its number, from 1.
+    pub number: u64,
+    /// The function that is called.
+    pub function: String,
+    /// What its parameters are, two characters each.
+    pub kinds: String,
+    /// The function's name in 16 bits, and which pointers are null.
+    pub summary: u32,
+    /// What it was given.
+    pub values: Vec<u64>,
+    /// The function that calls it, and where; empty if that is not known.
+    pub caller: String,
+    pub file: String,
+    pub line: u32,
+}
+
+impl ListedCall {
+    /// What it was given, as far as numbers say it.
+    pub fn arguments(&self) -> Vec<String> {
+        let kinds = self.kinds.as_bytes().chunks(2);
+        let shown = |(kind, value): (&[u8], &u64)| match (char::from(kind[0]), kind.get(1)) {
+            (parameter::NUMBER, Some(b'4')) => (*value as i32).to_string(),
+            (parameter::NUMBER, Some(b'8')) => (*value as i64).to_string(),
+            (parameter::NUMBER, _) => value.to_string(),
+            (parameter::NONE, _) => "…".to_string(),
+            _ if *value == 0 => "NULL".to_string(),
+            _ => "…".to_string(),
+        };
+        kinds.zip(&self.values).map(shown).collect()
+    }
+}
+
+/// Reads a list. What is damaged is left out, with all that follows.
+pub fn read(text: &str) -> Vec<ListedCall> {
+    text.lines().map_while(line).collect()
+}
+
+fn line(line: &str) -> Option<ListedCall> {
+    let mut words = line.split('\t');
+    let number = words.next()?.parse().ok()?;
+    let function = words.next()?.to_string();
+    let module = words.next()?;
+    let offset = u64::from_str_radix(words.next()?, 16).ok()?;
+    let kinds = words.next()?.to_string();
+    let summary = u32::from_str_radix(words.next()?, 16).ok()?;
+    let values = words.map(|word| u64::from_str_radix(word, 16));
+    let values = values.collect::<Result<_, _>>().ok()?;
+    let mut call = ListedCall {
+        number,
+        function,
+        kinds,
+        summary,
+        values,
+        ..ListedCall::default()
+    };
+    // The call is before the place that it returns to.
+    let place = places_of(module, offset.saturating_sub(1))
+        .into_iter()
+        .next();
+    if let Some((function, place)) = place {
+        let mut parts = place.rsplitn(3, ':');
+        let _column = parts.next();
+        call.line = parts.next().and_then(|line| line.parse().ok()).unwrap_or(0);
+        call.file = parts.next().unwrap_or_default().to_string();
+        call.caller = function;
+    }
+    Some(call)
+}
+
+/// Calls that one function makes one after another, a few at a time.
+pub fn groups(calls: &[ListedCall]) -> Vec<&[ListedCall]> {
+    let together = |one: &ListedCall, next: &ListedCall| {
+        !one.caller.is_empty() && (&one.caller, &one.file) == (&next.caller, &next.file)
+    };
+    let same = calls.chunk_by(together);
+    same.flat_map(|calls| calls.chunks(MOST_TOGETHER)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(number: u64, caller: &str) -> ListedCall {
+        ListedCall {
+            number,
+            caller: caller.into(),
+            ..ListedCall::default()
+        }
+    }
+
+    #[test]
+    fn calls_of_one_test_are_together() {
+        let calls = [
+            call(1, "a"),
+            call(2, "a"),
+            call(3, "b"),
+            call(4, ""),
+            call(5, ""),
+        ];
+        let numbers: Vec<Vec<u64>> = (groups(&calls).iter())
+            .map(|group| group.iter().map(|call| call.number).collect())
+            .collect();
+        assert_eq!(numbers, [vec![1, 2], vec![3], vec![4], vec![5]]);
+        let many: Vec<ListedCall> = (1..=20).map(|number| call(number, "a")).collect();
+        let sizes: Vec<usize> = groups(&many).iter().map(|group| group.len()).collect();
+        assert_eq!(sizes, [8, 8, 4]);
+    }
+
+    #[test]
+    fn a_list_is_read_up_to_where_it_is_damaged() {
+        let text = "1\tf\t/nowhere\t10\tk1n4o0\tab0004\t7ffe\tffffffff\t0\n2\tg\t/nowhere\t1\t\t0\n3\tbroken";
+        let calls = read(text);
+        assert_eq!(calls.len(), 2);
+        assert_eq!(calls[0].arguments(), ["…", "-1", "NULL"]);
+        assert_eq!(
+            (calls[1].function.as_str(), calls[1].values.len()),
+            ("g", 0)
+        );
+    }
+}

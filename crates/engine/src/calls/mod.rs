@@ -1,0 +1,218 @@
+//! Unit tests, whose data is in their code: calls from test code into the code under test are the inputs.
+//!
+//! ```text
+//!  program ─► which files are test code (sides) ─► variant whose functions under test announce their calls
+//!  variant ─► one run that lists them (list) ─► groups of calls that one test makes ─► a test case for each group
+//! ```
+//!
+//! A test case of this kind is run, recorded, explored and judged like any other: its channels are what the
+//! pointers of its calls lead to (`abi::boundary`), its program is the variant. What test code decides is a condition of
+//! the path and no alternative, and what goes wrong in test code is no failure (`trace::path`, `judge::spot`).
+
+mod list;
+mod sides;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use nearmiss_abi::boundary::CALLS;
+use nearmiss_abi::channel::{ChannelKind, ChannelSet};
+use nearmiss_campaign::{Capsule, TestCase};
+use nearmiss_results::{BoundaryCall, UnitTests};
+use nearmiss_sandbox::{Nature, Stdin, Thing};
+use nearmiss_sites::rewrite::{Boundary, Rewrite};
+use nearmiss_twin::TwinProgram;
+
+use crate::CallsOf;
+use crate::subject::{Subject, Subjects, build_variant};
+use crate::worker::{Shared, limits};
+use list::ListedCall;
+use sides::Sides;
+
+/// Most groups of calls of one execution.
+const MOST_GROUPS: usize = 4096;
+/// Words about the calls behind a group: what the test passed there (`libc/calls.c` keeps as many).
+const MOST_LATER: usize = 256;
+
+/// A test framework that has a process for each test is asked not to: what a child does is not recorded.
+const ONE_PROCESS: [(&str, &str); 1] = [("CK_FORK", "no")];
+
+/// Adds the calls of unit tests to the tests of a suite, and says what was taken for test code.
+pub fn add_unit_tests(
+    tests: &mut Vec<TestCase>,
+    shared: &Shared,
+    subjects: &Subjects,
+) -> Vec<UnitTests> {
+    let mut all = Vec::new();
+    let mut added = Vec::new();
+    if shared.config.calls.of == CallsOf::None {
+        return all;
+    }
+    for test in tests.iter() {
+        let Ok(subject) = subjects.get(&test.capsule.program, &test.capsule.environment) else {
+            continue;
+        };
+        let Some(sides) = sides_of(test, &subject, shared) else {
+            continue;
+        };
+        let mut figures = UnitTests {
+            test: test.id.clone(),
+            test_files: sides.shown_tests(),
+            files: sides.shown_others(),
+            functions: sides.functions,
+            ..UnitTests::default()
+        };
+        match groups_of(test, &subject, &sides, shared) {
+            Ok(groups) => {
+                figures.calls = groups.iter().map(|it| it.calls.len() as u64).sum();
+                added.extend(groups);
+            }
+            Err(why) => figures.trouble = why,
+        }
+        all.push(figures);
+    }
+    tests.extend(added);
+    all
+}
+
+/// What is test code in an execution's program; `None` if its calls are no inputs.
+fn sides_of(test: &TestCase, subject: &Subject, shared: &Shared) -> Option<Sides> {
+    let calls = &shared.config.calls;
+    let libraries = &subject.program.libraries;
+    let flows = nearmiss_twin::flows_of(&subject.file, libraries).ok()?;
+    let sides = Sides::of(&subject.program.sites, &flows, &calls.tests);
+    let is_unit_test = || {
+        let reads_nothing = !reads_data(&test.capsule);
+        reads_nothing && (sides.is_named_as_test || test.capsule.arguments.len() <= 1)
+    };
+    let is_wanted = calls.of == CallsOf::All || is_unit_test();
+    (is_wanted && sides.functions > 0).then_some(sides)
+}
+
+/// Whether an execution read files or standard input: then its data comes from outside.
+fn reads_data(capsule: &Capsule) -> bool {
+    let is_data = |thing: &Thing| {
+        matches!(
+            thing.nature,
+            Nature::File {
+                content: Some(_),
+                size: 1..
+            }
+        )
+    };
+    let stdin = match &capsule.stdin {
+        Stdin::Null => 0,
+        Stdin::File(path) | Stdin::Pipe(path) => std::fs::metadata(path).map_or(0, |it| it.len()),
+    };
+    stdin > 0 || capsule.world.iter().any(is_data)
+}
+
+/// The groups of calls of an execution, as test cases; or why there are none.
+fn groups_of(
+    test: &TestCase,
+    subject: &Subject,
+    sides: &Sides,
+    shared: &Shared,
+) -> Result<Vec<TestCase>, String> {
+    let rewrite = Rewrite {
+        boundary: Some(Boundary {
+            test_files: sides.test_files.clone(),
+            functions: Vec::new(),
+        }),
+        ..Rewrite::default()
+    };
+    let (config, root) = (shared.config, shared.campaign.root());
+    let libraries = &subject.program.libraries;
+    let variant = build_variant(config, root, &subject.file, libraries, &rewrite);
+    let variant = variant.map_err(|error| error.to_string())?;
+    let capsule = capsule_of(test, &variant);
+    let listed = list_calls(&capsule, test, shared)?;
+    let mut groups = list::groups(&listed);
+    groups.truncate(MOST_GROUPS);
+    let words: Arc<Vec<u32>> = Arc::new(listed.iter().map(|call| call.summary).collect());
+    let cases = groups.into_iter().map(|group| {
+        let (first, last) = (group[0].number, group[group.len() - 1].number);
+        let mut capsule = capsule.clone();
+        capsule
+            .environment
+            .set(CALLS.into(), chosen(first, last, &words));
+        TestCase {
+            id: format!("{}.{first}", test.id),
+            capsule,
+            executions: test.executions,
+            ended: test.ended.clone(),
+            seconds: test.seconds,
+            trace: None,
+            calls: group.iter().map(|call| call.shown()).collect(),
+        }
+    });
+    Ok(cases.collect())
+}
+
+/// What says which calls have inputs.
+fn chosen(first: u64, last: u64, words: &[u32]) -> OsString {
+    let from = first as usize - 1;
+    let until = words.len().min(last as usize + MOST_LATER);
+    let own: Vec<String> = (words[from..until].iter())
+        .map(|word| format!("{word:x}"))
+        .collect();
+    format!("{first}-{last}:{}", own.join(",")).into()
+}
+
+/// The execution by a variant, with calls as its only inputs.
+fn capsule_of(test: &TestCase, variant: &TwinProgram) -> Capsule {
+    let mut capsule = test.capsule.clone();
+    capsule.program = variant.program.clone();
+    capsule.channels = ChannelSet::NONE.with(ChannelKind::Call);
+    for (name, value) in ONE_PROCESS {
+        capsule.environment.set(name.into(), value.into());
+    }
+    if let Some(directory) = &variant.library_path {
+        let mut variables = capsule.environment.iter();
+        let before = variables.find(|(name, _)| name == "LD_LIBRARY_PATH");
+        let mut path = OsString::from(directory);
+        if let Some((_, value)) = before {
+            path.push(":");
+            path.push(value);
+        }
+        capsule.environment.set("LD_LIBRARY_PATH".into(), path);
+    }
+    capsule
+}
+
+/// Runs the variant once; gives the calls at its boundary.
+fn list_calls(
+    capsule: &Capsule,
+    test: &TestCase,
+    shared: &Shared,
+) -> Result<Vec<ListedCall>, String> {
+    let directory: PathBuf = shared.new_directory();
+    std::fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
+    let file = directory.join("calls");
+    let limits = limits(shared.config, Duration::from_secs_f64(test.seconds));
+    let mut spec = capsule.spec(&capsule.program, &[(CALLS, file.clone().into())], &limits);
+    spec.writable.push(directory.clone());
+    let outcome = shared.config.sandbox.run(&spec);
+    let listed = std::fs::read_to_string(&file).unwrap_or_default();
+    let _ = std::fs::remove_dir_all(&directory);
+    let outcome = outcome.map_err(|error| error.to_string())?;
+    if let Some(limit) = outcome.exceeded {
+        return Err(format!("run again with its calls announced, it {limit}"));
+    }
+    Ok(list::read(&listed))
+}
+
+impl ListedCall {
+    fn shown(&self) -> BoundaryCall {
+        BoundaryCall {
+            number: self.number,
+            function: self.function.clone(),
+            caller: self.caller.clone(),
+            file: self.file.clone(),
+            line: self.line,
+            arguments: self.arguments(),
+        }
+    }
+}

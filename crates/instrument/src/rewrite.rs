@@ -1,0 +1,80 @@
+//! Rewriting a unit before it is instrumented, for a variant of its program (`nearmiss_sites::rewrite`).
+//!
+//! The rewritten bitcode is what the rest of the tool sees, so the variant's twin has the same changes.
+
+mod boundary;
+mod test_code;
+
+use std::path::PathBuf;
+
+use nearmiss_sites::frame;
+use nearmiss_sites::rewrite::{EntryCheck, Rewrite, absolute};
+
+use crate::llvm::{Builder, Module, Opcode, Value};
+use crate::unit::{Request, defined_functions};
+
+/// Rewrites the unit as the file says that `request` names, if it names one; gives where the bitcode is then, and what
+/// was wanted.
+pub fn apply(request: &Request) -> Result<(PathBuf, Rewrite), String> {
+    let Some(file) = &request.rewrite else {
+        return Ok((request.input.clone(), Rewrite::default()));
+    };
+    let module = Module::read(&request.input)?;
+    let wanted = read(file)?;
+    if let Some(boundary) = &wanted.boundary {
+        boundary::announce(&module, boundary);
+    }
+    for check in &wanted.checks {
+        call_at_entry(&module, check);
+    }
+    module
+        .verify()
+        .map_err(|message| format!("rewriting broke the module: {message}"))?;
+    let output = request.output.with_extension("rewritten.bc");
+    module.write(&output)?;
+    Ok((output, wanted))
+}
+
+fn read(file: &std::path::Path) -> Result<Rewrite, String> {
+    let bytes = std::fs::read(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut rewrites: Vec<Rewrite> =
+        frame::read_all(&bytes).map_err(|error| format!("{}: {error}", file.display()))?;
+    rewrites
+        .pop()
+        .ok_or_else(|| format!("{}: empty", file.display()))
+}
+
+/// Makes a function call another with its own arguments first.
+fn call_at_entry(module: &Module, check: &EntryCheck) {
+    let found = module.function(&check.function);
+    let Some(function) = found.filter(|function| !function.is_declaration()) else {
+        return;
+    };
+    let parameters = function.parameters();
+    let types: Vec<_> = parameters.iter().map(|it| it.ty()).collect();
+    let ty = module.function_type(module.void_type(), &types, false);
+    let callee = module.declare_as(&check.check, ty);
+    let builder = Builder::new(module);
+    builder.before(first_action(function));
+    builder.call(ty, callee, &parameters);
+}
+
+/// The first instruction of a function that is not one of its variables.
+fn first_action(function: Value) -> Value {
+    let entry = function.blocks()[0].instructions().into_iter();
+    let mut actions = entry.filter(|it| it.opcode() != Opcode::LLVMAlloca);
+    actions.next().expect("a block has a terminator")
+}
+
+/// The source file of a function, by the name that a [`Rewrite`] knows it by.
+fn file_of(function: Value) -> Option<String> {
+    let (directory, name) = function.source_file()?;
+    Some(absolute(&directory, &name))
+}
+
+/// The functions of a unit whose bodies are its own.
+fn own_functions(module: &Module) -> Vec<Value> {
+    let mut functions = defined_functions(module);
+    functions.retain(|function| !function.is_elsewhere());
+    functions
+}

@@ -1,0 +1,171 @@
+//! Functions of the code under test announce their calls (`abi::boundary`).
+//!
+//! The function itself does so and not its callers: a test framework calls through tables, a test in C++ is
+//! not instrumented, and a library's own calls of the function are told from the test's by being inside of one.
+
+use nearmiss_abi::boundary::{BEGIN, END, MOST_PARAMETERS, parameter};
+use nearmiss_sites::rewrite::Boundary;
+use rustc_hash::FxHashSet;
+
+use super::{file_of, first_action, own_functions, test_code};
+use crate::llvm::{Builder, Module, Opcode, SourceType, Type, Value};
+
+/// Announces the calls of all functions that test code may call, and keeps test code from ending the program.
+pub fn announce(module: &Module, boundary: &Boundary) {
+    let is_test = |function: &Value| {
+        let file = file_of(*function);
+        file.is_some_and(|file| boundary.test_files.contains(&file))
+    };
+    let (tests, others): (Vec<Value>, Vec<Value>) =
+        own_functions(module).into_iter().partition(is_test);
+    let named: FxHashSet<&str> = boundary.functions.iter().map(String::as_str).collect();
+    let tests: FxHashSet<Value> = tests.into_iter().collect();
+    let hooks = Hooks::declare(module);
+    for function in others.iter().filter(|it| can_announce(**it)) {
+        let is_wanted = match named.is_empty() {
+            true => !function.is_local() || is_used_in(*function, &tests),
+            false => named.contains(function.name().as_str()),
+        };
+        if is_wanted {
+            hooks.add(module, *function);
+        }
+    }
+    for function in tests {
+        test_code::go_on(module, function);
+        let is_named = named.contains(function.name().as_str());
+        if is_named && can_announce(function) {
+            hooks.add(module, function);
+        }
+    }
+}
+
+fn can_announce(function: Value) -> bool {
+    let is_main = function.name() == "main";
+    let is_system = file_of(function).is_none_or(|file| file.starts_with("/usr/include/"));
+    let count = function.parameters().len();
+    !is_main
+        && !is_system
+        && !function.global_value_type().is_variadic()
+        && !function.has_attribute(u32::MAX, "naked")
+        && !function.has_attribute(u32::MAX, "alwaysinline")
+        && (1..=MOST_PARAMETERS).contains(&count)
+}
+
+/// Whether one of these functions calls it or takes its address.
+fn is_used_in(function: Value, users: &FxHashSet<Value>) -> bool {
+    let is_in = |user: &Value| user.is_instruction() && users.contains(&user.block().function());
+    let is_listed = |user: &Value| !user.is_instruction();
+    let used = function.users();
+    used.iter().any(is_in) || (!users.is_empty() && used.iter().any(is_listed))
+}
+
+struct Hooks {
+    begin: (Value, Type),
+    end: (Value, Type),
+}
+
+impl Hooks {
+    fn declare(module: &Module) -> Hooks {
+        let builder = Builder::new(module);
+        let pointer = builder.pointer_type();
+        let declare = |name: &str, parameters: &[Type]| {
+            let ty = module.function_type(module.void_type(), parameters, false);
+            (module.declare_as(name, ty), ty)
+        };
+        Hooks {
+            begin: declare(BEGIN, &[pointer, pointer, pointer]),
+            end: declare(END, &[pointer]),
+        }
+    }
+
+    fn add(&self, module: &Module, function: Value) {
+        // Where it is called from is asked of its frame.
+        module.forbid_inlining(function);
+        let builder = Builder::new(module);
+        let word = builder.integer_type(64);
+        let parameters = function.parameters();
+        let first = first_action(function);
+        builder.before(first);
+        let slots = builder.alloca(word, parameters.len() as u64);
+        let slot = |index: usize| builder.offset(slots, builder.u64(8 * index as u64));
+        // What uses a parameter from here on uses what its slot holds then.
+        let kinds = kinds(module, function);
+        let passed = |index: usize| kinds.as_bytes()[2 * index] != parameter::NONE as u8;
+        for (index, value) in parameters.iter().enumerate().filter(|it| passed(it.0)) {
+            builder.store(builder.unsigned(*value, 64), slot(index));
+        }
+        let call = builder.constant_struct(&[
+            builder.text(module, &function.name()),
+            builder.text(module, &kinds),
+        ]);
+        let call = module.add_constant(call);
+        let stores: FxHashSet<Value> = before(first).into_iter().collect();
+        let caller = builder.return_address();
+        builder.call(self.begin.1, self.begin.0, &[call, slots, caller]);
+        for (index, value) in parameters.iter().enumerate().filter(|it| passed(it.0)) {
+            let now = builder.load(value.ty(), slot(index));
+            for user in value.users() {
+                if stores.contains(&user) || user == now {
+                    continue;
+                }
+                let uses = (0..user.operand_count()).filter(|at| user.operand(*at) == *value);
+                for at in uses.collect::<Vec<_>>() {
+                    user.set_operand(at, now);
+                }
+            }
+        }
+        self.add_ends(&builder, function, slots);
+    }
+
+    fn add_ends(&self, builder: &Builder, function: Value, slots: Value) {
+        for block in function.blocks() {
+            let end = block.terminator();
+            if end.opcode() != Opcode::LLVMRet {
+                continue;
+            }
+            let instructions = block.instructions();
+            let tail = instructions.into_iter().rev().nth(1);
+            let is_tail = |it: &Value| it.opcode() == Opcode::LLVMCall && it.is_must_tail();
+            builder.before(tail.filter(is_tail).unwrap_or(end));
+            builder.call(self.end.1, self.end.0, &[slots]);
+        }
+    }
+}
+
+/// The instructions before one in its block.
+fn before(end: Value) -> Vec<Value> {
+    let instructions = end.block().instructions().into_iter();
+    instructions.take_while(|it| *it != end).collect()
+}
+
+/// What the parameters are, as `abi::boundary::parameter` has it.
+fn kinds(module: &Module, function: Value) -> String {
+    let types = module.source_types(function);
+    let mut kinds = String::new();
+    for (index, value) in function.parameters().into_iter().enumerate() {
+        let is_copy = ["byval", "sret"].iter().any(|attribute| {
+            let attribute = function.parameter_type_attribute(index as u32, attribute);
+            attribute.is_some()
+        });
+        let known = types.as_ref().map(|types| types[index]);
+        let (letter, size) = match (value.ty(), known) {
+            _ if is_copy => (parameter::NONE, 0),
+            (ty, _) if ty.is_integer() => match ty.scalar_width() {
+                Some(width @ (8 | 16 | 32 | 64)) => (parameter::NUMBER, u64::from(width) / 8),
+                _ => (parameter::NONE, 0),
+            },
+            (ty, _) if !ty.is_pointer() => (parameter::NONE, 0),
+            (_, Some(SourceType::Numbers { size, is_constant })) if size <= 8 => {
+                match is_constant {
+                    true => (parameter::CONSTANT, size),
+                    false => (parameter::MUTABLE, size),
+                }
+            }
+            (_, None) => (parameter::UNKNOWN, 0),
+            _ => (parameter::OTHER, 0),
+        };
+        kinds.push(letter);
+        kinds.push(char::from(b'0' + size as u8));
+    }
+    kinds
+}

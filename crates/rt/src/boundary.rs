@@ -1,0 +1,155 @@
+//! The data of calls at the boundary of the code under test as inputs (`abi::boundary`): what only a recording can
+//! do. `libc/calls.c` decides which data that is, in the program as in its twins.
+
+use nearmiss_abi::boundary::shape;
+use nearmiss_abi::channel::{ChannelKind, PIECE_WHOLE};
+use nearmiss_abi::event::EventKind;
+use nearmiss_abi::site::SiteId;
+use nearmiss_abi::term::{CONCRETE, Label, ShadowWord};
+
+use crate::calls::Call;
+use crate::lengths::LENGTH_BITS;
+use crate::objects::ObjectKind;
+use crate::runtime::Runtime;
+use crate::system;
+use crate::turn;
+
+/// What a pointer leads to.
+#[repr(C)]
+pub struct Memory {
+    /// Where the object starts.
+    start: u64,
+    /// Its bytes.
+    size: u64,
+    /// Whether it may be written to.
+    is_writable: u64,
+}
+
+/// An input of a call.
+#[repr(C)]
+pub struct Input {
+    /// The name of the channel.
+    name: *const u8,
+    /// Its index: see `abi::boundary::shape`.
+    index: u32,
+    /// Whether its length is an input too.
+    has_length: u32,
+    /// Where it lies.
+    address: u64,
+    /// Its bytes.
+    size: u64,
+    /// Where the argument lies that says how long it is, if there is one.
+    tied: *const u64,
+}
+
+/// Finds the object that a pointer leads to; whether there is one that is known.
+///
+/// # Safety
+/// `memory` is writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __nm_call_memory(pointer: u64, memory: *mut Memory) -> bool {
+    let object = turn::with(None, |runtime| runtime.find_object(pointer));
+    let found = object.filter(|object| object.live && object.rest(pointer) > 0);
+    let Some(object) = found else {
+        return false;
+    };
+    let found = Memory {
+        start: object.start,
+        size: object.size,
+        is_writable: system::is_writable(pointer).into(),
+    };
+    // SAFETY: as promised by the caller.
+    unsafe { memory.write(found) };
+    true
+}
+
+/// Makes what a call is given an input.
+///
+/// # Safety
+/// What is said of it is so.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __nm_call_input(input: *const Input) {
+    // SAFETY: as promised by the caller.
+    turn::with((), |runtime| unsafe { runtime.take_call_input(&*input) });
+}
+
+/// The run ends here because the test would not have made the call that begins.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_call_leave() {
+    Call::take(__nm_call_leave as *const () as u64);
+    turn::with((), |runtime| runtime.trace.set_exited(0));
+}
+
+impl Runtime {
+    /// # Safety
+    /// As for [`__nm_call_input`].
+    unsafe fn take_call_input(&mut self, input: &Input) {
+        if !self.options.has_channel(ChannelKind::Call) {
+            return;
+        }
+        let place = (input.address, input.size);
+        let is_string = input.index & shape::IS_STRING != 0;
+        let moves = input.index & shape::MOVES != 0;
+        if moves {
+            let size = input.size + u64::from(is_string);
+            self.add_object(input.address, size, CONCRETE, ObjectKind::Heap);
+        }
+        // SAFETY: as promised by the caller.
+        let (name, content) = unsafe {
+            let content = core::slice::from_raw_parts(place.0 as *const u8, place.1 as usize);
+            (system::text(input.name), content)
+        };
+        let Some(channel) = self.add_channel(ChannelKind::Call, input.index, name, content) else {
+            return;
+        };
+        // SAFETY: as promised by the caller.
+        unsafe { self.label_input(channel, 0, place, SiteId::NONE) };
+        if input.has_length == 0 || input.size > self.options.input {
+            return;
+        }
+        let Some(length) = self.add_length(channel, 0, input.size, PIECE_WHOLE) else {
+            return;
+        };
+        if is_string {
+            self.end_string(place.0 + place.1, length);
+        }
+        if moves {
+            let wide = self.zero_extend(length, 64);
+            let size = self.plus(wide, is_string.into());
+            let bytes = input.size + u64::from(is_string);
+            self.add_object(input.address, bytes, size, ObjectKind::Heap);
+        } else {
+            // The test's own memory has no more room.
+            let most = self.is_at_least(input.size, length);
+            self.decided(EventKind::Assume, most, true, SiteId::NONE);
+        }
+        if !input.tied.is_null() {
+            // SAFETY: as promised by the caller.
+            let value = unsafe { input.tied.read() };
+            self.tie(input.tied as u64, value, length, shape::more(input.index));
+        }
+    }
+
+    /// The argument in a slot is a length, and `more`.
+    fn tie(&mut self, slot: u64, value: u64, length: Label, more: u32) {
+        let wide = self.zero_extend(length, 64);
+        let label = match more {
+            0 => wide,
+            more => self.plus(wide, more.into()),
+        };
+        if label == CONCRETE || self.value(label) as u64 != value {
+            return;
+        }
+        for byte in 0..8 {
+            self.shadow
+                .set(slot + byte, ShadowWord::new(label, byte as u32));
+        }
+    }
+
+    /// `length <= most`.
+    fn is_at_least(&mut self, most: u64, length: Label) -> Label {
+        use nearmiss_abi::op::Op;
+        let value = self.value(length) as u64;
+        self.operate(Op::Ule, LENGTH_BITS, [length, CONCRETE], [value, most])
+    }
+}

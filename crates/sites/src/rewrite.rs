@@ -1,0 +1,66 @@
+//! How units are rewritten before they are instrumented: what a variant of a program differs in.
+//!
+//! A variant is made of the bitcode that objects keep, when a campaign needs it; programs as the user
+//! builds them pay nothing for what only variants do.
+
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+
+/// What is rewritten in the units of a variant.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Rewrite {
+    /// Calls from test code into the code under test are announced.
+    pub boundary: Option<Boundary>,
+    /// Functions that begin with a call of another one.
+    pub checks: Vec<EntryCheck>,
+}
+
+/// Which calls are announced: those of functions that are not test code.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Boundary {
+    /// The files whose functions are test code, as [`absolute`] names them.
+    pub test_files: Vec<String>,
+    /// Only calls of these functions, whoever makes them; empty: of all that test code may call.
+    pub functions: Vec<String>,
+}
+
+/// A function that calls another with its own arguments before anything else.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct EntryCheck {
+    /// The function.
+    pub function: String,
+    /// What it calls: of the same parameters, without a result.
+    pub check: String,
+}
+
+/// The name of a source file that does not depend on where the compiler was started.
+pub fn absolute(directory: &str, file: &str) -> String {
+    let joined = Path::new(directory).join(file);
+    let mut parts: Vec<&str> = Vec::new();
+    for part in joined.to_str().unwrap_or(file).split('/') {
+        match part {
+            "" | "." => {}
+            ".." => drop(parts.pop()),
+            part => parts.push(part),
+        }
+    }
+    format!("/{}", parts.join("/"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_has_one_name_wherever_the_compiler_was_started() {
+        for (directory, file) in [
+            ("/x/src", "a.c"),
+            ("/x", "src/a.c"),
+            ("/x/test", "../src/./a.c"),
+            ("/y", "/x/src/a.c"),
+        ] {
+            assert_eq!(absolute(directory, file), "/x/src/a.c");
+        }
+    }
+}

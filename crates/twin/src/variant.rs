@@ -1,0 +1,108 @@
+//! A variant of a program: its units rewritten (`nearmiss_sites::rewrite`), instrumented once more, and linked with the
+//! runtime as the program was.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use nearmiss_sites::rewrite::Rewrite;
+use nearmiss_sites::{Link, Twin, Unit, frame};
+
+use crate::{TwinError, hash, tool};
+
+/// How a variant differs from its program.
+#[derive(Clone, Copy, Debug)]
+pub struct Variant<'a> {
+    /// What is rewritten in its units.
+    pub rewrite: &'a Rewrite,
+    /// Sources in C that it has beside its program's, instrumented as well.
+    pub sources: &'a [PathBuf],
+    /// The compiler.
+    pub compiler: &'a nearmiss_cc::Config,
+}
+
+impl Variant<'_> {
+    /// Names all that it differs in.
+    pub(crate) fn name(&self) -> String {
+        let contents: Vec<Vec<u8>> = (self.sources.iter())
+            .map(|path| fs::read(path).unwrap_or_default())
+            .collect();
+        let rewrite = frame::write(self.rewrite);
+        let archives = nearmiss_cc::archives(&self.compiler.library_directory);
+        let made = |path: &PathBuf| fs::metadata(path).and_then(|it| it.modified()).ok();
+        let archives = format!("{:?}", archives.iter().map(made).collect::<Vec<_>>());
+        let mut parts: Vec<&[u8]> = vec![b"variant", &rewrite, archives.as_bytes()];
+        parts.extend(contents.iter().map(Vec::as_slice));
+        hash::name(&parts)
+    }
+
+    /// Makes the object of one unit.
+    pub(crate) fn compile(&self, unit: &Unit, kept: &Twin, object: &Path) -> Result<(), TwinError> {
+        nearmiss_cc::compile_rewritten(unit, kept, self.rewrite, object, self.compiler)
+            .map_err(|output| failed("compile a variant of the program", output))
+    }
+
+    /// Links `words`, the objects and arguments of the program's link, which is recorded as `link`.
+    pub(crate) fn link(
+        &self,
+        link: &Link,
+        mut words: Vec<OsString>,
+        directory: &Path,
+        output: &Path,
+    ) -> Result<(), TwinError> {
+        if !link.shared {
+            words.splice(0..0, self.compile_sources(directory)?);
+            words.push("-Wl,--wrap=main".into());
+        }
+        let record = output.with_added_extension("link.o");
+        let written = fs::write(&record, nearmiss_cc::object_file(link));
+        written.map_err(|error| TwinError::file(&record, error))?;
+        words.push(record.into());
+        words.push("-Wl,--export-dynamic-symbol=__nm_*".into());
+        words.push("-Wl,--start-group".into());
+        let archives = nearmiss_cc::archives(&self.compiler.library_directory);
+        words.extend(archives.into_iter().map(OsString::from));
+        words.push("-Wl,--end-group".into());
+        let unfinished = output.with_added_extension(format!("{}.tmp", std::process::id()));
+        words.extend(["-Qunused-arguments".into(), "-w".into()]);
+        words.extend(["-o".into(), unfinished.clone().into_os_string()]);
+        let linked_in = link.directory();
+        let place = Some(linked_in.as_path()).filter(|path| path.is_dir());
+        let task = "link a variant of the program";
+        tool::run(
+            &self.compiler.clang,
+            words,
+            place.unwrap_or(directory),
+            task,
+        )?;
+        fs::rename(&unfinished, output).map_err(|error| TwinError::file(output, error))
+    }
+
+    fn compile_sources(&self, directory: &Path) -> Result<Vec<OsString>, TwinError> {
+        let mut objects = Vec::new();
+        for (number, source) in self.sources.iter().enumerate() {
+            let object = directory.join(format!("source-{number}.o"));
+            let words = ["-g", "-O1", "-c"].map(str::to_string).into_iter();
+            let words = words.chain([path_text(source), "-o".into(), path_text(&object)]);
+            let mut messages = Vec::new();
+            let words: Vec<String> = words.collect();
+            if !nearmiss_cc::build_in(directory, &words, self.compiler, &mut messages) {
+                let output = String::from_utf8_lossy(&messages).into_owned();
+                return Err(failed("compile what a variant has besides", output));
+            }
+            objects.push(object.into_os_string());
+        }
+        Ok(objects)
+    }
+}
+
+fn path_text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
+}
+
+fn failed(task: &str, output: String) -> TwinError {
+    TwinError::Tool {
+        task: task.to_string(),
+        output,
+    }
+}

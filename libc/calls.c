@@ -1,0 +1,372 @@
+/* The boundary between test code and the code under test, in a variant of a program that is built for it
+ * (`abi::boundary`): every function that test code may call announces its calls here, in the program as in its
+ * twins. Without NEARMISS_CALLS in the environment nothing happens.
+ *
+ * The data of the chosen calls are inputs: what pointers of the call lead to. A recording names it (`rt::boundary`);
+ * an invented input comes from the file that NEARMISS_REPLAY names, in rows of
+ * `u32 name size, u32 index, u32 content size, name, content`. The name is `NUMBER:FUNCTION`, the index says which
+ * parameter it is and what becomes of it (`abi::boundary::shape`).
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MOST_PARAMETERS 16
+/* Boundary calls behind the chosen ones that are still made: the test goes on, but not for ever. */
+#define MOST_LATER 256
+
+struct call {
+    const char *name, *kinds;
+};
+
+/* What a pointer leads to: the object's start and size, and whether it may be written to. */
+struct memory {
+    uint64_t start, size, is_writable;
+};
+
+/* An input of a call, for the recording. */
+struct input {
+    const char *name;
+    uint32_t index;
+    uint32_t has_length;
+    uint64_t address, size;
+    uint64_t *tied;
+};
+
+/* How an input is given to a call: `abi::boundary::shape` has the bits. */
+/* What happens between two calls is the test's own: `abi::event` has the phases. */
+#define PHASE_SETUP 0
+#define PHASE_FUNCTION 2
+
+#define NO_INPUT UINT32_MAX
+#define PARAMETER(index) ((index) & 0xff)
+#define MOVES (1u << 8)
+#define IS_STRING (1u << 9)
+#define ELEMENT(index) ((index) >> 12 & 0xf)
+#define TIED(index) ((index) >> 16 & 0xff)
+#define MORE(index) ((index) >> 24 & 0xff)
+
+/* In programs that record. */
+extern bool __nm_call_memory(const void *pointer, struct memory *memory) __attribute__((weak));
+extern void __nm_call_input(const struct input *input) __attribute__((weak));
+extern void __nm_call_leave(void) __attribute__((weak));
+extern void __nm_mark(unsigned phase) __attribute__((weak));
+/* The program is forked where the first of the chosen calls begins (`main.c`). */
+extern void __nm_serve_here(void) __attribute__((weak));
+
+static enum { UNKNOWN, OFF, LISTING, GIVING } state;
+static long first, last;
+static long calls;
+static int list = -1;
+/* The slots of the call that is under way; the stack grows downwards. */
+static const uint64_t *outer;
+static const void *main_thread;
+static bool has_failed;
+/* The calls of the test's own run from the first chosen one on: a name, and which pointers were null. */
+static uint32_t own[MOST_LATER + 64];
+static long own_count;
+
+static const unsigned char *rows;
+static size_t rows_size;
+
+static void start(void)
+{
+    const char *wanted = getenv("NEARMISS_CALLS");
+    state = OFF;
+    main_thread = __builtin_thread_pointer();
+    if (wanted == NULL)
+        return;
+    if (*wanted == '/') {
+        list = open(wanted, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+        state = list >= 0 ? LISTING : OFF;
+    } else if (sscanf(wanted, "%ld-%ld", &first, &last) == 2) {
+        state = GIVING;
+        for (const char *at = strchr(wanted, ':'); at != NULL; at = strchr(at + 1, ','))
+            if (own_count < (long)(sizeof own / sizeof *own))
+                own[own_count++] = (uint32_t)strtoul(at + 1, NULL, 16);
+    }
+    unsetenv("NEARMISS_CALLS");
+}
+
+static void read_rows(void)
+{
+    const char *path = getenv("NEARMISS_REPLAY");
+    int file = path != NULL ? open(path, O_RDONLY | O_CLOEXEC) : -1;
+    struct stat status;
+    if (file < 0)
+        return;
+    if (fstat(file, &status) == 0 && status.st_size > 0) {
+        void *mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+        if (mapped != MAP_FAILED) {
+            rows = mapped;
+            rows_size = (size_t)status.st_size;
+        }
+    }
+    close(file);
+}
+
+struct row {
+    uint32_t name_size, index, content_size;
+};
+
+/* The next row with this name, from a place on; the place behind it. */
+static size_t find_row(size_t at, const char *name, struct row *row, const unsigned char **content)
+{
+    size_t name_size = strlen(name);
+    while (rows_size - at >= sizeof *row) {
+        memcpy(row, rows + at, sizeof *row);
+        at += sizeof *row;
+        if (rows_size - at < (uint64_t)row->name_size + row->content_size)
+            break;
+        const unsigned char *row_name = rows + at;
+        at += (size_t)row->name_size + row->content_size;
+        if (row->name_size == name_size && memcmp(row_name, name, name_size) == 0) {
+            *content = row_name + name_size;
+            return at;
+        }
+    }
+    return 0;
+}
+
+static bool is_pointer(char kind)
+{
+    return kind == 'k' || kind == 'm' || kind == 'u' || kind == 'o';
+}
+
+static unsigned count(const struct call *call)
+{
+    return (unsigned)strlen(call->kinds) / 2;
+}
+
+/* A name for a function, and which of its pointers are null. */
+static uint32_t summary(const struct call *call, const uint64_t *slots)
+{
+    uint32_t hash = 2166136261u, nulls = 0;
+    for (const char *at = call->name; *at != 0; at++)
+        hash = (hash ^ (unsigned char)*at) * 16777619u;
+    for (unsigned i = 0; i < count(call); i++)
+        nulls |= (uint32_t)(is_pointer(call->kinds[2 * i]) && slots[i] == 0) << i;
+    return hash << 16 | nulls;
+}
+
+/* A line of the list: number, function, where it is called from, what its pointers are, the numbers. */
+static void show(const struct call *call, const uint64_t *slots, const void *caller)
+{
+    static char line[1024];
+    Dl_info info = {0};
+    dladdr(caller, &info);
+    const char *file = info.dli_fname != NULL ? info.dli_fname : "";
+    size_t offset = (size_t)((const char *)caller - (const char *)info.dli_fbase);
+    int size = snprintf(line, 768, "%ld\t%s\t%s\t%zx\t%s\t%x", calls, call->name, file, offset, call->kinds,
+                        summary(call, slots));
+    size = size < 768 ? size : 767;
+    for (unsigned i = 0; i < count(call) && size < 960; i++)
+        size += snprintf(line + size, 24, "\t%llx", (unsigned long long)slots[i]);
+    line[size++] = '\n';
+    if (write(list, line, (size_t)size) != size)
+        state = OFF;
+}
+
+/* The test would not go on: whatever comes now means nothing. */
+__attribute__((noreturn)) static void leave(void)
+{
+    if (__nm_call_leave != NULL)
+        __nm_call_leave();
+    _exit(0);
+}
+
+/* What was no null pointer in the test's own run is none that the test would pass; and where an expectation
+ * failed, it would not pass numbers below zero either. */
+static void check_promises(const struct call *call, const uint64_t *slots)
+{
+    uint32_t now = summary(call, slots), then = 0;
+    if (calls - first < own_count)
+        then = own[calls - first];
+    if (then >> 16 != now >> 16)
+        then = 0;
+    if ((now & ~then & 0xffff) != 0)
+        leave();
+    for (unsigned i = 0; has_failed && i < count(call); i++) {
+        char bytes = call->kinds[2 * i + 1];
+        int64_t value = bytes == '4' ? (int32_t)slots[i] : (int64_t)slots[i];
+        if (call->kinds[2 * i] == 'n' && (bytes == '4' || bytes == '8') && value < 0)
+            leave();
+    }
+    if (calls > last + MOST_LATER)
+        leave();
+}
+
+/* Puts an invented input in its place. */
+static void give(uint64_t *slots, uint32_t index, const unsigned char *content, size_t size)
+{
+    unsigned parameter = PARAMETER(index), tied = TIED(index), element = ELEMENT(index);
+    if (parameter >= MOST_PARAMETERS)
+        return;
+    char *memory = (char *)slots[parameter];
+    if (index & MOVES)
+        memory = malloc(size + ((index & IS_STRING) != 0));
+    if (memory == NULL)
+        return;
+    memcpy(memory, content, size);
+    if (index & IS_STRING)
+        memory[size] = 0;
+    slots[parameter] = (uint64_t)memory;
+    if (tied != 0 && tied <= MOST_PARAMETERS)
+        slots[tied - 1] = size / (element ? element : 1) + MORE(index);
+}
+
+/* The parameter, from 1, that says how large the data is; what it says beyond that. */
+static unsigned find_size(const struct call *call, const uint64_t *slots, unsigned pointer, uint64_t size,
+                          bool is_string, unsigned element, unsigned *more)
+{
+    for (unsigned step = 1; step < count(call); step++) {
+        unsigned i = (pointer + step) % count(call);
+        if (call->kinds[2 * i] != 'n' || call->kinds[2 * i + 1] < '4')
+            continue;
+        uint64_t value = call->kinds[2 * i + 1] == '4' ? (uint32_t)slots[i] : slots[i];
+        *more = is_string && value == size + 1;
+        if (value == 0)
+            continue;
+        if (*more || (is_string ? value == size : value * element == size))
+            return i + 1;
+    }
+    *more = 0;
+    return 0;
+}
+
+static bool is_text(const unsigned char *bytes, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        if (bytes[i] < ' ' && strchr("\t\n\v\f\r\033", bytes[i]) == NULL)
+            return false;
+    return true;
+}
+
+/* How what a parameter leads to is an input, if it is one. */
+static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i, uint64_t *size)
+{
+    char kind = call->kinds[2 * i];
+    unsigned element = (unsigned)(call->kinds[2 * i + 1] - '0'), more = 0;
+    const unsigned char *data = (const unsigned char *)slots[i];
+    struct memory memory;
+    if (data == NULL || !__nm_call_memory(data, &memory))
+        return NO_INPUT;
+    uint64_t rest = memory.start + memory.size - (uint64_t)data;
+    bool has_bytes = element <= 1;
+    const unsigned char *end = has_bytes ? memchr(data, 0, rest) : NULL;
+    bool is_string = end != NULL && (memory.is_writable || (uint64_t)(end - data) + 1 == rest);
+    *size = is_string ? (uint64_t)(end - data) : rest;
+    if (has_bytes)
+        element = 1;
+    unsigned tied = find_size(call, slots, i, *size, is_string, element, &more);
+    if (tied == 0 && is_string && !memory.is_writable && kind != 'u') {
+        /* A literal with zeros in it, or without the one behind it. */
+        unsigned whole = find_size(call, slots, i, rest, false, 1, &more);
+        if (whole != 0)
+            is_string = false, *size = rest, tied = whole;
+    }
+    bool is_known = kind == 'k' || (kind == 'm' && has_bytes);
+    bool is_void = call->kinds[2 * i + 1] == '0' && kind != 'u';
+    if (kind == 'u')
+        is_known = is_string && !memory.is_writable && is_text(data, *size);
+    if (is_void)
+        is_known = tied != 0 || (kind == 'k' && is_string && !memory.is_writable && is_text(data, *size));
+    /* One element is a number that is passed by its address. */
+    if (!is_known || *size > UINT32_MAX || (!is_string && rest < 2 * element))
+        return NO_INPUT;
+    return i | (memory.is_writable ? 0 : MOVES) | (is_string ? IS_STRING : 0) | element << 12 | tied << 16
+        | more << 24;
+}
+
+/* Names what a call was given, in the shape that it was given in, as an input of the recording. */
+static void name_input(uint64_t *slots, const char *name, uint32_t index, size_t size)
+{
+    struct input input = {
+        .name = name,
+        .index = index,
+        .address = slots[PARAMETER(index)],
+        .size = size,
+        .has_length = ELEMENT(index) == 1 && (index & IS_STRING || TIED(index) != 0),
+        .tied = TIED(index) != 0 ? &slots[TIED(index) - 1] : NULL,
+    };
+    __nm_call_input(&input);
+}
+
+/* The test's own data as inputs. What may not be written to is moved into a block of its size. */
+static void name_own(const struct call *call, uint64_t *slots, const char *name)
+{
+    for (unsigned i = 0; i < count(call); i++) {
+        uint64_t size;
+        uint32_t index = strchr("kmu", call->kinds[2 * i]) ? shape(call, slots, i, &size) : NO_INPUT;
+        if (index == NO_INPUT)
+            continue;
+        if (index & MOVES)
+            give(slots, index, (const unsigned char *)slots[i], size);
+        name_input(slots, name, index, size);
+    }
+}
+
+static void give_inputs(const struct call *call, uint64_t *slots)
+{
+    char name[256];
+    struct row row;
+    const unsigned char *content;
+    bool is_given = false;
+    snprintf(name, sizeof name, "%ld:%s", calls, call->name);
+    for (size_t at = 0; (at = find_row(at, name, &row, &content)) != 0; is_given = true) {
+        give(slots, row.index, content, row.content_size);
+        if (__nm_call_input != NULL)
+            name_input(slots, name, row.index, row.content_size);
+    }
+    if (!is_given && __nm_call_input != NULL && __nm_call_memory != NULL)
+        name_own(call, slots, name);
+}
+
+void __nm_call_begin(const struct call *call, uint64_t *slots, const void *caller)
+{
+    if (state == OFF)
+        return;
+    if (state == UNKNOWN)
+        start();
+    if (state <= OFF || __builtin_thread_pointer() != main_thread || (outer != NULL && slots < outer))
+        return;
+    outer = slots;
+    calls++;
+    if (state == LISTING)
+        return show(call, slots, caller);
+    if (calls < first)
+        return;
+    if (calls == first) {
+        if (__nm_serve_here != NULL)
+            __nm_serve_here();
+        read_rows();
+    } else if (rows_size != 0) {
+        check_promises(call, slots);
+    }
+    if (calls <= last)
+        give_inputs(call, slots);
+    if (__nm_mark != NULL)
+        __nm_mark(PHASE_FUNCTION);
+}
+
+void __nm_call_end(const uint64_t *slots)
+{
+    if (outer != slots)
+        return;
+    outer = NULL;
+    if (state == GIVING && calls >= first && __nm_mark != NULL)
+        __nm_mark(PHASE_SETUP);
+}
+
+void __nm_test_failed(void)
+{
+    has_failed = true;
+}

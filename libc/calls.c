@@ -59,8 +59,12 @@ extern bool __nm_call_memory(const void *pointer, struct memory *memory) __attri
 extern void __nm_call_input(const struct input *input) __attribute__((weak));
 extern void __nm_call_leave(void) __attribute__((weak));
 extern void __nm_mark(unsigned phase) __attribute__((weak));
+/* In memory twins. */
+extern void __msan_unpoison(const volatile void *start, size_t size) __attribute__((weak));
 /* The program is forked where the first of the chosen calls begins (`main.c`). */
 extern void __nm_serve_here(void) __attribute__((weak));
+
+void __nm_call_begin(const struct call *call, uint64_t *slots, const void *caller);
 
 static enum { UNKNOWN, OFF, LISTING, GIVING } state;
 static long first, last;
@@ -164,6 +168,12 @@ static void show(const struct call *call, const uint64_t *slots, const void *cal
     Dl_info info = {0};
     dladdr(caller, &info);
     const char *file = info.dli_fname != NULL ? info.dli_fname : "";
+    /* The program itself goes by the name that it was started with. */
+    static char program[512];
+    Dl_info own = {0};
+    dladdr((const void *)&__nm_call_begin, &own);
+    if (info.dli_fbase == own.dli_fbase && readlink("/proc/self/exe", program, sizeof program - 1) > 0)
+        file = program;
     size_t offset = (size_t)((const char *)caller - (const char *)info.dli_fbase);
     int size = snprintf(line, 768, "%ld\t%s\t%s\t%zx\t%s\t%x", calls, call->name, file, offset, call->kinds,
                         summary(call, slots));
@@ -215,6 +225,8 @@ static void give(uint64_t *slots, uint32_t index, const unsigned char *content, 
         memory = malloc(size + ((index & IS_STRING) != 0));
     if (memory == NULL)
         return;
+    if (__msan_unpoison != NULL)
+        __msan_unpoison(memory, size + ((index & IS_STRING) != 0));
     memcpy(memory, content, size);
     if (index & IS_STRING)
         memory[size] = 0;

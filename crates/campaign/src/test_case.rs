@@ -1,6 +1,6 @@
 //! A recorded execution that is to be looked at.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use nearmiss_results::BoundaryCall;
 
@@ -23,4 +23,13 @@ pub struct TestCase {
     pub trace: Option<PathBuf>,
     /// The calls of a unit test that are its inputs; none: it is a whole execution.
     pub calls: Vec<BoundaryCall>,
+    /// The user's program, where the capsule's is a variant of it.
+    pub variant_of: Option<PathBuf>,
+}
+
+impl TestCase {
+    /// The user's program.
+    pub fn program(&self) -> &Path {
+        self.variant_of.as_ref().unwrap_or(&self.capsule.program)
+    }
 }

@@ -70,7 +70,7 @@ pub fn programs(seeds: &[Seed], findings: &[Finding]) -> Vec<ProgramFigures> {
     let mut programs: BTreeMap<String, ProgramFigures> = BTreeMap::new();
     let mut places: BTreeMap<String, BTreeSet<&(String, u32)>> = BTreeMap::new();
     for seed in seeds {
-        let name = seed.test.capsule.program.display().to_string();
+        let name = seed.test.program().display().to_string();
         let figures = programs.entry(name.clone()).or_default();
         let state = &seed.state;
         figures.executions += seed.test.executions;

@@ -16,6 +16,7 @@ use nearmiss_trace::Channel;
 use nearmiss_campaign::capsule::Capsule;
 use nearmiss_campaign::store::write_atomically;
 
+use crate::calls::fitting;
 use crate::growth::ShapedInput;
 
 /// The longest content that is reported itself and not by a file.
@@ -45,8 +46,10 @@ pub fn write(
                 let word = |bytes: &[u8]| OsString::from_vec(bytes.to_vec());
                 capsule.environment.set(word(&channel.name), word(content));
             }
-            ChannelKind::Named | ChannelKind::Call => {
-                named.extend(named_row(&channel.name, channel.index, content))
+            ChannelKind::Named => named.extend(named_row(&channel.name, channel.index, content)),
+            ChannelKind::Call => {
+                let content = fitting(channels, number, content);
+                named.extend(named_row(&channel.name, channel.index, &content));
             }
             ChannelKind::Pipe => named.extend(named_row(PIPE, channel.index, content)),
             ChannelKind::Socket => named.extend(named_row(SOCKET, channel.index, content)),

@@ -116,7 +116,7 @@ pub fn add_recorded<'t>(summary: &mut Summary, tests: impl IntoIterator<Item = &
     for test in tests {
         let recorded = Recorded {
             test: test.id.clone(),
-            program: test.capsule.program.clone(),
+            program: test.program().to_path_buf(),
             ended: test.ended.clone(),
         };
         if test.ended == "exit 0" {

@@ -28,6 +28,8 @@ pub fn block(found: &Finding, lookup: &dyn Lookup, detail: Detail) -> String {
         text += &line;
         channels.retain(|channel| argument_number(channel).is_none());
     }
+    // What a call is given is shown as C.
+    channels.retain(|channel| !channel.starts_with("call:"));
     for channel in channels {
         text += &one_channel(found, channel, lookup, detail);
     }

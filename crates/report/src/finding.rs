@@ -35,6 +35,7 @@ pub fn block(found: &Finding, lookup: &dyn Lookup, detail: Detail) -> String {
         for one in &found.repeated {
             let _ = writeln!(text, "    {}", changes::repeated(one));
         }
+        let _ = write_calls(&mut text, found);
         text += &beside::block(found, lookup, detail);
     }
     let _ = writeln!(text, "  replay: {}", escape::text(&found.replay));
@@ -126,6 +127,30 @@ fn write_source(text: &mut String, found: &Finding, lookup: &dyn Lookup) -> std:
         " ".repeat(number.len()),
         " ".repeat(indent)
     )
+}
+
+/// The calls of a unit test that have other data, beside the test's own.
+fn write_calls(text: &mut String, found: &Finding) -> std::fmt::Result {
+    let calls = found.test.calls.iter();
+    for call in calls.filter(|call| !call.failing.is_empty()) {
+        let function = escape::text(&call.function);
+        let as_c =
+            |arguments: &[String]| escape::text(&format!("{function}({})", arguments.join(", ")));
+        match call.file.as_str() {
+            "" => writeln!(text, "    call {} of {function}:", call.number)?,
+            file => {
+                let (file, caller) = (escape::text(file), escape::text(&call.caller));
+                writeln!(
+                    text,
+                    "    call {} at {file}:{} in {caller}:",
+                    call.number, call.line
+                )?
+            }
+        }
+        writeln!(text, "      test: {}", as_c(&call.arguments))?;
+        writeln!(text, "      new:  {}", as_c(&call.failing))?;
+    }
+    Ok(())
 }
 
 /// Who called: the rest of the call chain.

@@ -149,8 +149,11 @@ pub struct BoundaryCall {
     pub file: String,
     /// Line, from 1; 0 if unknown.
     pub line: u32,
-    /// What it is given: numbers and `NULL`; `…` for anything else.
+    /// What it is given, as C; `…` where that cannot be said.
     pub arguments: Vec<String>,
+    /// The same of the input that fails, where that differs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub failing: Vec<String>,
 }
 
 /// A recorded execution.

@@ -83,6 +83,7 @@ impl Workshop<'_> {
             seconds: candidate.seconds,
             trace: None,
             calls: Vec::new(),
+            variant_of: None,
         })
     }
 

@@ -9,6 +9,7 @@
 //! pointers of its calls lead to (`abi::boundary`), its program is the variant. What test code decides is a condition of
 //! the path and no alternative, and what goes wrong in test code is no failure (`trace::path`, `judge::spot`).
 
+mod data;
 mod list;
 mod sides;
 
@@ -28,6 +29,7 @@ use nearmiss_twin::TwinProgram;
 use crate::CallsOf;
 use crate::subject::{Subject, Subjects, build_variant};
 use crate::worker::{Shared, limits};
+pub use data::{fitting, shown};
 use list::ListedCall;
 use sides::Sides;
 
@@ -146,6 +148,7 @@ fn groups_of(
             seconds: test.seconds,
             trace: None,
             calls: group.iter().map(|call| call.shown()).collect(),
+            variant_of: Some(test.capsule.program.clone()),
         }
     });
     Ok(cases.collect())
@@ -213,6 +216,7 @@ impl ListedCall {
             file: self.file.clone(),
             line: self.line,
             arguments: self.arguments(),
+            failing: Vec::new(),
         }
     }
 }

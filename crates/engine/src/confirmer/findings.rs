@@ -13,6 +13,7 @@ use nearmiss_sandbox::Stdin;
 
 use super::Confirmer;
 use crate::analyse::Candidate;
+use crate::calls;
 use crate::defects::Found;
 use crate::inputs;
 use crate::invent::Invented;
@@ -159,6 +160,7 @@ impl Confirmer<'_> {
             false => nearness::differences(self.case.own, channels, &contents),
         };
         finding.input = inputs::show(&capsule, channels, &contents, self.case.own);
+        finding.test.calls = calls::shown(&finding.test.calls, self.case.own, channels, &contents);
         Found {
             finding,
             capsule,
@@ -194,7 +196,7 @@ pub fn describe(test: &TestCase) -> Test {
     Test {
         id: test.id.clone(),
         calls: test.calls.clone(),
-        program: capsule.program.clone(),
+        program: test.program().to_path_buf(),
         argv: capsule.arguments.iter().map(show_argument).collect(),
         cwd: capsule.directory.clone(),
         stdin: match &capsule.stdin {

@@ -332,6 +332,7 @@ mod tests {
             seconds: 0.0,
             trace: None,
             calls: Vec::new(),
+            variant_of: None,
         });
         seed.standing = Standing::Active;
         seed.state.summary.complete = true;

@@ -1,0 +1,194 @@
+//! The data of calls: which lengths it may have, and the call as C.
+
+use std::borrow::Cow;
+
+use nearmiss_abi::boundary::shape;
+use nearmiss_abi::channel::ChannelKind;
+use nearmiss_results::BoundaryCall;
+use nearmiss_trace::Channel;
+
+/// Longest data that is shown in a call.
+const MAX_SHOWN: usize = 100;
+
+/// What a call may be given of a content: data whose length the call does not know keeps its own, and the test's own
+/// memory has no room for more.
+pub fn fitting<'c>(channels: &[Channel], number: usize, content: &'c [u8]) -> Cow<'c, [u8]> {
+    let own = &channels[number].content;
+    let of_it = |one: &Channel| {
+        one.piece
+            .is_some_and(|piece| piece.channel as usize == number)
+    };
+    let has_length = channels.iter().any(of_it);
+    let moves = channels[number].index & shape::MOVES != 0;
+    let fits = match has_length {
+        true => moves || content.len() <= own.len(),
+        false => content.len() == own.len(),
+    };
+    if fits {
+        return Cow::Borrowed(content);
+    }
+    let mut whole = content.to_vec();
+    whole.truncate(own.len());
+    if !has_length {
+        whole.extend(&own[whole.len()..]);
+    }
+    Cow::Owned(whole)
+}
+
+/// The calls of a test as C: with the test's own data, and with the contents of another input where these differ.
+pub fn shown(
+    calls: &[BoundaryCall],
+    own: &[Channel],
+    channels: &[Channel],
+    contents: &[Vec<u8>],
+) -> Vec<BoundaryCall> {
+    let mut calls = calls.to_vec();
+    for call in &mut calls {
+        let old: Vec<&[u8]> = own.iter().map(|one| one.content.as_slice()).collect();
+        let new: Vec<&[u8]> = contents.iter().map(Vec::as_slice).collect();
+        let base = call.arguments.clone();
+        call.arguments = arguments(&base, call.number, own, &old);
+        let failing = arguments(&base, call.number, channels, &new);
+        if failing != call.arguments {
+            call.failing = failing;
+        }
+    }
+    calls
+}
+
+/// The arguments of a call, with data in the places that have some.
+fn arguments(
+    base: &[String],
+    number: u64,
+    channels: &[Channel],
+    contents: &[&[u8]],
+) -> Vec<String> {
+    let mut arguments = base.to_vec();
+    for (channel, content) in channels.iter().zip(contents) {
+        if channel.kind != ChannelKind::Call || number_of(channel) != Some(number) {
+            continue;
+        }
+        let index = channel.index;
+        let parameter = (index & shape::PARAMETER) as usize;
+        if let Some(place) = arguments.get_mut(parameter) {
+            *place = data(content, index);
+        }
+        let size = content.len() as u64 / u64::from(shape::element(index).max(1));
+        let tied = (shape::tied(index) as usize).checked_sub(1);
+        if let Some(place) = tied.and_then(|tied| arguments.get_mut(tied)) {
+            *place = (size + u64::from(shape::more(index))).to_string();
+        }
+    }
+    arguments
+}
+
+/// The number of the call that a channel belongs to.
+fn number_of(channel: &Channel) -> Option<u64> {
+    let name = std::str::from_utf8(&channel.name).ok()?;
+    name.split_once(':')?.0.parse().ok()
+}
+
+/// Data as C: a string, or bytes.
+fn data(content: &[u8], index: u32) -> String {
+    let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
+    let printable = content.iter().filter(|byte| is_text(byte)).count();
+    if index & shape::IS_STRING != 0
+        || (shape::element(index) == 1 && 2 * printable > content.len())
+    {
+        return literal(content);
+    }
+    let element = shape::element(index).clamp(1, 8) as usize;
+    let values = content.chunks(element).map(|bytes| {
+        let mut word = [0; 8];
+        word[..bytes.len()].copy_from_slice(bytes);
+        u64::from_le_bytes(word).to_string()
+    });
+    let values: Vec<String> = values.take(MAX_SHOWN / 4).collect();
+    let more = if content.len() > values.len() * element {
+        ", …"
+    } else {
+        ""
+    };
+    format!("{{{}{more}}}", values.join(", "))
+}
+
+/// A string literal. What would change the meaning of a byte before it is octal.
+fn literal(content: &[u8]) -> String {
+    let mut text = String::from("\"");
+    for (at, byte) in content.iter().enumerate() {
+        if at >= MAX_SHOWN {
+            return text + "\"…";
+        }
+        match byte {
+            b'"' => text += "\\\"",
+            b'\\' => text += "\\\\",
+            b'\n' => text += "\\n",
+            b'\t' => text += "\\t",
+            b'\r' => text += "\\r",
+            b' '..=b'~' => text.push(char::from(*byte)),
+            byte => text += &format!("\\{byte:03o}"),
+        }
+    }
+    text + "\""
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nearmiss_trace::Piece;
+
+    fn channel(index: u32, name: &str, content: &[u8]) -> Channel {
+        Channel {
+            kind: ChannelKind::Call,
+            index,
+            name: name.into(),
+            content: content.to_vec(),
+            piece: None,
+        }
+    }
+
+    fn length(of: u32, length: u32) -> Channel {
+        Channel {
+            kind: ChannelKind::Length,
+            piece: Some(Piece {
+                channel: of,
+                start: 0,
+                length,
+                is_line: false,
+            }),
+            ..channel(of, "", &length.to_le_bytes())
+        }
+    }
+
+    const STRING: u32 = shape::IS_STRING | 1 << 12;
+
+    #[test]
+    fn data_has_only_lengths_that_the_call_can_have() {
+        let channels = [
+            channel(STRING | shape::MOVES, "1:f", b"abc"),
+            channel(STRING, "1:f", b"abc"),
+            channel(4 << 12, "1:f", &[1, 0, 0, 0]),
+            length(0, 3),
+            length(1, 3),
+        ];
+        assert_eq!(fitting(&channels, 0, b"abcd"), b"abcd".as_slice());
+        assert_eq!(fitting(&channels, 1, b"abcd"), b"abc".as_slice());
+        assert_eq!(fitting(&channels, 1, b"a"), b"a".as_slice());
+        assert_eq!(fitting(&channels, 2, b"a"), b"a\0\0\0".as_slice());
+    }
+
+    #[test]
+    fn calls_are_shown_as_c() {
+        let call = BoundaryCall {
+            number: 7,
+            function: "parse".into(),
+            arguments: ["…", "3", "NULL"].map(str::to_string).to_vec(),
+            ..BoundaryCall::default()
+        };
+        let own = [channel(STRING | 2 << 16, "7:parse", b"a\"c")];
+        let shown = shown(&[call], &own, &own, &[b"a\n\x01xy".to_vec()]);
+        assert_eq!(shown[0].arguments, ["\"a\\\"c\"", "3", "NULL"]);
+        assert_eq!(shown[0].failing, ["\"a\\n\\001xy\"", "5", "NULL"]);
+        assert_eq!(data(&[1, 0, 2, 0], 2 << 12), "{1, 2}");
+    }
+}

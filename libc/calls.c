@@ -52,11 +52,14 @@ struct input {
 #define IS_STRING (1u << 9)
 #define ELEMENT(index) ((index) >> 12 & 0xf)
 #define TIED(index) ((index) >> 16 & 0xff)
-#define MORE(index) ((index) >> 24 & 0xff)
+#define MORE(index) ((index) >> 24 & 1)
+#define IS_FIXED (1u << 10)
+#define MOST_LEAST 0x7f
 
 /* In programs that record. */
 extern bool __nm_call_memory(const void *pointer, struct memory *memory) __attribute__((weak));
 extern void __nm_call_input(const struct input *input) __attribute__((weak));
+extern void __nm_call_number(const uint64_t *slot, uint64_t size) __attribute__((weak));
 extern void __nm_call_leave(void) __attribute__((weak));
 extern void __nm_mark(unsigned phase) __attribute__((weak));
 /* In memory twins. */
@@ -64,18 +67,18 @@ extern void __msan_unpoison(const volatile void *start, size_t size) __attribute
 /* The program is forked where the first of the chosen calls begins (`main.c`). */
 extern void __nm_serve_here(void) __attribute__((weak));
 
-void __nm_call_begin(const struct call *call, uint64_t *slots, const void *caller);
+void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame, const void *caller);
 
 static enum { UNKNOWN, OFF, LISTING, GIVING } state;
 static long first, last;
 static long calls;
 static int list = -1;
-/* The slots of the call that is under way; the stack grows downwards. */
-static const uint64_t *outer;
+/* The frame of the call that is under way; the stack grows downwards. */
+static const void *outer;
 static const void *main_thread;
 static bool has_failed;
 /* The calls of the test's own run from the first chosen one on: a name, and which pointers were null. */
-static uint32_t own[MOST_LATER + 64];
+static uint64_t own[MOST_LATER + 64];
 static long own_count;
 
 static const unsigned char *rows;
@@ -95,7 +98,7 @@ static void start(void)
         state = GIVING;
         for (const char *at = strchr(wanted, ':'); at != NULL; at = strchr(at + 1, ','))
             if (own_count < (long)(sizeof own / sizeof *own))
-                own[own_count++] = (uint32_t)strtoul(at + 1, NULL, 16);
+                own[own_count++] = strtoull(at + 1, NULL, 16);
     }
     unsetenv("NEARMISS_CALLS");
 }
@@ -150,15 +153,42 @@ static unsigned count(const struct call *call)
     return (unsigned)strlen(call->kinds) / 2;
 }
 
-/* A name for a function, and which of its pointers are null. */
-static uint32_t summary(const struct call *call, const uint64_t *slots)
+/* Whether a parameter leads to data. */
+static bool is_data(const struct call *call, int i)
 {
-    uint32_t hash = 2166136261u, nulls = 0;
+    return strchr("kmu", call->kinds[2 * i]) != NULL;
+}
+
+static bool is_size(const struct call *call, int i)
+{
+    return call->kinds[2 * i] == 'n' && call->kinds[2 * i + 1] >= '4';
+}
+
+static uint64_t number(const struct call *call, const uint64_t *slots, int i)
+{
+    return call->kinds[2 * i + 1] == '4' ? (uint32_t)slots[i] : slots[i];
+}
+
+static uint32_t mixed(uint32_t hash, uint32_t value)
+{
+    return (hash ^ value) * 16777619u;
+}
+
+/* What the test promises by a call: digests of the function's name and, where it has data, of its numbers; and which
+ * pointers are null. */
+static uint64_t summary(const struct call *call, const uint64_t *slots)
+{
+    uint32_t name = 2166136261u, numbers = name, nulls = 0;
+    bool has_data = false;
     for (const char *at = call->name; *at != 0; at++)
-        hash = (hash ^ (unsigned char)*at) * 16777619u;
-    for (unsigned i = 0; i < count(call); i++)
+        name = mixed(name, (unsigned char)*at);
+    for (unsigned i = 0; i < count(call); i++) {
+        has_data |= is_data(call, (int)i);
         nulls |= (uint32_t)(is_pointer(call->kinds[2 * i]) && slots[i] == 0) << i;
-    return hash << 16 | nulls;
+        if (is_size(call, (int)i))
+            numbers = mixed(numbers, (uint32_t)number(call, slots, (int)i));
+    }
+    return (uint64_t)(has_data ? numbers : 0) << 32 | name << 16 | nulls;
 }
 
 /* A line of the list: number, function, where it is called from, what its pointers are, the numbers. */
@@ -175,8 +205,8 @@ static void show(const struct call *call, const uint64_t *slots, const void *cal
     if (info.dli_fbase == own.dli_fbase && readlink("/proc/self/exe", program, sizeof program - 1) > 0)
         file = program;
     size_t offset = (size_t)((const char *)caller - (const char *)info.dli_fbase);
-    int size = snprintf(line, 768, "%ld\t%s\t%s\t%zx\t%s\t%x", calls, call->name, file, offset, call->kinds,
-                        summary(call, slots));
+    int size = snprintf(line, 768, "%ld\t%s\t%s\t%zx\t%s\t%llx", calls, call->name, file, offset, call->kinds,
+                        (unsigned long long)summary(call, slots));
     size = size < 768 ? size : 767;
     for (unsigned i = 0; i < count(call) && size < 960; i++)
         size += snprintf(line + size, 24, "\t%llx", (unsigned long long)slots[i]);
@@ -193,16 +223,17 @@ __attribute__((noreturn)) static void leave(void)
     _exit(0);
 }
 
-/* What was no null pointer in the test's own run is none that the test would pass; and where an expectation
- * failed, it would not pass numbers below zero either. */
+/* What was no null pointer in the test's own run is none that the test would pass, numbers that come with data
+ * belong to the test's own data, and where an expectation failed, numbers below zero would not be passed either. */
 static void check_promises(const struct call *call, const uint64_t *slots)
 {
-    uint32_t now = summary(call, slots), then = 0;
+    uint64_t now = summary(call, slots), then = 0;
     if (calls - first < own_count)
         then = own[calls - first];
-    if (then >> 16 != now >> 16)
+    bool is_same = (then >> 16 & 0xffff) == (now >> 16 & 0xffff);
+    if (!is_same)
         then = 0;
-    if ((now & ~then & 0xffff) != 0)
+    if ((now & ~then & 0xffff) != 0 || (is_same && now >> 32 != then >> 32))
         leave();
     for (unsigned i = 0; has_failed && i < count(call); i++) {
         char bytes = call->kinds[2 * i + 1];
@@ -235,23 +266,18 @@ static void give(uint64_t *slots, uint32_t index, const unsigned char *content, 
         slots[tied - 1] = size / (element ? element : 1) + MORE(index);
 }
 
-/* The parameter, from 1, that says how large the data is; what it says beyond that. */
-static unsigned find_size(const struct call *call, const uint64_t *slots, unsigned pointer, uint64_t size,
-                          bool is_string, unsigned element, unsigned *more)
+/* The number that may say how large the data behind a pointer is: the next one, or else the one before, with no other
+ * data between them. */
+static int number_of(const struct call *call, int pointer)
 {
-    for (unsigned step = 1; step < count(call); step++) {
-        unsigned i = (pointer + step) % count(call);
-        if (call->kinds[2 * i] != 'n' || call->kinds[2 * i + 1] < '4')
-            continue;
-        uint64_t value = call->kinds[2 * i + 1] == '4' ? (uint32_t)slots[i] : slots[i];
-        *more = is_string && value == size + 1;
-        if (value == 0)
-            continue;
-        if (*more || (is_string ? value == size : value * element == size))
-            return i + 1;
-    }
-    *more = 0;
-    return 0;
+    int most = (int)count(call);
+    for (int i = pointer + 1; i < most && !is_data(call, i); i++)
+        if (is_size(call, i))
+            return i;
+    for (int i = pointer - 1; i >= 0 && !is_data(call, i); i--)
+        if (is_size(call, i))
+            return i;
+    return -1;
 }
 
 static bool is_text(const unsigned char *bytes, size_t size)
@@ -266,7 +292,7 @@ static bool is_text(const unsigned char *bytes, size_t size)
 static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i, uint64_t *size)
 {
     char kind = call->kinds[2 * i];
-    unsigned element = (unsigned)(call->kinds[2 * i + 1] - '0'), more = 0;
+    unsigned element = (unsigned)(call->kinds[2 * i + 1] - '0');
     const unsigned char *data = (const unsigned char *)slots[i];
     struct memory memory;
     if (data == NULL || !__nm_call_memory(data, &memory))
@@ -278,24 +304,27 @@ static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i
     *size = is_string ? (uint64_t)(end - data) : rest;
     if (has_bytes)
         element = 1;
-    unsigned tied = find_size(call, slots, i, *size, is_string, element, &more);
-    if (tied == 0 && is_string && !memory.is_writable && kind != 'u') {
-        /* A literal with zeros in it, or without the one behind it. */
-        unsigned whole = find_size(call, slots, i, rest, false, 1, &more);
-        if (whole != 0)
-            is_string = false, *size = rest, tied = whole;
-    }
+    int says = number_of(call, (int)i);
+    uint64_t value = says >= 0 ? number(call, slots, says) : 0;
+    bool is_whole = value != 0 && value * element == rest && !memory.is_writable && kind != 'u';
+    bool is_behind = is_string && value == *size + 1;
+    bool is_tied = value != 0 && (is_behind || (is_string ? value == *size : value * element == *size));
+    if (!is_tied && is_string && is_whole)
+        /* A literal with zeros in it. */
+        is_string = false, *size = rest, is_tied = true;
     bool is_known = kind == 'k' || (kind == 'm' && has_bytes);
-    bool is_void = call->kinds[2 * i + 1] == '0' && kind != 'u';
     if (kind == 'u')
         is_known = is_string && !memory.is_writable && is_text(data, *size);
-    if (is_void)
-        is_known = tied != 0 || (kind == 'k' && is_string && !memory.is_writable && is_text(data, *size));
+    if (kind != 'u' && call->kinds[2 * i + 1] == '0')
+        is_known = is_tied || (kind == 'k' && is_string && !memory.is_writable && is_text(data, *size));
     /* One element is a number that is passed by its address. */
     if (!is_known || *size > UINT32_MAX || (!is_string && rest < 2 * element))
         return NO_INPUT;
-    return i | (memory.is_writable ? 0 : MOVES) | (is_string ? IS_STRING : 0) | element << 12 | tied << 16
-        | more << 24;
+    /* What the call may rely on: as many bytes as its number says. */
+    uint64_t least = is_tied || value > *size ? 0 : value;
+    uint32_t fixed = least > MOST_LEAST || value == *size + 2 ? IS_FIXED : 0;
+    return i | (memory.is_writable ? 0 : MOVES) | (is_string ? IS_STRING : 0) | fixed | element << 12
+        | (is_tied ? (unsigned)says + 1 : 0) << 16 | (uint32_t)is_behind << 24 | (uint32_t)(fixed ? 0 : least) << 25;
 }
 
 /* Names what a call was given, in the shape that it was given in, as an input of the recording. */
@@ -306,7 +335,7 @@ static void name_input(uint64_t *slots, const char *name, uint32_t index, size_t
         .index = index,
         .address = slots[PARAMETER(index)],
         .size = size,
-        .has_length = ELEMENT(index) == 1 && (index & IS_STRING || TIED(index) != 0),
+        .has_length = ELEMENT(index) == 1 && !(index & IS_FIXED) && (index & IS_STRING || TIED(index) != 0),
         .tied = TIED(index) != 0 ? &slots[TIED(index) - 1] : NULL,
     };
     __nm_call_input(&input);
@@ -317,7 +346,7 @@ static void name_own(const struct call *call, uint64_t *slots, const char *name)
 {
     for (unsigned i = 0; i < count(call); i++) {
         uint64_t size;
-        uint32_t index = strchr("kmu", call->kinds[2 * i]) ? shape(call, slots, i, &size) : NO_INPUT;
+        uint32_t index = is_data(call, (int)i) ? shape(call, slots, i, &size) : NO_INPUT;
         if (index == NO_INPUT)
             continue;
         if (index & MOVES)
@@ -342,15 +371,26 @@ static void give_inputs(const struct call *call, uint64_t *slots)
         name_own(call, slots, name);
 }
 
-void __nm_call_begin(const struct call *call, uint64_t *slots, const void *caller)
+/* Numbers that come with data are the test's word about it, whatever they were made of. */
+static void fix_numbers(const struct call *call, uint64_t *slots)
+{
+    bool has_data = false;
+    for (unsigned i = 0; i < count(call); i++)
+        has_data |= is_data(call, (int)i);
+    for (unsigned i = 0; has_data && i < count(call); i++)
+        if (is_size(call, (int)i))
+            __nm_call_number(&slots[i], (uint64_t)(call->kinds[2 * i + 1] - '0'));
+}
+
+void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame, const void *caller)
 {
     if (state == OFF)
         return;
     if (state == UNKNOWN)
         start();
-    if (state <= OFF || __builtin_thread_pointer() != main_thread || (outer != NULL && slots < outer))
+    if (state <= OFF || __builtin_thread_pointer() != main_thread || (outer != NULL && frame < outer))
         return;
-    outer = slots;
+    outer = frame;
     calls++;
     if (state == LISTING)
         return show(call, slots, caller);
@@ -363,15 +403,17 @@ void __nm_call_begin(const struct call *call, uint64_t *slots, const void *calle
     } else if (rows_size != 0) {
         check_promises(call, slots);
     }
+    if (__nm_call_number != NULL)
+        fix_numbers(call, slots);
     if (calls <= last)
         give_inputs(call, slots);
     if (__nm_mark != NULL)
         __nm_mark(PHASE_FUNCTION);
 }
 
-void __nm_call_end(const uint64_t *slots)
+void __nm_call_end(const void *frame)
 {
-    if (outer != slots)
+    if (outer != frame)
         return;
     outer = NULL;
     if (state == GIVING && calls >= first && __nm_mark != NULL)

@@ -2,7 +2,7 @@
 //! every function that test code may call announces its calls, and the data of chosen calls are inputs.
 //!
 //! ```text
-//!  f(s, n):   slots = [s, n]   __nm_call_begin(&CALL, slots, caller)   s, n = slots   …   __nm_call_end(slots)   return
+//!  f(s, n):   slots = [s, n]   __nm_call_begin(&CALL, slots, frame, caller)   s, n = slots   …   __nm_call_end(frame)   return
 //! ```
 //!
 //! `libc/calls.c` is the side of the program and of its twins, `rt::boundary` what only a recording can do.
@@ -17,8 +17,8 @@ pub const END: &str = "__nm_call_end";
 pub const FAILED: &str = "__nm_test_failed";
 
 /// The variable that says which boundary calls have inputs, `FIRST-LAST:WORD,WORD…`, with what the calls of the test's
-/// own run were from the first on: the upper half of a word is made of the function's name, the lower has a bit for each
-/// null pointer. Or it names the file in which all calls are to be listed, a line for each. It is taken out of the
+/// own run were from the first on: a word has digests of the numbers and of the function's name, and a bit for each null
+/// pointer. Or it names the file in which all calls are to be listed, a line for each. It is taken out of the
 /// environment before the first call.
 pub const CALLS: &str = "NEARMISS_CALLS";
 
@@ -55,6 +55,8 @@ pub mod shape {
     pub const MOVES: u32 = 1 << 8;
     /// A zero follows that is not part of it.
     pub const IS_STRING: u32 = 1 << 9;
+    /// It has no other length.
+    pub const IS_FIXED: u32 = 1 << 10;
 
     /// Bytes of an element.
     pub const fn element(index: u32) -> u32 {
@@ -68,7 +70,12 @@ pub mod shape {
 
     /// How much more it says.
     pub const fn more(index: u32) -> u32 {
-        index >> 24 & 0xff
+        index >> 24 & 1
+    }
+
+    /// Least bytes of it: the call may rely on them.
+    pub const fn least(index: u32) -> u32 {
+        index >> 25
     }
 }
 

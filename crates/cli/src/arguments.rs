@@ -77,6 +77,12 @@ pub enum Command {
     Show {
         /// The finding: NM-1
         id: Option<String>,
+        /// A finding next to a unit test, as a test function of its own
+        #[arg(long, requires = "id")]
+        as_test: bool,
+        /// The framework of that function [default: the one that the unit test uses]
+        #[arg(long, value_enum, requires = "as_test")]
+        framework: Option<Framework>,
         #[command(flatten)]
         explored: ExploredArguments,
         #[command(flatten)]

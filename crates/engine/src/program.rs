@@ -122,9 +122,11 @@ fn may_be_instrumented(library: &Path) -> bool {
     !matches!(inspected, Err(TwinError::NotInstrumented(_)))
 }
 
-/// `libx.so => /home/me/libx.so (0x00007f…)`.
+/// `libx.so => /home/me/libx.so (0x00007f…)`, or `/home/me/libx.so (0x00007f…)` of one that is named by its path.
 fn library_of_line(line: &str) -> Option<&str> {
-    let (_, place) = line.split_once("=> ")?;
+    let place = line
+        .split_once("=> ")
+        .map_or(line.trim(), |(_, place)| place);
     let (path, _) = place.rsplit_once(" (0x")?;
     path.starts_with('/').then_some(path)
 }
@@ -168,6 +170,7 @@ mod tests {
                 Some("/home/me/a b/libx.so"),
             ),
             ("\tlibx.so => not found", None),
+            ("\t/home/me/libx.so (0x00007f2a)", Some("/home/me/libx.so")),
         ];
         for (line, expected) in cases {
             assert_eq!(library_of_line(line), expected);

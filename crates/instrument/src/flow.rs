@@ -12,6 +12,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::checks::Failures;
 use crate::llvm::{Block, Module, Opcode, Value};
 use crate::loops;
+use crate::rewrite;
 use crate::sitemap::{Place, SiteMap};
 use crate::variables;
 
@@ -66,7 +67,7 @@ impl Flow {
         }
         self.unit.functions.push(FunctionFlow {
             name: function.name(),
-            file: function.source_file().map(|(_, name)| sites.file(&name)),
+            file: rewrite::file_of(function),
             is_local: function.is_local(),
             of_type: function.global_value_type().text(),
             is_pointed: self.pointed.contains(&function),

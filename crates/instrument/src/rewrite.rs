@@ -67,7 +67,7 @@ fn first_action(function: Value) -> Value {
 }
 
 /// The source file of a function, by the name that a [`Rewrite`] knows it by.
-fn file_of(function: Value) -> Option<String> {
+pub fn file_of(function: Value) -> Option<String> {
     let (directory, name) = function.source_file()?;
     Some(absolute(&directory, &name))
 }

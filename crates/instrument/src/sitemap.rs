@@ -2,7 +2,6 @@
 
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::site::{LOCAL_BITS, SiteId};
-use nearmiss_sites::rewrite::absolute;
 use nearmiss_sites::{Loop, Site, SiteKind, Unit};
 use rustc_hash::FxHashMap;
 
@@ -36,8 +35,6 @@ pub struct SiteMap {
     /// Which function each line belongs to: inlining moves code away from its function.
     homes: FxHashMap<(String, u32), u32>,
     function: u32,
-    /// The files that are test code, by their absolute names.
-    test_files: Vec<String>,
 }
 
 impl SiteMap {
@@ -56,7 +53,6 @@ impl SiteMap {
             functions: names,
             homes,
             function: 0,
-            test_files: Vec::new(),
         };
         map.file(source);
         for function in functions {
@@ -67,7 +63,7 @@ impl SiteMap {
 
     /// Which files are test code, by their absolute names.
     pub fn set_test_files(&mut self, files: Vec<String>) {
-        self.test_files = files;
+        self.unit.test_files = files;
     }
 
     /// Whether the unit has functions in assembly.
@@ -150,13 +146,7 @@ impl SiteMap {
     }
 
     /// The finished map.
-    pub fn finish(mut self) -> Unit {
-        let Unit {
-            files, directory, ..
-        } = &self.unit;
-        let is_test = |file: &String| self.test_files.contains(&absolute(directory, file));
-        let tests = (0..).zip(files).filter(|(_, file)| is_test(file));
-        self.unit.test_files = tests.map(|(number, _)| number).collect();
+    pub fn finish(self) -> Unit {
         self.unit
     }
 }

@@ -119,9 +119,10 @@ pub fn of_complaint(sites: &Sites, complaint: &Complaint) -> Option<(Kind, Place
     };
     let is_word = |place: &&Place| same_file(&place.file, WORDS);
     let (words, own): (Vec<_>, Vec<_>) = complaint.places.iter().partition(is_word);
-    let found = own.into_iter().chain(words).find_map(in_program);
+    let mut places = own.into_iter().chain(words);
+    let (place, found) = places.find_map(|place| Some((place, in_program(place)?)))?;
     // What goes wrong in test code is no failure of the code under test.
-    found.filter(|(_, place)| !sites.is_test_file(&place.file))
+    (!sites.is_test_file(&place.file)).then_some(found)
 }
 
 /// The call chain of a complaint, innermost first, with files named as the site map does.

@@ -24,6 +24,7 @@ mod suite;
 mod summary;
 mod table;
 pub mod text;
+pub mod unit_test;
 pub mod words;
 
 use nearmiss_results::Report;

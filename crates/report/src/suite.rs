@@ -1,5 +1,6 @@
 //! The suite as text: what it ran, what of that was looked at.
 
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 use nearmiss_results::{Missed, Sample, Skipped, Suite, UnitTests};
@@ -22,9 +23,7 @@ pub fn block(suite: &Suite) -> String {
     if let Some(sample) = &suite.sample {
         let _ = write_sample(&mut text, sample);
     }
-    for tests in &suite.unit_tests {
-        let _ = write_unit_tests(&mut text, tests);
-    }
+    let _ = write_unit_tests(&mut text, &suite.unit_tests);
     let _ = write_skipped(&mut text, &suite.skipped);
     text
 }
@@ -51,29 +50,40 @@ fn write_run(text: &mut String, suite: &Suite) -> fmt::Result {
 }
 
 /// What was taken for test code and for the code under test, a line each, and how to change it.
-fn write_unit_tests(text: &mut String, tests: &UnitTests) -> fmt::Result {
-    let UnitTests {
-        test,
-        calls,
-        functions,
-        trouble,
-        ..
-    } = tests;
+fn write_unit_tests(text: &mut String, all: &[UnitTests]) -> fmt::Result {
+    if all.is_empty() {
+        return Ok(());
+    }
+    let names = |of: fn(&UnitTests) -> &Vec<String>| -> Vec<String> {
+        let names: BTreeSet<&String> = all.iter().flat_map(of).collect();
+        names.into_iter().cloned().collect()
+    };
+    let (test_files, under_test) = (names(|it| &it.test_files), names(|it| &it.files));
+    let most_functions = all.iter().map(|it| it.functions).max().unwrap_or(0);
+    let calls = all.iter().map(|it| it.calls).sum();
     writeln!(
         text,
-        "  Unit tests ({test}): test code is {} (--tests GLOB says otherwise);",
-        files(&tests.test_files)
+        "  Unit tests in {}: test code is {} (--tests GLOB says otherwise);",
+        counted(all.len() as u64, "program"),
+        files(&test_files)
     )?;
-    let (functions, calls) = (counted(*functions, "function"), counted(*calls, "call"));
-    write!(
+    writeln!(
         text,
-        "    under test are {functions} of {}: {calls} of the tests are inputs",
-        files(&tests.files)
+        "    under test are up to {} of {}; {} of the tests are inputs{}.",
+        counted(most_functions, "function"),
+        files(&under_test),
+        counted(calls, "call"),
+        match all.iter().map(|it| it.left_out).sum::<u64>() {
+            0 => String::new(),
+            more => format!(", {more} more from the same places are not"),
+        }
     )?;
-    match trouble.as_str() {
-        "" => writeln!(text, "."),
-        why => writeln!(text, " ({}).", escape::text(why)),
+    let troubles = all.iter().filter(|it| !it.trouble.is_empty());
+    for tests in troubles.take(MAX_REASONS) {
+        let why = escape::text(&tests.trouble);
+        writeln!(text, "    {}: no calls: {why}", escape::text(&tests.test))?;
     }
+    Ok(())
 }
 
 /// Names of files, as many as fit into a line.

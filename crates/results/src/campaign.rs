@@ -41,8 +41,11 @@ pub struct UnitTests {
     pub files: Vec<String>,
     /// How many of their functions test code may call.
     pub functions: u64,
-    /// Calls from the one into the other.
+    /// Calls from the one into the other that are inputs.
     pub calls: u64,
+    /// Calls that are not: more of the same places.
+    #[serde(default)]
+    pub left_out: u64,
     /// Why there are none, if something went wrong.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub trouble: String,

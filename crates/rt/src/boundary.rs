@@ -4,6 +4,7 @@
 use nearmiss_abi::boundary::shape;
 use nearmiss_abi::channel::{ChannelKind, PIECE_WHOLE};
 use nearmiss_abi::event::EventKind;
+use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label, ShadowWord};
 
@@ -42,13 +43,19 @@ pub struct Input {
     tied: *const u64,
 }
 
-/// Finds the object that a pointer leads to; whether there is one that is known.
+/// Finds the object that a pointer leads to; whether there is one that is the test's own. A block of the heap may be
+/// one that the code under test made, and keeps in order; what has labels is made of other inputs.
 ///
 /// # Safety
 /// `memory` is writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __nm_call_memory(pointer: u64, memory: *mut Memory) -> bool {
-    let object = turn::with(None, |runtime| runtime.find_object(pointer));
+    let object = turn::with(None, |runtime| {
+        let object = runtime.find_object(pointer)?;
+        let labelled = runtime.shadow.first_label(pointer, object.rest(pointer));
+        let is_own = object.kind != ObjectKind::Heap && labelled.is_none();
+        is_own.then_some(object)
+    });
     let found = object.filter(|object| object.live && object.rest(pointer) > 0);
     let Some(object) = found else {
         return false;
@@ -71,6 +78,24 @@ pub unsafe extern "C" fn __nm_call_memory(pointer: u64, memory: *mut Memory) -> 
 pub unsafe extern "C" fn __nm_call_input(input: *const Input) {
     // SAFETY: as promised by the caller.
     turn::with((), |runtime| unsafe { runtime.take_call_input(&*input) });
+}
+
+/// A number of a call that comes with data is what it was in this run.
+///
+/// # Safety
+/// The slot has `size` bytes.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __nm_call_number(slot: *const u64, size: u64) {
+    turn::with((), |runtime| {
+        if runtime.shadow.first_label(slot as u64, size).is_none() {
+            return;
+        }
+        // SAFETY: as promised by the caller.
+        let value = unsafe { slot.read() } & (u64::MAX >> (64 - 8 * size.clamp(1, 8)));
+        let label = runtime.load(slot as u64, size as u32, value);
+        runtime.fix(label, NoteKind::Size, SiteId::NONE);
+        runtime.shadow.clear(slot as u64, size);
+    });
 }
 
 /// The run ends here because the test would not have made the call that begins.
@@ -112,6 +137,11 @@ impl Runtime {
         };
         if is_string {
             self.end_string(place.0 + place.1, length);
+        }
+        let least = shape::least(input.index);
+        if least > 0 {
+            let there = self.is_at_most(least.into(), length);
+            self.decided(EventKind::Assume, there, true, SiteId::NONE);
         }
         if moves {
             let wide = self.zero_extend(length, 64);

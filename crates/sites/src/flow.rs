@@ -22,8 +22,8 @@ pub struct UnitFlow {
 pub struct FunctionFlow {
     /// Its name.
     pub name: String,
-    /// The file it is defined in, an index into [`crate::Unit::files`]; `None` if that is not known.
-    pub file: Option<u32>,
+    /// The file it is defined in, as [`crate::rewrite::absolute`] names it; `None` if that is not known.
+    pub file: Option<String>,
     /// Whether other units cannot call it by its name.
     pub is_local: bool,
     /// Its type, as LLVM writes it.

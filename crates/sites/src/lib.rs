@@ -36,8 +36,8 @@ pub struct Unit {
     pub sites: Vec<Site>,
     /// Whether it has functions in assembly beside those in C, which nothing follows.
     pub has_assembly: bool,
-    /// Which of its files are test code, in a variant that knows ([`rewrite::Boundary`]).
-    pub test_files: Vec<u32>,
+    /// The files of the program that are test code, in a variant that knows ([`rewrite::Boundary`]).
+    pub test_files: Vec<String>,
 }
 
 impl Unit {
@@ -207,12 +207,11 @@ impl Sites {
         self.units.is_empty()
     }
 
-    /// Whether a file is test code, by the name that a site map has for it.
+    /// Whether a file is test code, by the name that debug information has for it.
     pub fn is_test_file(&self, file: &str) -> bool {
-        let is_it =
-            |unit: &Unit, index: &u32| unit.files.get(*index as usize).is_some_and(|it| it == file);
+        let is_it = |test: &String| test == file || Path::new(test).ends_with(file);
         let mut units = self.units.values();
-        units.any(|unit| unit.test_files.iter().any(|index| is_it(unit, index)))
+        !file.is_empty() && units.any(|unit| unit.test_files.iter().any(is_it))
     }
 
     /// Every unit, in no particular order.

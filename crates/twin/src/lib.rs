@@ -136,6 +136,13 @@ pub fn sites_of(program: &Path) -> Sites {
         .unwrap_or_default()
 }
 
+/// The units that our own archives bring into every program.
+pub fn own_units(library_directory: &Path) -> HashSet<u64> {
+    let archives = nearmiss_cc::archives(library_directory);
+    let units = archives.iter().filter_map(|path| archive::twins(path).ok());
+    units.flatten().map(|unit| unit.unit).collect()
+}
+
 /// The control flow of all units of a program and its libraries.
 pub fn flows_of(program: &Path, libraries: &[PathBuf]) -> Result<Vec<UnitFlow>, TwinError> {
     let mut flows = Image::read(program)?.flows()?;

@@ -180,7 +180,13 @@ impl Workshop<'_> {
         output: &Path,
     ) -> Result<(), TwinError> {
         let units: Vec<Unit> = image.units()?;
-        let objects = self.compile_each(kept, |unit, object| {
+        // They come with the archives again.
+        let own = crate::own_units(&self.config.library_directory);
+        let kept: Vec<Twin> = (kept.iter())
+            .filter(|unit| !own.contains(&unit.unit))
+            .cloned()
+            .collect();
+        let objects = self.compile_each(&kept, |unit, object| {
             let source = units.iter().find(|it| it.hash == unit.unit);
             variant.compile(source.unwrap_or(&Unit::default()), unit, object)
         })?;

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 use nearmiss_harness::Rule;
+use nearmiss_report::function::Framework as TestFramework;
 
 use super::rules;
 use super::values::{duration, identifier, size, variable};
@@ -226,6 +227,18 @@ pub struct ResultArguments {
     /// Write what the tests cover, for lcov and genhtml
     #[arg(long, value_name = "FILE")]
     pub lcov: Option<PathBuf>,
+}
+
+impl From<Framework> for TestFramework {
+    fn from(framework: Framework) -> TestFramework {
+        match framework {
+            Framework::Assert => TestFramework::Plain,
+            Framework::Cmocka => TestFramework::Cmocka,
+            Framework::Unity => TestFramework::Unity,
+            Framework::Check => TestFramework::Check,
+            Framework::Gtest => TestFramework::GoogleTest,
+        }
+    }
 }
 
 /// A test framework for C.

@@ -27,9 +27,17 @@ pub fn carry_out(command: Command) -> Result<u8, String> {
         Command::Infer(arguments) => infer::infer(&arguments),
         Command::Reach(arguments) => reach::reach(*arguments),
         Command::Show {
+            id: Some(id),
+            as_test: true,
+            framework,
+            campaign,
+            ..
+        } => show::as_test(&id, framework, &campaign.dir).map(|()| NOTHING),
+        Command::Show {
             id,
             explored,
             campaign,
+            ..
         } => show::show(id.as_deref(), &explored, &campaign.dir).map(|()| NOTHING),
         Command::Replay(arguments) => replay::replay(&arguments),
         Command::Report {

@@ -5,11 +5,11 @@ use std::path::Path;
 
 use nearmiss_report::function::single;
 use nearmiss_report::statistics::{Figures, tab_separated_values};
-use nearmiss_report::{escape, text};
+use nearmiss_report::{escape, text, unit_test};
 use nearmiss_results::{Finding, FunctionReport, PathTest};
 
 use super::kept::{self, Exploration, Owner};
-use crate::arguments::{ExploredArguments, Format, Statistics};
+use crate::arguments::{ExploredArguments, Format, Framework, Statistics};
 use crate::files::Disk;
 use crate::output;
 
@@ -29,6 +29,20 @@ pub fn show(
         }
         (None, _, None) => everything(directory)?,
     };
+    output::result(text.as_bytes())
+}
+
+/// Shows a finding next to a unit test as a test function.
+pub fn as_test(id: &str, framework: Option<Framework>, directory: &Path) -> Result<(), String> {
+    let report = nearmiss_campaign::read_report(directory).map_err(|error| error.to_string())?;
+    let found = report
+        .finding(id)
+        .ok_or_else(|| format!("there is no finding {id}"))?;
+    let text = unit_test::c(found, framework.map(Into::into)).ok_or_else(|| {
+        format!(
+            "{id} is no finding next to a unit test: `nearmiss replay {id}` runs its input again"
+        )
+    })?;
     output::result(text.as_bytes())
 }
 

@@ -20,18 +20,24 @@ pub fn fitting<'c>(channels: &[Channel], number: usize, content: &'c [u8]) -> Co
     };
     let has_length = channels.iter().any(of_it);
     let moves = channels[number].index & shape::MOVES != 0;
+    let least = shape::least(channels[number].index) as usize;
     let fits = match has_length {
-        true => moves || content.len() <= own.len(),
+        true => content.len() >= least && (moves || content.len() <= own.len()),
         false => content.len() == own.len(),
     };
     if fits {
         return Cow::Borrowed(content);
     }
     let mut whole = content.to_vec();
-    whole.truncate(own.len());
-    if !has_length {
-        whole.extend(&own[whole.len()..]);
+    if !has_length || !moves {
+        whole.truncate(own.len());
     }
+    let until = if has_length {
+        least.max(whole.len())
+    } else {
+        own.len()
+    };
+    whole.extend(&own[whole.len()..until.min(own.len()).max(whole.len())]);
     Cow::Owned(whole)
 }
 
@@ -104,12 +110,18 @@ fn data(content: &[u8], index: u32) -> String {
         u64::from_le_bytes(word).to_string()
     });
     let values: Vec<String> = values.take(MAX_SHOWN / 4).collect();
+    let ty = match element {
+        1 => "unsigned char",
+        2 => "unsigned short",
+        4 => "unsigned",
+        _ => "unsigned long",
+    };
     let more = if content.len() > values.len() * element {
         ", …"
     } else {
         ""
     };
-    format!("{{{}{more}}}", values.join(", "))
+    format!("({ty}[]){{{}{more}}}", values.join(", "))
 }
 
 /// A string literal. What would change the meaning of a byte before it is octal.
@@ -175,6 +187,12 @@ mod tests {
         assert_eq!(fitting(&channels, 1, b"abcd"), b"abc".as_slice());
         assert_eq!(fitting(&channels, 1, b"a"), b"a".as_slice());
         assert_eq!(fitting(&channels, 2, b"a"), b"a\0\0\0".as_slice());
+        let relied = [
+            channel(STRING | shape::MOVES | 2 << 25, "1:f", b"abc"),
+            length(0, 3),
+        ];
+        assert_eq!(fitting(&relied, 0, b"x"), b"xb".as_slice());
+        assert_eq!(fitting(&relied, 0, b"wxyz"), b"wxyz".as_slice());
     }
 
     #[test]
@@ -189,6 +207,6 @@ mod tests {
         let shown = shown(&[call], &own, &own, &[b"a\n\x01xy".to_vec()]);
         assert_eq!(shown[0].arguments, ["\"a\\\"c\"", "3", "NULL"]);
         assert_eq!(shown[0].failing, ["\"a\\n\\001xy\"", "5", "NULL"]);
-        assert_eq!(data(&[1, 0, 2, 0], 2 << 12), "{1, 2}");
+        assert_eq!(data(&[1, 0, 2, 0], 2 << 12), "(unsigned short[]){1, 2}");
     }
 }

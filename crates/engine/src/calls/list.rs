@@ -1,8 +1,12 @@
 //! The calls at a boundary, as a run of the variant lists them (`libc/calls.c`).
 
+use std::collections::HashMap;
+
 use nearmiss_abi::boundary::parameter;
 use nearmiss_judge::symbolize::places_of;
 
+/// Most groups of calls from the same places.
+const MOST_ALIKE: usize = 16;
 /// Most calls of one group: they change together.
 const MOST_TOGETHER: usize = 8;
 
@@ -15,8 +19,8 @@ pub struct ListedCall {
     pub function: String,
     /// What its parameters are, two characters each.
     pub kinds: String,
-    /// The function's name in 16 bits, and which pointers are null.
-    pub summary: u32,
+    /// Digests of its numbers and of its name, and which pointers are null.
+    pub summary: u64,
     /// What it was given.
     pub values: Vec<u64>,
     /// The function that calls it, and where; empty if that is not known.
@@ -53,7 +57,7 @@ fn line(line: &str) -> Option<ListedCall> {
     let module = words.next()?;
     let offset = u64::from_str_radix(words.next()?, 16).ok()?;
     let kinds = words.next()?.to_string();
-    let summary = u32::from_str_radix(words.next()?, 16).ok()?;
+    let summary = u64::from_str_radix(words.next()?, 16).ok()?;
     let values = words.map(|word| u64::from_str_radix(word, 16));
     let values = values.collect::<Result<_, _>>().ok()?;
     let mut call = ListedCall {
@@ -78,13 +82,24 @@ fn line(line: &str) -> Option<ListedCall> {
     Some(call)
 }
 
-/// Calls that one function makes one after another, a few at a time.
+/// Calls that one function makes one after another, a few at a time. Groups that are the first from their places come first,
+/// and of those that come from the same places there are no more than some: a loop makes thousands.
 pub fn groups(calls: &[ListedCall]) -> Vec<&[ListedCall]> {
     let together = |one: &ListedCall, next: &ListedCall| {
         !one.caller.is_empty() && (&one.caller, &one.file) == (&next.caller, &next.file)
     };
     let same = calls.chunk_by(together);
-    same.flat_map(|calls| calls.chunks(MOST_TOGETHER)).collect()
+    let mut known: HashMap<Vec<(&str, u32)>, usize> = HashMap::new();
+    let mut groups: Vec<(usize, &[ListedCall])> = Vec::new();
+    for group in same.flat_map(|calls| calls.chunks(MOST_TOGETHER)) {
+        let places = group.iter().map(|call| (call.function.as_str(), call.line));
+        let before = known.entry(places.collect()).or_default();
+        groups.push((*before, group));
+        *before += 1;
+    }
+    groups.retain(|(before, _)| *before < MOST_ALIKE);
+    groups.sort_by_key(|(before, _)| *before);
+    groups.into_iter().map(|(_, group)| group).collect()
 }
 
 #[cfg(test)]
@@ -114,7 +129,9 @@ mod tests {
         assert_eq!(numbers, [vec![1, 2], vec![3], vec![4], vec![5]]);
         let many: Vec<ListedCall> = (1..=20).map(|number| call(number, "a")).collect();
         let sizes: Vec<usize> = groups(&many).iter().map(|group| group.len()).collect();
-        assert_eq!(sizes, [8, 8, 4]);
+        assert_eq!(sizes, [8, 4, 8], "what is not alike comes first");
+        let endless: Vec<ListedCall> = (1..=8000).map(|number| call(number, "a")).collect();
+        assert_eq!(groups(&endless).len(), MOST_ALIKE);
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod data;
 mod list;
 mod sides;
 
+use std::collections::HashSet;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -24,7 +25,7 @@ use nearmiss_campaign::{Capsule, TestCase};
 use nearmiss_results::{BoundaryCall, UnitTests};
 use nearmiss_sandbox::{Nature, Stdin, Thing};
 use nearmiss_sites::rewrite::{Boundary, Rewrite};
-use nearmiss_twin::TwinProgram;
+use nearmiss_twin::{TwinError, TwinProgram};
 
 use crate::CallsOf;
 use crate::subject::{Subject, Subjects, build_variant};
@@ -52,12 +53,22 @@ pub fn add_unit_tests(
     if shared.config.calls.of == CallsOf::None {
         return all;
     }
+    let own_units = nearmiss_twin::own_units(&shared.config.compiler.library_directory);
     for test in tests.iter() {
         let Ok(subject) = subjects.get(&test.capsule.program, &test.capsule.environment) else {
             continue;
         };
-        let Some(sides) = sides_of(test, &subject, shared) else {
-            continue;
+        let sides = match sides_of(test, &subject, shared, &own_units) {
+            Ok(Some(sides)) => sides,
+            Ok(None) => continue,
+            Err(error) => {
+                all.push(UnitTests {
+                    test: test.id.clone(),
+                    trouble: error.to_string(),
+                    ..UnitTests::default()
+                });
+                continue;
+            }
         };
         let mut figures = UnitTests {
             test: test.id.clone(),
@@ -67,8 +78,9 @@ pub fn add_unit_tests(
             ..UnitTests::default()
         };
         match groups_of(test, &subject, &sides, shared) {
-            Ok(groups) => {
+            Ok((groups, calls)) => {
                 figures.calls = groups.iter().map(|it| it.calls.len() as u64).sum();
+                figures.left_out = calls - figures.calls;
                 added.extend(groups);
             }
             Err(why) => figures.trouble = why,
@@ -80,17 +92,23 @@ pub fn add_unit_tests(
 }
 
 /// What is test code in an execution's program; `None` if its calls are no inputs.
-fn sides_of(test: &TestCase, subject: &Subject, shared: &Shared) -> Option<Sides> {
+fn sides_of(
+    test: &TestCase,
+    subject: &Subject,
+    shared: &Shared,
+    own_units: &HashSet<u64>,
+) -> Result<Option<Sides>, TwinError> {
     let calls = &shared.config.calls;
     let libraries = &subject.program.libraries;
-    let flows = nearmiss_twin::flows_of(&subject.file, libraries).ok()?;
-    let sides = Sides::of(&subject.program.sites, &flows, &calls.tests);
+    let mut flows = nearmiss_twin::flows_of(&subject.file, libraries)?;
+    flows.retain(|flow| !own_units.contains(&flow.unit));
+    let sides = Sides::of(&flows, &calls.tests);
     let is_unit_test = || {
         let reads_nothing = !reads_data(&test.capsule);
         reads_nothing && (sides.is_named_as_test || test.capsule.arguments.len() <= 1)
     };
     let is_wanted = calls.of == CallsOf::All || is_unit_test();
-    (is_wanted && sides.functions > 0).then_some(sides)
+    Ok((is_wanted && sides.functions > 0).then_some(sides))
 }
 
 /// Whether an execution read files or standard input: then its data comes from outside.
@@ -111,13 +129,13 @@ fn reads_data(capsule: &Capsule) -> bool {
     stdin > 0 || capsule.world.iter().any(is_data)
 }
 
-/// The groups of calls of an execution, as test cases; or why there are none.
+/// The groups of calls of an execution, as test cases, and how many calls there were in all; or why there are none.
 fn groups_of(
     test: &TestCase,
     subject: &Subject,
     sides: &Sides,
     shared: &Shared,
-) -> Result<Vec<TestCase>, String> {
+) -> Result<(Vec<TestCase>, u64), String> {
     let rewrite = Rewrite {
         boundary: Some(Boundary {
             test_files: sides.test_files.clone(),
@@ -133,7 +151,7 @@ fn groups_of(
     let listed = list_calls(&capsule, test, shared)?;
     let mut groups = list::groups(&listed);
     groups.truncate(MOST_GROUPS);
-    let words: Arc<Vec<u32>> = Arc::new(listed.iter().map(|call| call.summary).collect());
+    let words: Arc<Vec<u64>> = Arc::new(listed.iter().map(|call| call.summary).collect());
     let cases = groups.into_iter().map(|group| {
         let (first, last) = (group[0].number, group[group.len() - 1].number);
         let mut capsule = capsule.clone();
@@ -151,11 +169,11 @@ fn groups_of(
             variant_of: Some(test.capsule.program.clone()),
         }
     });
-    Ok(cases.collect())
+    Ok((cases.collect(), listed.len() as u64))
 }
 
 /// What says which calls have inputs.
-fn chosen(first: u64, last: u64, words: &[u32]) -> OsString {
+fn chosen(first: u64, last: u64, words: &[u64]) -> OsString {
     let from = first as usize - 1;
     let until = words.len().min(last as usize + MOST_LATER);
     let own: Vec<String> = (words[from..until].iter())

@@ -6,9 +6,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use nearmiss_sites::Sites;
-use nearmiss_sites::flow::UnitFlow;
-use nearmiss_sites::rewrite::absolute;
+use nearmiss_sites::flow::{FunctionFlow, UnitFlow};
 
 /// Words of file names that say that it is test code: as a part of the name, whole.
 const NAMES: &[&str] = &[
@@ -60,8 +58,8 @@ struct Function<'a> {
 
 impl Sides {
     /// Those of a program, by the user's patterns for test code or, without any, by names.
-    pub fn of(sites: &Sites, flows: &[UnitFlow], patterns: &[String]) -> Sides {
-        let functions = functions(sites, flows);
+    pub fn of(flows: &[UnitFlow], patterns: &[String]) -> Sides {
+        let functions = functions(flows);
         let files: BTreeSet<&str> = functions.iter().map(|it| it.file.as_str()).collect();
         let root = common_directory(&files);
         let main = functions.iter().find(|it| it.name == "main");
@@ -119,32 +117,21 @@ impl Sides {
     }
 }
 
-fn functions<'a>(sites: &Sites, flows: &'a [UnitFlow]) -> Vec<Function<'a>> {
-    let mut functions = Vec::new();
-    for flow in flows {
-        let Some(unit) = sites.units().find(|unit| unit.hash == flow.unit) else {
-            continue;
-        };
-        for function in &flow.functions {
-            let file = function.file.and_then(|file| unit.files.get(file as usize));
-            let file = file.map(|file| absolute(&unit.directory, file));
-            let is_own = |file: &String| !file.starts_with("/usr/include/");
-            if let Some(file) = file.filter(|file| is_own(file) && !is_model(unit)) {
-                functions.push(Function {
-                    name: &function.name,
-                    file,
-                    is_local: function.is_local,
-                });
-            }
-        }
-    }
+fn functions(flows: &[UnitFlow]) -> Vec<Function<'_>> {
+    let functions = flows.iter().flat_map(|flow| &flow.functions);
+    let function = |function: &'_ FunctionFlow| {
+        let file = function.file.clone()?;
+        let is_own = !file.starts_with("/usr/include/");
+        is_own.then_some((file, function.is_local))
+    };
     functions
-}
-
-/// Whether a unit is one of our own models of libc functions.
-fn is_model(unit: &nearmiss_sites::Unit) -> bool {
-    let mut functions = unit.functions.iter();
-    functions.any(|function| function.starts_with(nearmiss_abi::model::PREFIX))
+        .filter_map(|it| function(it).map(|(file, is_local)| (it, file, is_local)))
+        .map(|(it, file, is_local)| Function {
+            name: &it.name,
+            file,
+            is_local,
+        })
+        .collect()
 }
 
 /// The folder of tests: that of `main`, if other files lie elsewhere.
@@ -181,32 +168,24 @@ fn is_test_name(path: &Path) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nearmiss_sites::Unit;
-    use nearmiss_sites::flow::FunctionFlow;
+    use nearmiss_sites::rewrite::absolute;
 
     /// A program of units, each a file in a directory with its functions.
     fn sides(units: &[(&str, &str, &[&str])], patterns: &[&str]) -> Sides {
-        let (mut sites, mut flows) = (Sites::default(), Vec::new());
-        for (number, (directory, file, functions)) in (1..).zip(units) {
-            sites.add(Unit {
-                hash: number,
-                directory: directory.to_string(),
-                files: vec![file.to_string()],
-                ..Unit::default()
-            });
+        let unit = |(directory, file, functions): &(&str, &str, &[&str])| {
             let function = |name: &&str| FunctionFlow {
                 name: name.to_string(),
-                file: Some(0),
+                file: Some(absolute(directory, file)),
                 ..FunctionFlow::default()
             };
-            flows.push(UnitFlow {
-                unit: number,
+            UnitFlow {
                 functions: functions.iter().map(function).collect(),
                 ..UnitFlow::default()
-            });
-        }
+            }
+        };
+        let flows: Vec<UnitFlow> = units.iter().map(unit).collect();
         let patterns: Vec<String> = patterns.iter().map(|it| it.to_string()).collect();
-        Sides::of(&sites, &flows, &patterns)
+        Sides::of(&flows, &patterns)
     }
 
     #[test]

@@ -73,7 +73,7 @@ impl Hooks {
             (module.declare_as(name, ty), ty)
         };
         Hooks {
-            begin: declare(BEGIN, &[pointer, pointer, pointer]),
+            begin: declare(BEGIN, &[pointer; 4]),
             end: declare(END, &[pointer]),
         }
     }
@@ -100,8 +100,10 @@ impl Hooks {
         ]);
         let call = module.add_constant(call);
         let stores: FxHashSet<Value> = before(first).into_iter().collect();
+        // Slots may lie elsewhere than on the stack: AddressSanitizer moves them.
+        let frame = builder.frame_address();
         let caller = builder.return_address();
-        builder.call(self.begin.1, self.begin.0, &[call, slots, caller]);
+        builder.call(self.begin.1, self.begin.0, &[call, slots, frame, caller]);
         for (index, value) in parameters.iter().enumerate().filter(|it| passed(it.0)) {
             let now = builder.load(value.ty(), slot(index));
             for user in value.users() {
@@ -114,10 +116,10 @@ impl Hooks {
                 }
             }
         }
-        self.add_ends(&builder, function, slots);
+        self.add_ends(&builder, function, frame);
     }
 
-    fn add_ends(&self, builder: &Builder, function: Value, slots: Value) {
+    fn add_ends(&self, builder: &Builder, function: Value, frame: Value) {
         for block in function.blocks() {
             let end = block.terminator();
             if end.opcode() != Opcode::LLVMRet {
@@ -127,7 +129,7 @@ impl Hooks {
             let tail = instructions.into_iter().rev().nth(1);
             let is_tail = |it: &Value| it.opcode() == Opcode::LLVMCall && it.is_must_tail();
             builder.before(tail.filter(is_tail).unwrap_or(end));
-            builder.call(self.end.1, self.end.0, &[slots]);
+            builder.call(self.end.1, self.end.0, &[frame]);
         }
     }
 }

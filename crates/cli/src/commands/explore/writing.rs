@@ -122,13 +122,7 @@ fn write_tests(
     path: &Path,
     arguments: &ExploreArguments,
 ) -> Result<(), String> {
-    let framework = match arguments.results.framework {
-        Framework::Assert => TestFramework::Plain,
-        Framework::Cmocka => TestFramework::Cmocka,
-        Framework::Unity => TestFramework::Unity,
-        Framework::Check => TestFramework::Check,
-        Framework::Gtest => TestFramework::GoogleTest,
-    };
+    let framework = TestFramework::from(arguments.results.framework);
     let directory = path.parent().unwrap_or(Path::new(""));
     let options = Options {
         stem: path

@@ -22,6 +22,7 @@
 //! | [`server`] | how a program that is started once is asked for many runs |
 //! | [`shadow`] | shadow memory and the per-thread words |
 //! | [`environment`] | the environment variables that steer a recording |
+//! | [`boundary`] | calls from test code into the code under test |
 //! | [`capture`] | what a captured process leaves behind so that it can be run again |
 //! | [`chance`] | clocks, random numbers and process numbers, given again in later runs |
 #![no_std]

@@ -15,7 +15,7 @@ mod sides;
 
 use std::collections::HashSet;
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -222,7 +222,13 @@ fn list_calls(
     if let Some(limit) = outcome.exceeded {
         return Err(format!("run again with its calls announced, it {limit}"));
     }
-    Ok(list::read(&listed))
+    let mut calls = list::read(&listed);
+    for call in &mut calls {
+        let file = Path::new(&call.file);
+        let relative = file.strip_prefix(&capsule.directory).unwrap_or(file);
+        call.file = relative.to_string_lossy().into_owned();
+    }
+    Ok(calls)
 }
 
 impl ListedCall {

@@ -29,6 +29,7 @@ pub fn compilation(
         keep_debug: command.debugs(),
         optimised: command.optimises(),
         twin_options: twin_options(command),
+        again: again(command, source, config),
         code: code(command, source, number),
         plain: [own_headers(config), plain(command, source, number, true)].concat(),
     }))
@@ -64,7 +65,31 @@ fn front_end(command: &Command, source: &Argument, number: usize, config: &Confi
         command,
         &object(command, source),
     )));
-    words.extend(texts(config.checks.options(command.overflow_wraps())));
+    words.extend(bitcode_options(command, source, config));
+    words.extend(texts(["-o"]));
+    words.push(Word::Temporary(temporary(number, "bc")));
+    words
+}
+
+/// What makes the same bitcode of the source once more, and nothing else: neither files of dependencies nor
+/// warnings.
+fn again(command: &Command, source: &Argument, config: &Config) -> Vec<String> {
+    let wanted = |argument: &&Argument| {
+        let role = argument.role;
+        matches!(
+            role,
+            Role::Front | Role::Code | Role::Target | Role::Optimise | Role::Debug | Role::Plain
+        )
+    };
+    let mut words = chosen(command, wanted);
+    words.extend(texts(["-w", "-Qunused-arguments"]));
+    words.extend(bitcode_options(command, source, config));
+    words.iter().map(Word::to_string).collect()
+}
+
+/// Bitcode of a source as it is instrumented.
+fn bitcode_options(command: &Command, source: &Argument, config: &Config) -> Vec<Word> {
+    let mut words = texts(config.checks.options(command.overflow_wraps()));
     words.extend(texts(["-Xclang", "-disable-llvm-passes"]));
     if !command.optimises() {
         words.extend(texts(["-Xclang", "-disable-O0-optnone"]));
@@ -75,8 +100,6 @@ fn front_end(command: &Command, source: &Argument, number: usize, config: &Confi
     words.extend(own_headers(config));
     words.extend(texts(["-emit-llvm", "-c"]));
     words.extend(source_words(source));
-    words.extend(texts(["-o"]));
-    words.push(Word::Temporary(temporary(number, "bc")));
     words
 }
 

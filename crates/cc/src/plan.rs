@@ -60,6 +60,8 @@ pub struct Instrumented {
     pub optimised: bool,
     /// Options with which the twin's code is generated.
     pub twin_options: Vec<String>,
+    /// clang's arguments to write that bitcode once more, without an output.
+    pub again: Vec<String>,
     /// clang's arguments to write what else the user asks for: the notes of `--coverage` (there are no
     /// counters, which would be instrumented too), the files of `-save-temps`.
     pub beside: Vec<Vec<Word>>,

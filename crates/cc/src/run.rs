@@ -187,6 +187,8 @@ impl<'a> Build<'a> {
         if self.config.fine {
             arguments.push("--fine".to_string());
         }
+        arguments.extend(["--command".to_string(), job.again.len().to_string()]);
+        arguments.extend(job.again.iter().cloned());
         arguments.push("--options".to_string());
         arguments.extend(job.twin_options.iter().cloned());
         arguments

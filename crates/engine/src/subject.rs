@@ -148,6 +148,7 @@ pub fn build_variant(
     rewrite: &Rewrite,
 ) -> Result<TwinProgram, TwinError> {
     let variant = Variant {
+        replaced: &[],
         rewrite,
         sources: &[],
         compiler: &config.compiler,

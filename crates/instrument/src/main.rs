@@ -42,7 +42,8 @@ use unit::Request;
 const USAGE: &str = "usage: nearmiss-instrument --input BC --output BC --sites FILE --twin FILE \
                      --source NAME --directory DIR [--keep-debug] [--optimised] \
                      [--choices-are-branches] [--fine] [--rewrite FILE] [--huge FILE] \
-                     [--plain-frames FILE] [--thrifty-frames FILE] [--options OPTION...]\n\
+                     [--plain-frames FILE] [--thrifty-frames FILE] \
+                     [--command COUNT WORD...] [--options OPTION...]\n\
                      or: nearmiss-instrument --input BC --program FILE";
 
 fn main() -> ExitCode {
@@ -79,6 +80,10 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Request, String>
             "--optimised" => request.optimised = true,
             "--keep-debug" => request.keep_debug = true,
             "--fine" => request.grain = Grain::Fine,
+            "--command" => {
+                let count: usize = value()?.parse().map_err(|_| USAGE.to_string())?;
+                request.command = arguments.by_ref().take(count).collect();
+            }
             "--options" => {
                 request.options = arguments.collect();
                 break;

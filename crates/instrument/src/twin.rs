@@ -35,6 +35,7 @@ pub fn write(unit: u64, request: &Request) -> Result<(), String> {
         unit,
         bitcode: module.bitcode(),
         options: request.options.clone(),
+        command: request.command.clone(),
     };
     write_file(&request.twin, &frame::write(&twin))
 }

@@ -39,6 +39,8 @@ pub struct Request {
     pub source: String,
     /// The directory of the command.
     pub directory: String,
+    /// clang's arguments that made the input.
+    pub command: Vec<String>,
     /// Code-generation options for the twin.
     pub options: Vec<String>,
     /// Where the unit is told as a `nearmiss_sites::program`; nothing is instrumented then.

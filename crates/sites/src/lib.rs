@@ -146,6 +146,9 @@ pub struct Twin {
     pub bitcode: Vec<u8>,
     /// The code-generation options of the user's command (`-fPIC`, `-march=…`).
     pub options: Vec<String>,
+    /// clang's arguments that made the bitcode of the source, but for the output's: in [`Unit::directory`] they
+    /// make it once more, of a source with additions.
+    pub command: Vec<String>,
 }
 
 /// How a program or shared library was linked.

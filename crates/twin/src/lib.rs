@@ -22,7 +22,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nearmiss_sites::flow::UnitFlow;
-use nearmiss_sites::{Link, Sites};
+use nearmiss_sites::{Link, Sites, Twin, Unit};
 
 use arguments::Argument;
 pub use error::TwinError;
@@ -141,6 +141,24 @@ pub fn own_units(library_directory: &Path) -> HashSet<u64> {
     let archives = nearmiss_cc::archives(library_directory);
     let units = archives.iter().filter_map(|path| archive::twins(path).ok());
     units.flatten().map(|unit| unit.unit).collect()
+}
+
+/// The units of a program and its libraries, and what is kept of each: those of which enough is kept to compile
+/// them once more.
+pub fn kept_units(program: &Path, libraries: &[PathBuf]) -> Result<Vec<(Unit, Twin)>, TwinError> {
+    let mut kept = Vec::new();
+    for path in std::iter::once(program).chain(libraries.iter().map(PathBuf::as_path)) {
+        let image = Image::read(path)?;
+        let mut units = image.units()?;
+        for twin in image.twins()? {
+            if let Some(index) = units.iter().position(|unit| unit.hash == twin.unit)
+                && !twin.command.is_empty()
+            {
+                kept.push((units.swap_remove(index), twin));
+            }
+        }
+    }
+    Ok(kept)
 }
 
 /// The control flow of all units of a program and its libraries.

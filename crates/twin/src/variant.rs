@@ -15,6 +15,8 @@ use crate::{TwinError, hash, tool};
 pub struct Variant<'a> {
     /// What is rewritten in its units.
     pub rewrite: &'a Rewrite,
+    /// Bitcode that is compiled in place of what some units keep, by their numbers.
+    pub replaced: &'a [(u64, Vec<u8>)],
     /// Sources in C that it has beside its program's, instrumented as well.
     pub sources: &'a [PathBuf],
     /// The compiler.
@@ -34,6 +36,25 @@ impl Variant<'_> {
         let mut parts: Vec<&[u8]> = vec![b"variant", &rewrite, archives.as_bytes()];
         parts.extend(contents.iter().map(Vec::as_slice));
         hash::name(&parts)
+    }
+
+    /// Names what is compiled in place of units.
+    pub(crate) fn replaced_name(&self) -> String {
+        let parts = self.replaced.iter().map(|(_, bitcode)| bitcode.as_slice());
+        hash::name(&parts.collect::<Vec<_>>())
+    }
+
+    /// The units as they are compiled.
+    pub(crate) fn replace(&self, units: &mut [Twin]) {
+        for unit in units {
+            let replaced = self
+                .replaced
+                .iter()
+                .find(|(number, _)| *number == unit.unit);
+            if let Some((_, bitcode)) = replaced {
+                unit.bitcode = bitcode.clone();
+            }
+        }
     }
 
     /// Makes the object of one unit.

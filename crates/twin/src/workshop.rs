@@ -117,6 +117,14 @@ impl Product<'_> {
             Product::Variant(variant) => variant.name(),
         }
     }
+
+    /// Names what is compiled in place of units.
+    fn replaced_name(self) -> String {
+        match self {
+            Product::Twin(_) => String::new(),
+            Product::Variant(variant) => variant.replaced_name(),
+        }
+    }
 }
 
 /// Where twins and variants are built.
@@ -145,8 +153,9 @@ impl Workshop<'_> {
         if is_whole(output, &key_file, &key) {
             return Ok(());
         }
-        let units = image.twins()?;
+        let mut units = image.twins()?;
         if let Product::Variant(variant) = self.product {
+            variant.replace(&mut units);
             self.build_variant(variant, image, &units, &arguments, output)?;
             return self.seal(output, &key_file, &key);
         }
@@ -260,6 +269,7 @@ impl Workshop<'_> {
             .collect();
         Ok(hash::name(&[
             self.product.name().as_bytes(),
+            self.product.replaced_name().as_bytes(),
             self.config.clang.as_os_str().as_encoded_bytes(),
             image.section(TWIN_SECTION)?,
             image.section(LINK_SECTION)?,

@@ -53,6 +53,7 @@ impl Place {
             ..Unit::default()
         };
         let twin = Twin {
+            command: Vec::new(),
             unit: number,
             bitcode: fs::read(self.path(&format!("{name}.bc"))).unwrap(),
             options: vec!["-fPIC".to_string()],

@@ -27,7 +27,7 @@
 #include <unistd.h>
 
 #define MAGIC 0x314452414f424d4eu /* "NMBOARD1" */
-#define ABI_VERSION 7
+#define ABI_VERSION 8
 #define QUIT UINT32_MAX
 
 struct board {

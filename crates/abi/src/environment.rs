@@ -17,6 +17,10 @@ pub const REPLAY: &str = "NEARMISS_REPLAY";
 /// behind its name, the program writes its profile as it was before it ran first.
 pub const COVERAGE: &str = "NEARMISS_COVERAGE";
 
+/// A file of ways that cannot lead to the target of a search ([`crate::dead_ends`]): a recorded run ends
+/// where it takes one.
+pub const DEAD_ENDS: &str = "NEARMISS_DEAD_ENDS";
+
 /// Most terms to record.
 pub const OPTION_TERMS: &str = "terms";
 /// Most events to record.

@@ -13,6 +13,7 @@
 //! | [`note`] | what was lost, where and how often |
 //! | [`trace`] | the layout of the trace file as a whole |
 //! | [`channel`] | where input bytes come from |
+//! | [`dead_ends`] | where a run that is after a target need not go on |
 //! | [`site`] | how a place in the program is numbered |
 //! | [`check`] | the kinds of failure |
 //! | [`hook`] | the functions that instrumented code calls |
@@ -32,6 +33,7 @@ pub mod capture;
 pub mod chance;
 pub mod channel;
 pub mod check;
+pub mod dead_ends;
 pub mod environment;
 pub mod event;
 pub mod forks;

@@ -288,6 +288,10 @@ impl<'a> Builder<'a> {
         let pointed: Vec<usize> = self.pointed.values().flatten().copied().collect();
         for callee in pointed {
             self.connect_call(callee, any.0, any.1, 0);
+            let base = &self.functions[callee].base;
+            self.graph
+                .pointed
+                .extend(base.0.first().copied().map(FlowNode));
         }
         self.connect_foreign();
         for &jump in &self.jumps {

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use nearmiss_abi::site::SiteId;
 use nearmiss_sites::flow::{FlowPoint, SiteFlow, UnitFlow};
 
-use crate::builder;
+use crate::{builder, callbacks};
 
 /// A node of the graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -44,8 +44,21 @@ pub struct FlowGraph {
     /// Lines with code: unit, file, line.
     pub(crate) lines: HashMap<(u64, u32, u32), Vec<FlowNode>>,
     pub(crate) entries: HashMap<String, Vec<FlowNode>>,
+    /// The beginnings of functions whose address is taken.
+    pub(crate) pointed: Vec<FlowNode>,
     /// Where functions that are no part of the units come back.
     pub(crate) external: HashMap<String, Vec<FlowNode>>,
+}
+
+/// A site whose place is known.
+#[derive(Clone, Debug)]
+pub struct KnownSite {
+    /// The site.
+    pub site: SiteId,
+    /// Where it lies.
+    pub at: FlowNode,
+    /// Where its ways lead; `None`: that is not known.
+    pub ways: Vec<Option<FlowNode>>,
 }
 
 /// Where the nodes of a function's blocks begin: an index into a shared list.
@@ -91,6 +104,27 @@ impl FlowGraph {
         base.node(flow.way(choice)?)
     }
 
+    /// Where the ways of a site lead, if there are several; `None`: that is not known.
+    pub fn ways(&self, site: SiteId) -> Vec<Option<FlowNode>> {
+        let Some((base, flow)) = self.sites.get(&site) else {
+            return Vec::new();
+        };
+        let ways = flow.ways.iter();
+        ways.map(|way| base.node((*way)?)).collect()
+    }
+
+    /// Every site whose place is known: where it lies, and where each of its ways leads. There are no ways if all
+    /// go on where it is.
+    pub fn known_sites(&self) -> impl Iterator<Item = KnownSite> + '_ {
+        self.sites.iter().filter_map(|(&site, (base, flow))| {
+            Some(KnownSite {
+                site,
+                at: base.node(flow.at?)?,
+                ways: self.ways(site),
+            })
+        })
+    }
+
     /// The calls of a mark.
     pub fn marks(&self, number: u32) -> Vec<FlowNode> {
         let found = self.marks.iter().filter(|(mark, _)| *mark == number);
@@ -105,6 +139,18 @@ impl FlowGraph {
     /// Where calls of a function that is no part of the units come back.
     pub fn behind_calls(&self, name: &str) -> &[FlowNode] {
         self.external.get(name).map_or(&[], |it| it)
+    }
+
+    /// Where the functions begin whose address is taken.
+    pub fn pointed(&self) -> &[FlowNode] {
+        &self.pointed
+    }
+
+    /// Where functions begin that have the name of one of the C library, which may call them.
+    pub fn library_entries(&self) -> impl Iterator<Item = &FlowNode> + '_ {
+        let named = self.entries.iter();
+        let named = named.filter(|(name, _)| callbacks::is_known(name));
+        named.flat_map(|(_, nodes)| nodes)
     }
 
     /// Where functions of this name begin.

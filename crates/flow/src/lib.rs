@@ -6,6 +6,7 @@
 //! | `builder` | how that is made of what each unit says |
 //! | [`callbacks`] | which functions of the C library call back |
 //! | [`outside`] | what a function depends on that is no argument of it |
+//! | [`guide`] | the way to a target, for whoever runs the program |
 //! | [`distance`] | the least number of decisions from each node to a target, through steps in order |
 //!
 //! The graph has every edge that an execution can take, so what it says cannot be reached cannot. It has
@@ -16,8 +17,10 @@ mod builder;
 pub mod callbacks;
 pub mod distance;
 pub mod graph;
+pub mod guide;
 pub mod outside;
 
 pub use distance::{Distances, Goal};
-pub use graph::{FlowGraph, FlowNode};
+pub use graph::{FlowGraph, FlowNode, KnownSite};
+pub use guide::{Guide, Passed};
 pub use outside::Outside;

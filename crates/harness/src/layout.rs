@@ -38,6 +38,8 @@ pub(crate) struct Builder<'a> {
     pub waiting: VecDeque<Waiting>,
     /// How deep lists and trees are.
     pub depth: usize,
+    /// Bytes of memory without a type, where nothing is said.
+    pub untyped_bytes: Option<u32>,
     /// Most elements where nothing else is said.
     pub elements: u64,
 }

@@ -79,6 +79,8 @@ pub struct Request {
     pub depth: u32,
     /// Most elements where nothing else is said.
     pub elements: u32,
+    /// How many bytes memory of no known type has where nothing is said; `None`: that must be said.
+    pub untyped_bytes: Option<u32>,
 }
 
 /// Why there is no harness: names the input, and the option that would help.

@@ -73,6 +73,7 @@ impl Unit {
             layout: Layout::default(),
             waiting: Default::default(),
             depth: or_default(request.depth, DEFAULT_DEPTH) as usize,
+            untyped_bytes: request.untyped_bytes,
             elements: u64::from(or_default(request.elements, DEFAULT_ELEMENTS)),
         };
         for (place, parameter) in function.signature.parameters.iter().enumerate() {

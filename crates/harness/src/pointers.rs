@@ -78,6 +78,7 @@ impl Builder<'_> {
         let target = waiting.target;
         let bare = types.bare(target);
         let size = self.rule(RuleKind::Size, waiting, path);
+        let size = size.or_else(|| self.untyped_size(target, path));
         if let Kind::Function(signature) = types.kind(target) {
             return Ok(self.stub(waiting, path, bare, signature)?);
         }
@@ -108,6 +109,21 @@ impl Builder<'_> {
             }
         };
         Ok(Some(self.block(waiting, path, element, count, most)?))
+    }
+
+    /// The size of memory without a type, where one is assumed.
+    fn untyped_size(&mut self, target: TypeId, path: &Path) -> Option<String> {
+        let is_untyped = match self.types.kind(target) {
+            Kind::Void => true,
+            Kind::Record(record) => !record.complete && self.of_library(target).is_none(),
+            _ => false,
+        };
+        let bytes = self.untyped_bytes.filter(|_| is_untyped)?;
+        let path = path.general();
+        self.bound(format!(
+            "`{path}` has no known type and points to {bytes} bytes: `--size {path}=BYTES` says otherwise"
+        ));
+        Some(bytes.to_string())
     }
 
     /// Whether lists and trees end here. Structures that lead to each other count together, so that

@@ -5,6 +5,7 @@
 //! | [`twin_run`] | runs a twin so that its sanitizers report everything |
 //! | [`complaint`], [`symbolize`] | what sanitizers, `assert` and the kernel say about a failure |
 //! | [`spot`] | a site of the program as a place in the source |
+//! | [`steps`] | a path as places in the source and the ways that were taken there |
 //! | [`confirm`](mod@confirm) | a predicted failure, tried and judged |
 //! | [`verdict`] | a predicted failure against what replay and twin showed |
 //! | [`defects`] | failures of one defect become one finding |
@@ -22,6 +23,7 @@ pub mod identity;
 pub mod minimise;
 pub mod nearness;
 pub mod spot;
+pub mod steps;
 pub mod symbolize;
 pub mod twin_run;
 pub mod verdict;

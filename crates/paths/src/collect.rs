@@ -7,7 +7,7 @@ use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_ORACLE};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_harness::{INPUT, Plan, RETURNED, VERDICT};
-use nearmiss_judge::spot;
+use nearmiss_judge::{spot, steps};
 use nearmiss_results::{Memory, PathTest, Role, Step, Value, Variable, Verdict};
 use nearmiss_server::Ended;
 use nearmiss_sites::Sites;
@@ -17,7 +17,6 @@ use crate::explorer::Arrival;
 use crate::findings::Failed;
 use crate::guide::Guide;
 use crate::input::{Channels, Input, is_answer};
-use crate::steps;
 
 /// The signal of a division that cannot be done.
 const SIGFPE: i32 = 8;

@@ -5,14 +5,15 @@ use std::mem;
 use std::time::Duration;
 
 use nearmiss_abi::event::PHASE_FUNCTION;
+use nearmiss_judge::steps;
 use nearmiss_results::{Infeasible, Step};
 use nearmiss_sites::Sites;
 use nearmiss_trace::Event;
 
 use crate::build::Programs;
+use crate::conditions;
 use crate::explorer::{DeadEnd, Explorer};
 use crate::workspace::{Solution, Workspace};
-use crate::{conditions, steps};
 
 /// The maximum of dead ends for which it is asked whether the precondition is why.
 const EXPLAINED: usize = 256;

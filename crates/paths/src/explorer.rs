@@ -29,6 +29,7 @@ use crate::error::ExploreError;
 use crate::guide::Guide;
 use crate::input::Input;
 use crate::precondition::{PartialPath, Precondition};
+use crate::relevance::Relevance;
 use crate::walk::{Fork, Purpose, Walked};
 use crate::workspace::{RecordedRun, Solution, Workspace};
 
@@ -42,6 +43,8 @@ pub struct Explorer<'a> {
     pub(crate) limits: Limits,
     /// Where paths are to lead; `None`: everywhere.
     pub(crate) guide: Option<Guide>,
+    /// The inputs that the target depends on.
+    pub(crate) relevance: Relevance,
     /// What was found out.
     pub tree: Tree,
     /// One of `nearmiss_abi::server::MODE_*`.
@@ -128,6 +131,10 @@ impl Item for Pending {
     fn distance(&self) -> u32 {
         self.fork.distance
     }
+
+    fn is_relevant(&self) -> bool {
+        self.fork.is_relevant
+    }
 }
 
 impl Pending {
@@ -186,6 +193,7 @@ impl<'a> Explorer<'a> {
             precondition,
             limits,
             guide: None,
+            relevance: Relevance::default(),
             tree: Tree::default(),
             mode,
             started: Instant::now(),

@@ -5,9 +5,9 @@
 
 use std::path::Path;
 
-use nearmiss_abi::event::{FORBIDDEN_STEP, PHASE_FUNCTION};
+use nearmiss_abi::event::PHASE_FUNCTION;
 use nearmiss_abi::site::SiteId;
-use nearmiss_flow::{Distances, FlowGraph, FlowNode, Goal};
+use nearmiss_flow::{FlowGraph, Goal};
 use nearmiss_sites::Sites;
 use nearmiss_trace::Event;
 
@@ -16,38 +16,29 @@ use crate::LineRange;
 /// Knows the way to a target.
 #[derive(Debug)]
 pub struct Guide {
-    graph: FlowGraph,
-    distances: Distances,
-    steps: u8,
-    /// Where failures are looked for: such a place may be passed many times.
-    failing: Option<LineRange>,
+    way: nearmiss_flow::Guide,
+    /// Where failures are looked for, once so many steps were passed: such a place may be passed many times.
+    failing: Option<(LineRange, u8)>,
 }
-
-/// The distance of what lies at an unknown place: behind all others, and not left out.
-const FAR: u32 = 1 << 16;
 
 impl Guide {
     /// The way through so many marked steps in a program. An error is the number of a step
     /// of which no code is left.
     pub fn new(graph: FlowGraph, steps: u8) -> Result<Guide, u8> {
-        let goal = Goal {
-            steps: (0..steps).map(|step| graph.marks(step.into())).collect(),
-            forbidden: graph.marks(FORBIDDEN_STEP.into()),
-        };
-        if let Some(step) = goal.steps.iter().position(Vec::is_empty) {
-            return Err(step as u8);
-        }
-        let distances = Distances::to(&graph, &goal);
         Ok(Guide {
-            graph,
-            distances,
-            steps,
+            way: nearmiss_flow::Guide::through_marks(graph, steps)?,
             failing: None,
         })
     }
 
-    /// The way to code of some lines, where something is to fail; `None` if they have none.
-    pub fn to_failure(graph: FlowGraph, sites: &Sites, lines: &LineRange) -> Option<Guide> {
+    /// The way through marked steps to code of some lines, where something is to fail; `None` if they have
+    /// none.
+    pub fn to_failure(
+        graph: FlowGraph,
+        sites: &Sites,
+        lines: &LineRange,
+        steps: u8,
+    ) -> Option<Guide> {
         let mut nodes = Vec::new();
         for unit in sites.units() {
             for (number, file) in (0..).zip(&unit.files) {
@@ -61,44 +52,48 @@ impl Guide {
         if nodes.is_empty() {
             return None;
         }
+        let before = (0..steps).map(|step| graph.marks(step.into()));
         let goal = Goal {
-            steps: vec![nodes],
+            steps: before.chain([nodes]).collect(),
             forbidden: Vec::new(),
         };
         Some(Guide {
-            distances: Distances::to(&graph, &goal),
-            graph,
-            steps: 1,
-            failing: Some(lines.clone()),
+            way: nearmiss_flow::Guide::to(graph, &goal),
+            failing: Some((lines.clone(), steps)),
         })
     }
 
-    /// Whether a failure at a site is what is looked for.
-    pub fn wants_failure_at(&self, sites: &Sites, site: SiteId) -> bool {
-        let lines = self.failing.as_ref();
-        lines.is_some_and(|lines| lines.have(sites, site))
+    /// Whether a failure at an event is what is looked for.
+    pub fn wants_failure_at(&self, sites: &Sites, event: &Event) -> bool {
+        let failing = self.failing.as_ref();
+        failing.is_some_and(|(lines, steps)| {
+            event.steps_passed >= *steps && lines.have(sites, event.site)
+        })
     }
 
     /// Whether the target may be reached behind a call of a function that is no part of the program.
     pub fn matters_behind(&self, function: &str) -> bool {
-        let mut nodes = self.graph.behind_calls(function).iter();
-        nodes.any(|node| (0..self.steps).any(|passed| self.from(Some(*node), passed).is_some()))
+        self.way.matters_behind(function)
     }
 
     /// How far the target is if this way is taken at an event; `None` if it cannot be reached so.
     pub fn distance_of_way(&self, event: &Event, choice: u64) -> Option<u32> {
-        self.from(self.graph.way(event.site, choice), event.steps_passed)
+        self.way.of_way(event.site, choice, event.steps_passed)
+    }
+
+    /// Whether some ways of an event lead to the target and others do not.
+    pub fn is_decisive(&self, event: &Event) -> bool {
+        self.way.is_decisive(event.site, event.steps_passed)
     }
 
     /// How far the target is where an event is.
     pub fn distance_of_place(&self, event: &Event) -> Option<u32> {
-        self.from(self.graph.place(event.site), event.steps_passed)
+        self.way.of_place(event.site, event.steps_passed)
     }
 
     /// Whether what happens at a site may matter for the target.
     pub fn matters(&self, site: SiteId) -> bool {
-        let node = self.graph.place(site);
-        (0..self.steps).any(|passed| self.from(node, passed).is_some())
+        self.way.matters(site)
     }
 
     /// Whether the target cannot be reached any more behind the last of these events.
@@ -107,14 +102,9 @@ impl Guide {
         last.is_some_and(|event| self.distance_of_way(event, event.choice).is_none())
     }
 
-    fn from(&self, node: Option<FlowNode>, passed: u8) -> Option<u32> {
-        if passed >= self.steps {
-            return None;
-        }
-        match node {
-            Some(node) => self.distances.from(node, passed.into()),
-            None => Some(FAR),
-        }
+    /// Where runs that begin with a phase need not go on: see `nearmiss_abi::dead_ends`.
+    pub fn dead_ends(&self, phase: u16) -> Vec<u8> {
+        self.way.dead_ends(phase)
     }
 }
 

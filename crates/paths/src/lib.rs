@@ -6,7 +6,7 @@
 //! | [`build`] | from the user's files to the programs that are run: recording, twin, coverage |
 //! | `arrivals`, `explorer`, `walk` | runs over the execution tree, and the partial paths that leave them |
 //! | `precondition` | which inputs are admissible: late, or as a summary that grows |
-//! | `reach`, `guide` | an exploration that is after a target, and the way there |
+//! | `reach`, `guide`, `relevance` | an exploration that is after a target, the way there, and the data that it depends on |
 //! | `concretized`, `signatures` | values that had to be concretized; runs that differ in them alone |
 //! | `bounds` | bounds on loops and recursion |
 //! | `budget`, `memory` | how much time and memory may be used |
@@ -16,7 +16,7 @@
 //! | `collect`, `judge`, `findings`, `freed` | tests and verdicts; the twin's word on each; failures |
 //! | `dedup` | failing checks that are recorded twice |
 //! | [`coverage`], `measure` | what tests cover: lines, branches, MC/DC |
-//! | `explain`, `conditions`, `steps` | infeasible paths, conditions and paths for people |
+//! | `explain`, `conditions` | infeasible paths and conditions for people |
 //! | [`replay`] | a test of an earlier exploration, once more |
 
 mod arrivals;
@@ -46,10 +46,10 @@ mod naming;
 mod outside;
 mod precondition;
 mod reach;
+mod relevance;
 pub mod replay;
 mod report;
 mod signatures;
-mod steps;
 mod study;
 #[cfg(test)]
 mod testing;

@@ -22,6 +22,17 @@ pub struct ReachOutcome {
     pub exploration: FunctionReport,
 }
 
+/// What assumptions say of runs that failed before the target.
+pub(crate) const CAME_THERE: &str = "came to the target";
+
+impl ReachOutcome {
+    /// Whether a run failed before it came to the target: what lies behind that was not looked at.
+    pub fn has_failed_before(&self) -> bool {
+        let mut assumed = self.exploration.assumed.iter();
+        assumed.any(|it| it.contains(CAME_THERE))
+    }
+}
+
 /// Looks for an input that reaches the target of a configuration.
 pub fn reach(config: &Config, tally: &Tally) -> Result<ReachOutcome, ExploreError> {
     let exploration = explore(config, tally)?;
@@ -31,7 +42,10 @@ pub fn reach(config: &Config, tally: &Tally) -> Result<ReachOutcome, ExploreErro
         found.collect()
     };
     let named = |marks: Vec<&TargetMark>| marks.iter().map(|mark| mark.place.to_string()).collect();
-    let target = marks(&|mark| u16::from(mark.number) + 1 == u16::from(steps));
+    // What is to fail lies behind all marks.
+    let is_failing = (config.reach.as_ref()).is_some_and(|reach| reach.failing.is_some());
+    let last = u16::from(steps) + u16::from(is_failing);
+    let target = marks(&|mark| u16::from(mark.number) + 1 == last);
     let target = target.first();
     let figures = &exploration.figures;
     let test = exploration.tests.first();
@@ -59,7 +73,7 @@ pub fn reach(config: &Config, tally: &Tally) -> Result<ReachOutcome, ExploreErro
             .or(named_lines)
             .unwrap_or_default(),
         when: target.and_then(|mark| mark.when.clone()),
-        via: named(marks(&|mark| u16::from(mark.number) + 1 < u16::from(steps))),
+        via: named(marks(&|mark| u16::from(mark.number) + 1 < last)),
         not_through: named(marks(&|mark| mark.number == FORBIDDEN_STEP)),
         function: exploration.function.clone(),
         verdict,
@@ -72,7 +86,7 @@ pub fn reach(config: &Config, tally: &Tally) -> Result<ReachOutcome, ExploreErro
         path: test.map_or_else(Vec::new, |test| test.path.clone()),
         reason,
         assumed: assumed(config, &exploration, verdict),
-        replay: None,
+        ..ReachReport::default()
     };
     Ok(ReachOutcome {
         report,
@@ -96,7 +110,7 @@ pub(crate) fn guide(config: &Config, programs: &Programs) -> Result<Option<Guide
     if let Some(lines) = &reach.failing {
         let sites = nearmiss_twin::sites_of(&programs.recording);
         let place = || format!("{}:{}", lines.file.display(), lines.first);
-        let guide = Guide::to_failure(graph, &sites, lines);
+        let guide = Guide::to_failure(graph, &sites, lines, config.build.steps());
         return guide.map(Some).ok_or_else(|| ExploreError::NoCode(place()));
     }
     let no_code = |step: u8| {
@@ -116,7 +130,9 @@ pub(crate) fn has_reached(config: &Config, explorer: &Explorer<'_>, arrival: &Ar
     if let Some(lines) = &reach.failing {
         let sites = &explorer.workspace.sites;
         let failed = arrival.failed();
-        return failed.is_some_and(|event| lines.have(sites, event.site));
+        let steps = config.build.steps();
+        let is_it = |event: &Event| event.steps_passed >= steps && lines.have(sites, event.site);
+        return failed.is_some_and(is_it);
     }
     let steps = config.build.steps();
     let failed_before = |event: &Event| event.steps_passed < steps;

@@ -10,7 +10,7 @@ use nearmiss_harness::VERDICT;
 use nearmiss_judge::run_twin;
 use nearmiss_sandbox::{Limits, Outcome, Sandbox, Spec, Stdin};
 use nearmiss_server::{Request, Server};
-use nearmiss_twin::TwinProgram;
+use nearmiss_twin::{Judge, TwinProgram};
 
 use crate::build;
 use crate::error::ExploreError;
@@ -39,9 +39,14 @@ impl Explored {
 
     /// Runs the twin on the rows of a test: what it prints, and how it ends.
     pub fn replay(&self, rows: &[u8]) -> Result<Outcome, ExploreError> {
+        self.replay_by(Judge::Address, rows)
+    }
+
+    /// The same by the twin of this judge.
+    pub fn replay_by(&self, judge: Judge, rows: &[u8]) -> Result<Outcome, ExploreError> {
         let named = self.directory.join("replay");
         fs::write(&named, rows).map_err(|error| ExploreError::File(named.clone(), error))?;
-        let twin = self.twin()?;
+        let twin = self.twin(judge)?;
         let mut environment: Vec<_> = environment();
         environment.push((REPLAY.into(), named.into()));
         let spec = Spec {
@@ -66,7 +71,11 @@ impl Explored {
 
     /// What the oracle says on the rows of a test, if there is one and the function returns.
     pub fn verdict(&self, rows: &[u8]) -> Result<Option<bool>, ExploreError> {
-        let settings = settings(&self.twin()?, environment(), self.directory.join("judge"));
+        let settings = settings(
+            &self.twin(Judge::Address)?,
+            environment(),
+            self.directory.join("judge"),
+        );
         let mut server = Server::start(&self.sandbox, settings)?;
         let request = Request {
             mode: MODE_FUNCTION,
@@ -82,11 +91,11 @@ impl Explored {
         self.directory.join(build::DIRECTORY)
     }
 
-    fn twin(&self) -> Result<TwinProgram, ExploreError> {
+    fn twin(&self, judge: Judge) -> Result<TwinProgram, ExploreError> {
         let program = self.program();
         if !program.exists() {
             return Err(ExploreError::ProgramGone(self.directory.clone()));
         }
-        Ok(build::twin_of(&program, &self.compiler)?)
+        Ok(build::twin_of(&program, judge, &self.compiler)?)
     }
 }

@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use nearmiss_abi::channel::{ChannelKind, ChannelSet};
 use nearmiss_abi::environment as options;
+use nearmiss_abi::event::{PHASE_FUNCTION, PHASE_SETUP};
 use nearmiss_abi::server::{MODE_BOTH, MODE_FUNCTION, MODE_PRECONDITION};
 use nearmiss_abi::site::SiteId;
 use nearmiss_harness::INPUT;
@@ -24,6 +25,7 @@ use crate::error::ExploreError;
 use crate::executor::ForkServer;
 use crate::explain::explain;
 use crate::explorer::{Arrival, Explorer, Pending};
+use crate::guide::Guide;
 use crate::input::Input;
 use crate::judge::{Judge, Setup};
 use crate::measure::{self, Measure};
@@ -45,8 +47,8 @@ pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, Explore
     let programs = Arc::new(programs);
     let wants_program = config.mode == Mode::Auto && precondition_name(config).is_some();
     let program = wants_program.then(|| build::program(&programs)).flatten();
-    let guide = reach::guide(config, &programs)?;
-    let executor = executor(config, &programs)?;
+    let guide = reach::guide(config, &programs)?.filter(|_| is_guided(config));
+    let executor = executor(config, &programs, guide.as_ref())?;
     let start = Instant::now();
     nearmiss_solve::interrupt_by(config.stop);
     let budget = Budget {
@@ -82,7 +84,7 @@ pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, Explore
         return Err(nothing_admissible(config));
     };
     let mut explorer = explorer(config, &mut workspace, precondition);
-    explorer.guide = guide.filter(|_| is_guided(config));
+    explorer.guide = guide;
     let mut arrivals = Arrivals::new(explorer, first, strategy(config));
     while let Some(arrival) = arrivals.next()? {
         if study.arrive(&mut arrivals.explorer, arrival)? {
@@ -321,12 +323,28 @@ fn nothing_admissible(config: &Config) -> ExploreError {
 }
 
 /// Starts the program that records.
-fn executor(config: &Config, programs: &Programs) -> Result<ForkServer, ExploreError> {
+fn executor(
+    config: &Config,
+    programs: &Programs,
+    guide: Option<&Guide>,
+) -> Result<ForkServer, ExploreError> {
+    let mut environment = environment();
+    if let Some(guide) = guide {
+        let phase = programs
+            .plan
+            .as_ref()
+            .map_or(PHASE_FUNCTION, |_| PHASE_SETUP);
+        let path = std::path::absolute(config.directory.join("dead-ends"));
+        let path = path.map_err(|error| ExploreError::File(config.directory.clone(), error))?;
+        let written = std::fs::write(&path, guide.dead_ends(phase));
+        written.map_err(|error| ExploreError::File(path.clone(), error))?;
+        environment.push((options::DEAD_ENDS.into(), path.into()));
+    }
     let mut server = Server::start(
         &config.sandbox,
         Settings {
             program: programs.recording.clone(),
-            environment: environment(),
+            environment,
             record: Some(recording_options()),
             directory: config.directory.join("recording"),
             working_directory: config.directory.clone(),

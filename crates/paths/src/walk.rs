@@ -2,6 +2,7 @@
 
 use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_ORACLE, PHASE_SETUP};
 use nearmiss_expr::TermId;
+use nearmiss_flow::Passed;
 use nearmiss_search::{Node, Trail};
 use nearmiss_trace::{Alternative, Event, LeadsTo, alternatives};
 
@@ -26,6 +27,8 @@ pub struct Walked {
     pub rejected: bool,
     /// It goes further than loops and recursion may.
     pub beyond: bool,
+    /// How far the places that it passed are from a target.
+    passed_places: Passed,
 }
 
 /// Where a partial path leaves a run.
@@ -43,6 +46,8 @@ pub struct Fork {
     pub node: Node,
     /// How far it is from a target, if there is one.
     pub distance: u32,
+    /// Whether the inputs that it is about decide whether the target is reached.
+    pub is_relevant: bool,
 }
 
 impl Fork {
@@ -99,6 +104,7 @@ impl Explorer<'_> {
             failed: None,
             rejected: false,
             beyond: false,
+            passed_places: Passed::default(),
         };
         let mut bounds = Bounds::new(self.limits);
         for (position, event) in events.iter().enumerate() {
@@ -152,6 +158,8 @@ impl Explorer<'_> {
             path,
             bounds,
         } = position;
+        let mut forks = Vec::new();
+        let is_relevant = self.is_relevant(event);
         let fork = |way: Alternative, purpose: Purpose, distance: u32| Fork {
             before: walked.conditions.len(),
             event: index,
@@ -159,8 +167,8 @@ impl Explorer<'_> {
             purpose,
             node: trail.node(),
             distance,
+            is_relevant,
         };
-        let mut forks = Vec::new();
         for way in alternatives(&mut self.workspace.terms, &self.workspace.sites, event) {
             if !self.known.add(trail.way(event.site.0, way.choice)) {
                 continue;
@@ -176,13 +184,32 @@ impl Explorer<'_> {
                 continue;
             }
             if let Some(purpose) = self.purpose(event, way, path) {
-                forks.push(fork(way, purpose, distance));
+                forks.push(fork(way, purpose, walked.passed_places.of(distance)));
             }
         }
         if event.kind == EventKind::Concretized {
             forks.extend(self.other_values(event, trail.node(), &fork));
         }
         walked.forks.extend(forks);
+        if let Some(guide) = self
+            .guide
+            .as_ref()
+            .filter(|_| event.phase == PHASE_FUNCTION)
+        {
+            let taken = guide.distance_of_way(event, event.choice);
+            walked.passed_places.pass(taken);
+        }
+    }
+
+    /// Whether an event is about inputs that the target depends on: here, or at another decision.
+    fn is_relevant(&mut self, event: &Event) -> bool {
+        let Some((guide, condition)) = self.guide.as_ref().zip(event.condition) else {
+            return false;
+        };
+        if event.phase == PHASE_FUNCTION && guide.is_decisive(event) {
+            self.relevance.learn(&self.workspace.terms, condition);
+        }
+        self.relevance.has(&self.workspace.terms, condition)
     }
 
     /// How far a way is from the target, 0 if there is none; `None` if it cannot lead there.
@@ -194,7 +221,7 @@ impl Explorer<'_> {
             (PHASE_FUNCTION, LeadsTo::Path) => guide.distance_of_way(event, way.choice),
             // A path ends where it fails.
             (PHASE_FUNCTION, LeadsTo::Failure) => {
-                let is_wanted = guide.wants_failure_at(&self.workspace.sites, event.site);
+                let is_wanted = guide.wants_failure_at(&self.workspace.sites, event);
                 is_wanted.then_some(0)
             }
             _ => Some(0),

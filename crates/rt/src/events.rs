@@ -9,6 +9,7 @@ use nearmiss_abi::term::{CONCRETE, Label};
 
 use crate::formula::Truth;
 use crate::runtime::{FIXED_CACHE, Runtime};
+use crate::system;
 use crate::thread::Thread;
 
 /// A check that was recorded.
@@ -34,6 +35,10 @@ impl Runtime {
         let event = event.after_sensitive(self.take_sensitive());
         if let Err(full) = self.trace.append_event(&event) {
             self.stop_full(full);
+        }
+        if self.dead_ends.are_behind(&event) {
+            self.trace.set_exited(0);
+            system::exit(0);
         }
     }
 

@@ -27,6 +27,7 @@
 //! | [`chance`] | clocks, random numbers, process numbers: captured, and given again |
 //! | [`boundary`] | the data of calls from test code as inputs |
 //! | [`harness`], [`replay`] | `nearmiss_symbolic`, `nearmiss_assume` and their relatives |
+//! | [`dead_ends`] | a run for a target ends where it cannot come there any more |
 //! | [`server`] | many runs of one process, each in a child of its own |
 #![cfg_attr(not(test), no_std)]
 
@@ -39,6 +40,7 @@ mod calls;
 mod capture;
 mod chance;
 mod construct;
+mod dead_ends;
 mod dispatch;
 mod entry;
 mod evaluate;

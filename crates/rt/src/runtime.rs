@@ -7,6 +7,7 @@ use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::Label;
 
 use crate::buffers::StreamBuffers;
+use crate::dead_ends::DeadEnds;
 use crate::events::KnownCheck;
 use crate::input::Inputs;
 use crate::kept::Kept;
@@ -78,6 +79,8 @@ pub struct Runtime {
     pub answers: u32,
     /// Buffers that the program gave to streams.
     pub stream_buffers: StreamBuffers,
+    /// Where a run that is after a target ends.
+    pub dead_ends: DeadEnds,
     /// Whether a module's variables are not in `objects` yet.
     pub new_globals: bool,
     /// Programs and libraries.
@@ -115,6 +118,7 @@ impl Runtime {
             environment_is_symbolic: false,
             answers: 0,
             stream_buffers: StreamBuffers::none(),
+            dead_ends: DeadEnds::none(),
             new_globals: false,
             registered: [Registered::FREE; MOST_MODULES],
             used_places: 0,

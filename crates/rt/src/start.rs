@@ -37,6 +37,7 @@ struct Environment {
     server: *const u8,
     forks: *const u8,
     chance: *const u8,
+    dead_ends: *const u8,
 }
 
 /// Called by the constructor of each program and library with what it is made of.
@@ -165,8 +166,11 @@ unsafe fn start_recording(
     }
     turn::with((), |runtime| {
         runtime.record_program();
-        // SAFETY: as promised by the caller.
+        // SAFETY: as promised by the caller; values of the environment end with a zero.
         unsafe {
+            if !environment.dead_ends.is_null() {
+                runtime.dead_ends.open(environment.dead_ends);
+            }
             if !forks::is_asked() {
                 runtime.take_arguments(argc, argv);
             }
@@ -195,6 +199,7 @@ unsafe fn read_environment(envp: *const *const u8) -> Environment {
         server: core::ptr::null(),
         forks: core::ptr::null(),
         chance: core::ptr::null(),
+        dead_ends: core::ptr::null(),
     };
     let mut entry = envp;
     // SAFETY: as promised by the caller.
@@ -216,6 +221,8 @@ unsafe fn read_environment(envp: *const *const u8) -> Environment {
                 replay::set_path(value);
             } else if let Some(value) = value_of(*entry, CHANCE) {
                 found.chance = value;
+            } else if let Some(value) = value_of(*entry, environment::DEAD_ENDS) {
+                found.dead_ends = value;
             }
             entry = entry.add(1);
         }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::compile::Compiler;
 use super::error::BuildError;
 use super::look::Looker;
-use super::marks::{self, places};
+use super::marks::{self, MarkPlace, TargetMark, places};
 use super::source::Files;
 use super::tool::{self, Said, word, words};
 use super::{DIRECTORY, Sources};
@@ -31,6 +31,28 @@ pub fn analyze(sources: &Sources, directory: &Path) -> Result<Vec<PathBuf>, Buil
         reports.push(output);
     }
     Ok(reports)
+}
+
+/// Of the places that an analyser's path passes, in their order, those that can be marked in the files.
+pub fn steps(
+    sources: &Sources,
+    directory: &Path,
+    places: &[(PathBuf, u32)],
+) -> Result<Vec<TargetMark>, BuildError> {
+    let (compiler, mut files) = prepare(sources, directory)?;
+    let is_given = |file: &Path| {
+        let full = file.canonicalize().ok();
+        let mut sources = files.sources.iter();
+        sources.any(|source| full.is_some() && source.path.canonicalize().ok() == full)
+    };
+    let steps = places.iter().filter(|(file, _)| is_given(file));
+    let steps = steps.map(|(file, line)| TargetMark {
+        place: MarkPlace::Line(file.clone(), *line),
+        when: None,
+        number: 0,
+    });
+    let steps = steps.collect();
+    marks::placeable(&compiler, &mut files, steps)
 }
 
 /// The function that a line of a file lies in, if it is one of the C files.

@@ -34,10 +34,9 @@ mod words;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub use analyzer::{analyze, function_at};
+pub use analyzer::{analyze, function_at, steps as steps_of_flow};
 pub use error::BuildError;
 pub use fuzzer::bound as fuzzer_bound;
-use nearmiss_abi::event::FORBIDDEN_STEP;
 use nearmiss_cc::Checks;
 use nearmiss_harness::{Plan, Request};
 use nearmiss_results::Undefined;
@@ -47,7 +46,8 @@ use nearmiss_twin::{Judge, TwinProgram};
 pub(crate) use compile::Compiler;
 use link::Made;
 pub(crate) use link::Recipe;
-pub use marks::{MarkError, MarkPlace, REACHED, TargetMark};
+pub use marks::program::{MarkedUnits, mark_units};
+pub use marks::{MarkError, MarkPlace, REACHED, TargetMark, steps as steps_of};
 pub use missing::{MISSING, MISSING_STATUS};
 use source::Files;
 pub use tool::ToolError;
@@ -79,9 +79,7 @@ pub struct Sources {
 impl Sources {
     /// How many steps the marks are.
     pub fn steps(&self) -> u8 {
-        let numbers = self.marks.iter().map(|mark| mark.number);
-        let steps = numbers.filter(|number| *number != FORBIDDEN_STEP);
-        steps.max().map_or(0, |last| last + 1)
+        marks::steps(&self.marks)
     }
 }
 
@@ -205,18 +203,25 @@ pub fn program(programs: &Programs) -> Option<Program> {
 
 /// The sanitizer twin of the recording program: the judge of findings.
 pub fn twin(programs: &Programs) -> Result<TwinProgram, BuildError> {
-    twin_of(&programs.recording, &programs.recipe.compiler.config)
+    let compiler = &programs.recipe.compiler.config;
+    twin_of(&programs.recording, Judge::Address, compiler)
 }
 
 /// The same of a program that was built by an earlier exploration.
-pub fn twin_of(program: &Path, compiler: &nearmiss_cc::Config) -> Result<TwinProgram, BuildError> {
-    let directory = program.with_file_name("twin");
+pub fn twin_of(
+    program: &Path,
+    judge: Judge,
+    compiler: &nearmiss_cc::Config,
+) -> Result<TwinProgram, BuildError> {
+    let directory = program.with_file_name(match judge {
+        Judge::Address => "twin",
+        Judge::Memory => "memory-twin",
+    });
     let config = nearmiss_twin::Config {
         clang: compiler.clang.clone(),
         library_directory: compiler.library_directory.clone(),
         units: directory.join("units"),
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
     };
-    nearmiss_twin::build(program, &[], Judge::Address, &directory, &config)
-        .map_err(BuildError::Twin)
+    nearmiss_twin::build(program, &[], judge, &directory, &config).map_err(BuildError::Twin)
 }

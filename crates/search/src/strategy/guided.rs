@@ -2,11 +2,12 @@
 //!
 //! Where a loop lies on the way, each of its turns leaves an alternative of the same distance. So an
 //! outcome that runs had already counts as farther, by the logarithm of how many had it: one more turn of
-//! a loop gives way to what was not tried, and has its turn again later.
+//! a loop gives way to what was not tried, and has its turn again later. Of equally far alternatives those
+//! come first that are about data which the target depends on.
 
 use super::{Item, Outcome, Outcomes, Strategy};
 
-/// A worklist by distance; of equal ones the newest.
+/// A worklist by distance; of equal ones what is about relevant data first, then the newest.
 #[derive(Clone, Debug)]
 pub struct Guided<T> {
     items: Vec<T>,
@@ -30,7 +31,8 @@ impl<T: Item> Strategy<T> for Guided<T> {
     fn next(&mut self) -> Option<T> {
         let farness = |item: &T| {
             let runs = self.outcomes.count(item.outcome());
-            u64::from(item.distance()) + u64::from((runs + 1).ilog2())
+            let farness = u64::from(item.distance()) + u64::from((runs + 1).ilog2());
+            (farness, !item.is_relevant())
         };
         let numbered = self.items.iter().map(farness).enumerate().rev();
         let (nearest, _) = numbered.min_by_key(|(_, farness)| *farness)?;
@@ -52,6 +54,31 @@ mod tests {
 
     #[derive(Debug, PartialEq)]
     struct Far(Outcome, u32);
+
+    #[derive(Debug, PartialEq)]
+    struct About(u64, bool);
+
+    impl Item for About {
+        fn outcome(&self) -> Outcome {
+            (self.0, 0)
+        }
+
+        fn is_relevant(&self) -> bool {
+            self.1
+        }
+    }
+
+    #[test]
+    fn of_equally_far_ones_what_is_about_relevant_data_comes_first() {
+        let mut strategy = Guided::default();
+        for (site, is_relevant) in [(1, false), (2, true), (3, false), (4, true)] {
+            strategy.add(About(site, is_relevant));
+        }
+        let order: Vec<u64> = std::iter::from_fn(|| strategy.next())
+            .map(|item| item.0)
+            .collect();
+        assert_eq!(order, [4, 2, 3, 1]);
+    }
 
     impl Item for Far {
         fn outcome(&self) -> Outcome {

@@ -47,6 +47,11 @@ pub trait Item {
     fn distance(&self) -> u32 {
         0
     }
+
+    /// Whether it is about data that what the search is after depends on.
+    fn is_relevant(&self) -> bool {
+        false
+    }
 }
 
 /// A worklist, and the order in which it is worked off.

@@ -10,10 +10,12 @@
 
 mod overlay;
 pub(super) mod places;
+pub(super) mod program;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nearmiss_abi::event::FORBIDDEN_STEP;
 use nearmiss_sites::flow::MARKER;
 
 use super::compile::Compiler;
@@ -95,6 +97,13 @@ impl std::fmt::Display for MarkError {
     }
 }
 
+/// How many steps marks are.
+pub fn steps(marks: &[TargetMark]) -> u8 {
+    let numbers = marks.iter().map(|mark| mark.number);
+    let steps = numbers.filter(|number| *number != FORBIDDEN_STEP);
+    steps.max().map_or(0, |last| last + 1)
+}
+
 /// The row by which the harness says that all steps were passed.
 pub const REACHED: &str = "reached";
 
@@ -103,7 +112,7 @@ pub fn counter(steps: u8) -> String {
     format!(
         "\nstatic unsigned nm_harness_passed;\n\
          __attribute__((__noinline__, __optnone__)) int {MARKER}(unsigned nm_harness_number)\n{{\n\
-         \x20   if (__nm_mode() == 1 || nm_harness_passed == 255)\n        return 0;\n\
+         \x20   if (__nm_mode() == 1 || nm_harness_passed == 255 || nm_harness_passed == {steps}u)\n        return 0;\n\
          \x20   if (nm_harness_number == 255)\n        nm_harness_passed = 255;\n\
          \x20   else if (nm_harness_number == nm_harness_passed)\n        nm_harness_passed++;\n\
          \x20   else\n        return 0;\n\
@@ -129,10 +138,26 @@ pub fn add_counter(compiler: &Compiler, files: &mut Files, steps: u8) -> Result<
     Ok(())
 }
 
+/// The declaration of that function, in files with marks.
+fn declaration() -> String {
+    format!("int {MARKER}(unsigned);")
+}
+
 /// A mark that has found its place in a file.
 struct Placed<'m> {
     slot: Slot,
     mark: &'m TargetMark,
+}
+
+/// Files with marks in them.
+#[derive(Debug)]
+pub struct Marked {
+    /// The word for clang that puts copies in place of them.
+    word: String,
+    /// The files.
+    paths: Vec<PathBuf>,
+    /// Notes for the report.
+    notes: Vec<String>,
 }
 
 /// Sets marks: all sources are compiled with copies in place of the files that have some. Gives notes for
@@ -142,9 +167,24 @@ pub fn set(
     files: &mut Files,
     marks: &[TargetMark],
 ) -> Result<Vec<String>, BuildError> {
+    let marked = mark(compiler, files, marks, declaration())?;
+    for source in &mut files.sources {
+        source.words.push(marked.word.clone());
+    }
+    Ok(marked.notes)
+}
+
+/// Makes copies of files with marks in them, which begin with a declaration.
+fn mark(
+    compiler: &Compiler,
+    files: &mut Files,
+    marks: &[TargetMark],
+    declaration: String,
+) -> Result<Marked, BuildError> {
     let mut setter = Setter {
         compiler,
         files,
+        declaration,
         notes: Vec::new(),
     };
     let mut placed: Vec<(PathBuf, Vec<Placed<'_>>)> = Vec::new();
@@ -164,20 +204,48 @@ pub fn set(
             (it.slot, it.slot.form.text(condition, it.mark.number))
         });
         let copy = compiler.directory.join(format!("marked-{number}.c"));
-        write(&copy, &places::insert(&text, inserted.collect()))?;
+        let text = places::insert(&setter.declaration, &text, inserted.collect());
+        write(&copy, &text)?;
         copies.push((path.clone(), copy));
     }
-    let notes = setter.notes;
-    let word = overlay::write(&compiler.directory, "overlay", &copies)?;
-    for source in &mut files.sources {
-        source.words.push(word.clone());
+    Ok(Marked {
+        notes: setter.notes,
+        word: overlay::write(&compiler.directory, "overlay", &copies)?,
+        paths: copies.into_iter().map(|(path, _)| path).collect(),
+    })
+}
+
+/// Of steps in their order those for which there is a place, numbered from 0 without gaps.
+pub fn placeable(
+    compiler: &Compiler,
+    files: &mut Files,
+    steps: Vec<TargetMark>,
+) -> Result<Vec<TargetMark>, BuildError> {
+    let mut setter = Setter {
+        compiler,
+        files,
+        declaration: declaration(),
+        notes: Vec::new(),
+    };
+    let mut placed = Vec::new();
+    for step in steps {
+        match setter.place(&step) {
+            Ok(_) => placed.push(TargetMark {
+                number: placed.len() as u8,
+                ..step
+            }),
+            Err(BuildError::Mark(_)) => {}
+            Err(other) => return Err(other),
+        }
     }
-    Ok(notes)
+    Ok(placed)
 }
 
 struct Setter<'a> {
     compiler: &'a Compiler,
     files: &'a mut Files,
+    /// What declares the function that marks call.
+    declaration: String,
     notes: Vec<String>,
 }
 
@@ -222,6 +290,9 @@ impl Setter<'_> {
         }
         for begin in (line.saturating_sub(LONGEST_STATEMENT).max(1)..=line).rev() {
             for slot in places::of_line(&text, begin) {
+                if begin != line && !places::are_together(&text, slot, line) {
+                    continue;
+                }
                 let inserted = slot.form.text(None, mark.number);
                 if self.compiles(&path, slot, &inserted)?.is_ok() {
                     if begin != line {
@@ -289,7 +360,8 @@ impl Setter<'_> {
         slot: Slot,
         inserted: &str,
     ) -> Result<Result<(), String>, BuildError> {
-        let text = places::insert(&read(path)?, vec![(slot, inserted.to_string())]);
+        let inserted = vec![(slot, inserted.to_string())];
+        let text = places::insert(&self.declaration, &read(path)?, inserted);
         let copy = self.compiler.directory.join("marked.c");
         write(&copy, &text)?;
         let copies = [(path.to_path_buf(), copy)];

@@ -1,7 +1,5 @@
 //! Where in the text of a C file a mark may stand. clang has the last word.
 
-use nearmiss_sites::flow::MARKER;
-
 /// A place in a file's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
@@ -41,6 +39,19 @@ pub fn of_line(text: &str, line: u32) -> Vec<Slot> {
         }
     }
     slots
+}
+
+/// Whether a place and a line behind it are in one block: no brace between them closes the one that the place is in.
+pub fn are_together(text: &str, slot: Slot, line: u32) -> bool {
+    let Some((start, _)) = line_of(text, line) else {
+        return false;
+    };
+    let code = without_comments(text);
+    let mut depth = 0;
+    code.bytes().take(start).skip(slot.offset).all(|byte| {
+        depth += i32::from(byte == b'{') - i32::from(byte == b'}');
+        depth >= 0
+    })
 }
 
 /// Whether a line is part of a macro's definition, or a directive.
@@ -98,10 +109,10 @@ pub fn of_label(text: &str, label: &str) -> Option<Slot> {
     })
 }
 
-/// The text with marks in it. Lines and columns of everything else stay.
-pub fn insert(text: &str, mut inserted: Vec<(Slot, String)>) -> String {
+/// The text with marks in it, and what declares them. Lines and columns of everything else stay.
+pub fn insert(declaration: &str, text: &str, mut inserted: Vec<(Slot, String)>) -> String {
     inserted.sort_by_key(|(slot, _)| slot.offset);
-    let mut result = format!("int {MARKER}(unsigned);\n#line 1\n");
+    let mut result = format!("{declaration}\n#line 1\n");
     let mut position = 0;
     for (slot, mark) in inserted {
         let before = &text[position..slot.offset];
@@ -281,7 +292,7 @@ int old(a, b)
 ";
 
     fn marked(slot: Slot) -> String {
-        insert(TEXT, vec![(slot, "MARK".into())])
+        insert("int marks(int);", TEXT, vec![(slot, "MARK".into())])
     }
 
     #[test]
@@ -289,7 +300,7 @@ int old(a, b)
         let text = marked(of_line(TEXT, 5)[0]);
         let expected = "    case 'a': \n#line 5\nMARK\n#line 5\n              x++;";
         assert!(text.contains(expected), "{text}");
-        assert!(text.starts_with(&format!("int {MARKER}(unsigned);\n#line 1\n/* f(x)")));
+        assert!(text.starts_with("int marks(int);\n#line 1\n/* f(x)"));
     }
 
     #[test]
@@ -316,6 +327,14 @@ int old(a, b)
         assert!(marked(of_label(TEXT, "done").unwrap()).contains("done:\n#line 9\nMARK\n"));
         assert_eq!(of_label("x ? y : z;", "y"), None);
         assert_eq!(of_label(TEXT, "nowhere"), None);
+    }
+
+    #[test]
+    fn a_line_behind_the_end_of_a_block_is_not_of_its_statements() {
+        let at = |line: u32| of_line(TEXT, line)[0];
+        assert!(are_together(TEXT, at(4), 6), "of the switch");
+        assert!(!are_together(TEXT, at(10), 12), "of the next function");
+        assert!(!are_together(TEXT, at(6), 8));
     }
 
     #[test]

@@ -3,6 +3,7 @@
 //! | module | what it does |
 //! | --- | --- |
 //! | `run`, `test` | the commands, from beginning to end |
+//! | [`reach`] | an input that comes to a target, from recorded tests on |
 //! | [`record`] | the user's own run, recorded |
 //! | `explore` | all tests, stage by stage: their own paths, those beside them, those behind these |
 //! | `executor`, `worker`, `subject` | runs in the sandbox, counted; the programs they are of |
@@ -35,6 +36,7 @@ mod inputs;
 pub mod invent;
 pub mod lengths;
 mod program;
+pub mod reach;
 pub mod record;
 pub mod resize;
 mod run;
@@ -59,7 +61,7 @@ pub use error::EngineError;
 pub use nearmiss_campaign::Options;
 pub use nearmiss_solve::back::check_external as check_solver;
 pub use nearmiss_suite::SuiteTarget;
-pub use run::{replay, run};
+pub use run::{replay, replay_input, run};
 pub use test::test;
 
 /// What is wanted, and what may be used up.

@@ -70,16 +70,25 @@ pub fn replay(id: &str, twin: bool, config: &Config) -> Result<Outcome, EngineEr
     let finding = report
         .finding(id)
         .ok_or_else(|| EngineError::NoFinding(id.to_string()))?;
+    let judge = match finding.kind {
+        Failure::UninitialisedRead => Judge::Memory,
+        _ => Judge::Address,
+    };
+    replay_input(&finding.id, twin.then_some(judge), config)
+}
+
+/// Runs an input that a campaign keeps under a name, by the program itself or by a twin.
+pub fn replay_input(
+    name: &str,
+    judge: Option<Judge>,
+    config: &Config,
+) -> Result<Outcome, EngineError> {
     let campaign = Campaign::open(&config.directory)?;
-    let directory = campaign.inputs().join(&finding.id);
+    let directory = campaign.inputs().join(name);
     let capsule = Capsule::read(&directory).map_err(|error| campaign.failed(error))?;
     let limits = limits(config, Duration::from_secs(1));
-    let outcome = if twin {
+    let outcome = if let Some(judge) = judge {
         let libraries = program::inspect(&capsule.program, &capsule.environment)?.libraries;
-        let judge = match finding.kind {
-            Failure::UninitialisedRead => Judge::Memory,
-            _ => Judge::Address,
-        };
         let (root, program) = (campaign.root(), &capsule.program);
         let twin = build_twin(config, root, program, &libraries, judge)?;
         let spec = capsule.spec(&twin.program, &[], &limits);

@@ -17,6 +17,8 @@ pub struct Alarm {
     pub place: AlarmPlace,
     /// The places of its code flow, in order.
     pub flow: Vec<AlarmPlace>,
+    /// Those of them that a run passes in this order, if it takes that path: each line once, without returns.
+    pub steps: Vec<AlarmPlace>,
     /// Names of which the flow says that they are null, or are not.
     pub maybe_null: Vec<String>,
 }
@@ -56,6 +58,12 @@ fn alarm(index: (usize, usize), run: &Value, result: &Value) -> Option<Alarm> {
     let messages = steps
         .iter()
         .filter_map(|step| step["message"]["text"].as_str());
+    let flow: Vec<(AlarmPlace, &str)> = (steps.iter())
+        .filter_map(|step| {
+            let message = step["message"]["text"].as_str().unwrap_or_default();
+            Some((self::place(run, step)?, message))
+        })
+        .collect();
     Some(Alarm {
         index,
         rule: result["ruleId"].as_str().unwrap_or_default().to_string(),
@@ -63,13 +71,30 @@ fn alarm(index: (usize, usize), run: &Value, result: &Value) -> Option<Alarm> {
             .as_str()
             .unwrap_or_default()
             .to_string(),
-        place,
         maybe_null: messages.filter_map(maybe_null).collect(),
-        flow: steps
-            .iter()
-            .filter_map(|step| self::place(run, step))
-            .collect(),
+        steps: passed(&flow, &place),
+        flow: flow.into_iter().map(|(place, _)| place).collect(),
+        place,
     })
+}
+
+/// Most steps of a flow that are followed.
+const MOST_STEPS: usize = 24;
+
+/// The steps of a flow before the alarm's place that a run passes one after another. A line is passed where its
+/// statement begins: behind a return, or in another turn of a loop, it is not passed once more.
+fn passed(flow: &[(AlarmPlace, &str)], end: &AlarmPlace) -> Vec<AlarmPlace> {
+    let mut steps: Vec<AlarmPlace> = Vec::new();
+    for (place, message) in flow {
+        let is_return = message.to_ascii_lowercase().starts_with("return");
+        let is_end = place.file == end.file && (end.first..=end.last).contains(&place.first);
+        let is_known = |step: &AlarmPlace| step.file == place.file && step.first == place.first;
+        if !is_return && !is_end && !steps.iter().any(is_known) {
+            steps.push(place.clone());
+        }
+    }
+    steps.truncate(MOST_STEPS);
+    steps
 }
 
 fn list(value: &Value) -> &[Value] {
@@ -125,6 +150,15 @@ fn maybe_null(message: &str) -> Option<String> {
     (is_name && rest.contains("null")).then(|| name.to_string())
 }
 
+/// Whether an alarm is about a read of memory that was never written.
+pub fn is_about_uninitialised(alarm: &Alarm) -> bool {
+    let words = format!("{} {}", alarm.rule, alarm.message).to_ascii_lowercase();
+    let is_it = |word: &&str| words.contains(word);
+    ["uninit", "garbage", "undefined"]
+        .iter()
+        .any(|word| is_it(&word))
+}
+
 /// Why this kind of alarm is not judged; `None` if it is.
 pub fn not_judged(alarm: &Alarm) -> Option<&'static str> {
     let rule = alarm.rule.to_ascii_lowercase();
@@ -146,8 +180,8 @@ pub fn not_judged(alarm: &Alarm) -> Option<&'static str> {
     ]) {
         return Some("unused code is no failure");
     }
-    if has(&["uninit", "garbage", "undefined"]) {
-        return Some("explore does not look for reads of memory that was never written");
+    if is_about_uninitialised(alarm) {
+        return None;
     }
     if has(&["possible-null", "possible_null", "possiblenull"]) {
         return Some("it needs an allocation to fail, and allocations of a known size do not");
@@ -182,6 +216,9 @@ pub fn annotate(report: &mut Value, alarm: &Alarm, verdict: &ReachReport) {
         if let Some(text) = text {
             said[key] = json!(text);
         }
+    }
+    if let Some(flow) = verdict.flow {
+        said["flow"] = json!(verdict_name(flow));
     }
     if !verdict.assumed.is_empty() {
         said["assumed"] = json!(verdict.assumed);

@@ -30,7 +30,7 @@ pub use inputs::{InputFigures, add_inputs};
 pub use library::{Library, LibraryFunction};
 pub use memory::{Block, Memory, Role, Value, Variable};
 pub use precondition::{PreconditionConflict, PreconditionEvidence, PreconditionReport};
-pub use reach::{ReachReport, ReachVerdict};
+pub use reach::{Nearest, ReachReport, ReachVerdict, TestOrigin};
 pub use summary::{Checks, LostCall, Note, Queries, Recorded, Summary, Uninitialised};
 
 use std::io::{self, Write};

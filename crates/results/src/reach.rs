@@ -1,10 +1,11 @@
 //! What `nearmiss reach` found out about one target.
 
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Memory, ReadError, Step};
+use crate::{Input, Memory, ReadError, Step};
 
 /// The answer to one question: can this place be reached?
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,6 +40,18 @@ pub struct ReachReport {
     /// The same input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<Memory>,
+    /// The input of a whole program: `argv[1]`, `stdin`, `file:PATH`.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub channels: BTreeMap<String, Input>,
+    /// What became of the path that a static analyser shows, where an alarm was judged.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flow: Option<ReachVerdict>,
+    /// The recorded test that it comes from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub test: Option<TestOrigin>,
+    /// The recorded test that came nearest, if none could be made to reach it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub nearest: Option<Nearest>,
     /// The turns that were taken on the way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Step>,
@@ -50,6 +63,24 @@ pub struct ReachReport {
     /// The command that runs it again.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub replay: Option<String>,
+}
+
+/// A recorded test from which an input comes.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TestOrigin {
+    /// Its name; empty for a single run.
+    pub id: String,
+    /// Whether it is that test's own input.
+    pub is_own: bool,
+}
+
+/// How near a recorded test came to a target.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Nearest {
+    /// Its name; empty for a single run.
+    pub test: String,
+    /// The least number of decisions that have to go otherwise.
+    pub decisions: u64,
 }
 
 /// Whether a target can be reached.

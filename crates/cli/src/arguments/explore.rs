@@ -42,6 +42,13 @@ pub struct ExploreArguments {
     #[arg(required = true, value_name = "FILE")]
     pub files: Vec<PathBuf>,
     #[command(flatten)]
+    pub common: CommonArguments,
+}
+
+/// What `explore` and `reach` have in common: a function, its inputs, how far to go, what is written.
+#[derive(Args, Debug)]
+pub struct CommonArguments {
+    #[command(flatten)]
     pub subject: SubjectArguments,
     #[command(flatten)]
     pub campaign: CampaignArguments,

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use nearmiss_paths::build::MarkPlace;
 
-use super::CampaignArguments;
-use super::explore::{InputArguments, LimitArguments, ResultArguments, SubjectArguments};
+use super::explore::CommonArguments;
 use super::values::place;
 
 /// What is printed below the flags.
@@ -19,25 +18,33 @@ A target is FILE:LINE, a function, a label, or FUNCTION:LABEL. --when is a C exp
 in scope there; it is compiled there, and your file is not changed. Inputs of the function are
 described as for `nearmiss explore`.
 
+A program built by `nearmiss cc`, or the command of a test suite, behind -- is the other entry: its runs
+are the tests from which the search begins, the nearest first.
+
 Examples:
   nearmiss reach parse.c:120 --function parse
   nearmiss reach alloc.c:36 --function load --when 'size < 0' --size header=64
   nearmiss reach fail --function parse --via parse.c:88 --not-through parse.c:101 parse.c
   nearmiss reach lib/a.c:77 lib/a.c lib/b.c --function f -- -Iinclude -DLIMIT=4
   nearmiss reach reach_error harness.c                 # KLEE, Test-Comp: a main of its own
+  nearmiss reach parse.c:120 --when 'depth > 8' -- ./prog test.txt   # a whole program, from that test
+  nearmiss reach --diff HEAD~1 -- make check           # is each changed line reached from some test?
   nearmiss reach --analyze lib/*.c -- -Iinclude        # clang's alarms, judged
   nearmiss reach --sarif report.sarif lib/*.c --sarif-output judged.sarif
 
 Exit status: 1 reached, 0 infeasible (proved), 3 not known, 2 nearmiss could not do its job. Of several
-alarms: 1 if one is confirmed, 0 if all are refuted, else 3.";
+alarms or targets: 1 if one is confirmed or reached, 0 if all are refuted, else 3.";
 
 /// Arguments of `reach`.
 #[derive(Args, Debug)]
 pub struct ReachArguments {
     /// What is to be reached (FILE:LINE, a function, a label, FUNCTION:LABEL); then C files, objects and
     /// archives, if the target's own file is not all that is needed. With --sarif or --analyze: files only
-    #[arg(value_name = "TARGET", required_unless_present = "sarif")]
+    #[arg(value_name = "TARGET", required_unless_present_any = ["sarif", "diff"])]
     pub words: Vec<String>,
+    /// Every line that a change adds is a target: since a revision of git, or in a file with a patch
+    #[arg(long, value_name = "REV|FILE", conflicts_with_all = ["sarif", "analyze", "when", "via"])]
+    pub diff: Option<String>,
     /// Judge the alarms of this report of a static analyser: can something fail there?
     #[arg(long, value_name = "FILE", conflicts_with_all = ["when", "via", "not_through"])]
     pub sarif: Option<PathBuf>,
@@ -63,30 +70,7 @@ pub struct ReachArguments {
     #[arg(long)]
     pub unguided: bool,
     #[command(flatten)]
-    pub subject: SubjectArguments,
-    #[command(flatten)]
-    pub campaign: CampaignArguments,
-    /// Take each file's compiler flags from this compile_commands.json
-    #[arg(long, value_name = "FILE")]
-    pub compile_commands: Option<PathBuf>,
-    /// Show nothing but the report: no progress
-    #[arg(long, short)]
-    pub quiet: bool,
-    /// Run invented inputs without a sandbox
-    #[arg(long)]
-    pub no_sandbox: bool,
-    /// Use another solver: a command that reads SMT-LIB 2 from its standard input
-    #[arg(long, value_name = "COMMAND")]
-    pub solver: Option<String>,
-    #[command(flatten)]
-    pub inputs: InputArguments,
-    #[command(flatten)]
-    pub limits: LimitArguments,
-    #[command(flatten)]
-    pub results: ResultArguments,
-    /// Words for the compiler and the linker: -Iinclude -DX=1 -lm
-    #[arg(last = true, value_name = "FLAGS")]
-    pub flags: Vec<String>,
+    pub common: CommonArguments,
 }
 
 /// What signed overflow is.

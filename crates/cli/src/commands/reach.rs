@@ -1,6 +1,8 @@
 //! `nearmiss reach`: an input that comes to a place, or a proof that there is none.
 
 mod alarms;
+mod diff;
+mod program;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -27,11 +29,17 @@ pub fn reach(arguments: ReachArguments) -> Result<u8, String> {
     if arguments.sarif.is_some() || arguments.analyze {
         return alarms::judge(arguments);
     }
+    if program::is_command(&arguments.common.flags) {
+        return program::reach(&arguments);
+    }
+    if arguments.diff.is_some() {
+        return Err("--diff needs tests: `-- ./program arguments`, `-- make check`".into());
+    }
     let request = Request::from(arguments)?;
     let arguments = &request.arguments;
-    writing::refuse_to_overwrite(&arguments.results)?;
+    writing::refuse_to_overwrite(&arguments.common.results)?;
     let name = format!("reach-{}", request.function);
-    let directory = kept::directory_of(&name, &arguments.campaign.dir);
+    let directory = kept::directory_of(&name, &arguments.common.campaign.dir);
     let campaign = Campaign::open(&directory).map_err(|error| error.to_string())?;
     let mut config = settings::config(arguments, campaign.root())?;
     config.build.marks = request.marks;
@@ -40,12 +48,12 @@ pub fn reach(arguments: ReachArguments) -> Result<u8, String> {
     signals::install();
     let tally = Arc::new(Tally::default());
     let watched = function::Exploration::new(tally.clone());
-    let display = Display::start(watched, Mode::choose(arguments.quiet));
+    let display = Display::start(watched, Mode::choose(arguments.common.quiet));
     let reached = nearmiss_paths::reach(&config, &tally);
     display.finish();
     let mut reached = reached.map_err(|error| error.to_string())?;
     for finding in &mut reached.exploration.findings {
-        finding.replay = kept::replay_command(&finding.id, &name, &arguments.campaign.dir);
+        finding.replay = kept::replay_command(&finding.id, &name, &arguments.common.campaign.dir);
     }
     let report = &mut reached.report;
     report.input = shown::input(report, Detail::Full);
@@ -53,20 +61,25 @@ pub fn reach(arguments: ReachArguments) -> Result<u8, String> {
         report.replay = Some(kept::replay_command(
             "--test 1",
             &name,
-            &arguments.campaign.dir,
+            &arguments.common.campaign.dir,
         ));
     }
     kept::keep(&reached.exploration, campaign.root())?;
-    let detail = match arguments.results.all {
+    let detail = match arguments.common.results.all {
         true => Detail::Full,
         false => Detail::Brief,
     };
     let people = shown::report(&reached.report, Some(&reached.exploration), &Disk, detail);
-    let said = match arguments.results.format {
+    let said = match arguments.common.results.format {
         Format::Json => reached.report.to_json(),
         Format::Text => people,
     };
-    let file = arguments.results.output.as_ref().map(|_| said.clone());
+    let file = arguments
+        .common
+        .results
+        .output
+        .as_ref()
+        .map(|_| said.clone());
     output::result(said.as_bytes())?;
     writing::write(&reached.exploration, file, campaign.root(), arguments)?;
     Ok(match reached.report.verdict {
@@ -97,8 +110,15 @@ impl Request {
                 .to_string_lossy()
                 .into_owned()
         };
-        let function = arguments.subject.function.clone().unwrap_or_else(stem);
-        if arguments.subject.oracle.is_some() || arguments.subject.pre_mode == PreMode::Early {
+        let function = arguments
+            .common
+            .subject
+            .function
+            .clone()
+            .unwrap_or_else(stem);
+        if arguments.common.subject.oracle.is_some()
+            || arguments.common.subject.pre_mode == PreMode::Early
+        {
             return Err("--oracle and --pre-mode early are for nearmiss explore".into());
         }
         let marks = marks(&arguments, target);
@@ -119,16 +139,7 @@ impl Request {
 fn as_exploration(arguments: ReachArguments, files: Vec<PathBuf>) -> ExploreArguments {
     ExploreArguments {
         files,
-        subject: arguments.subject,
-        campaign: arguments.campaign,
-        compile_commands: arguments.compile_commands,
-        quiet: arguments.quiet,
-        no_sandbox: arguments.no_sandbox,
-        solver: arguments.solver,
-        inputs: arguments.inputs,
-        limits: arguments.limits,
-        results: arguments.results,
-        flags: arguments.flags,
+        common: arguments.common,
     }
 }
 

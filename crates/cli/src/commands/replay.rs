@@ -11,6 +11,7 @@ use nearmiss_judge::complaint::complaints;
 use nearmiss_paths::replay::Explored;
 use nearmiss_results::PathTest;
 use nearmiss_sandbox::{Ended, Outcome};
+use nearmiss_twin::Judge;
 
 use super::kept::{self, Exploration, Owner};
 use super::show::test_of;
@@ -35,17 +36,34 @@ pub fn replay(arguments: &ReplayArguments) -> Result<u8, String> {
         };
     }
     let name = explored.function.as_deref().unwrap_or_default();
-    let exploration = kept::exploration(name, directory)?;
     let number = explored.test.unwrap_or_default();
+    let searched = kept::directory_of(name, directory);
+    let input = format!("test-{number}");
+    if searched.join("inputs").join(&input).is_dir() {
+        // What `reach` found of a whole program.
+        let config = replay_config(&searched, arguments)?;
+        let judge = (!arguments.program).then_some(Judge::Address);
+        let outcome = nearmiss_engine::replay_input(&input, judge, &config);
+        return show(&input, &outcome.map_err(|error| error.to_string())?);
+    }
+    let exploration = kept::exploration(name, directory)?;
     let test = test_of(&exploration.report, number)?;
     replay_test(&format!("test {number}"), test, &exploration, arguments)
 }
 
 /// Runs a program, or its twin, on the input of a finding of `run` or `test`.
 fn replay_finding(id: &str, arguments: &ReplayArguments) -> Result<u8, String> {
+    let config = replay_config(&arguments.campaign.dir, arguments)?;
+    let outcome = nearmiss_engine::replay(id, !arguments.program, &config);
+    let outcome = outcome.map_err(|error| error.to_string())?;
+    show(id, &outcome)
+}
+
+/// What a replay in the campaign of a directory needs.
+fn replay_config(directory: &Path, arguments: &ReplayArguments) -> Result<Config, String> {
     let compiler = environment::compiler_config()?;
-    let config = Config {
-        directory: arguments.campaign.dir.clone(),
+    Ok(Config {
+        directory: directory.to_path_buf(),
         time: Duration::ZERO,
         query_time: Duration::ZERO,
         run_time: None,
@@ -62,10 +80,7 @@ fn replay_finding(id: &str, arguments: &ReplayArguments) -> Result<u8, String> {
         compiler,
         calls: Calls::default(),
         stop: &signals::STOP,
-    };
-    let outcome = nearmiss_engine::replay(id, !arguments.program, &config);
-    let outcome = outcome.map_err(|error| error.to_string())?;
-    show(id, &outcome)
+    })
 }
 
 /// Runs the twin of what was explored on the input of a test. The program itself has nothing to say

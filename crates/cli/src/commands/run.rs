@@ -45,7 +45,8 @@ fn status(report: &Report) -> u8 {
     }
 }
 
-fn target(command: Vec<std::ffi::OsString>) -> Result<Target, String> {
+/// The program of a command, as a shell would start it.
+pub fn target(command: Vec<std::ffi::OsString>) -> Result<Target, String> {
     let name = command.first().ok_or("no program given")?;
     Ok(Target {
         program: environment::find_program(name).map_err(|error| error.to_string())?,

@@ -1,5 +1,6 @@
 //! `nearmiss test`.
 
+use std::ffi::OsString;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,20 +23,16 @@ const DEFAULTS: Defaults = Defaults {
 
 /// Runs a suite, looks around every execution in it and reports what was found.
 pub fn test(arguments: TestArguments) -> Result<u8, String> {
-    let suite = &arguments.suite;
+    let wanted = &arguments.suite;
     let config = Config {
-        calls: suite.calls(),
+        calls: wanted.calls(),
         ..settings::config(&arguments.analysis, &DEFAULTS)?
     };
     let target = SuiteTarget {
-        command: arguments.command,
-        environment: environment::variables(),
-        directory: environment::directory()?,
-        sample: suite.sample.map(|percent| (percent, suite.seed)),
-        disk: suite.disk,
-        tests: suite.executions,
-        broken_pipes_ignored: signals::broken_pipes_were_ignored(),
-        terminate: &signals::TERMINATE,
+        sample: wanted.sample.map(|percent| (percent, wanted.seed)),
+        disk: wanted.disk,
+        tests: wanted.executions,
+        ..suite(arguments.command)?
     };
     let quiet = arguments.analysis.quiet;
     if config.output == Output::Through && !quiet {
@@ -50,6 +47,20 @@ pub fn test(arguments: TestArguments) -> Result<u8, String> {
     let report = report.map_err(|error| error.to_string())?;
     settings::tell(&report, &arguments.analysis)?;
     Ok(status(&report))
+}
+
+/// The suite of a command, with the usual limits.
+pub fn suite(command: Vec<OsString>) -> Result<SuiteTarget, String> {
+    Ok(SuiteTarget {
+        command,
+        environment: environment::variables(),
+        directory: environment::directory()?,
+        sample: None,
+        disk: 2 << 30,
+        tests: 10_000,
+        broken_pipes_ignored: signals::broken_pipes_were_ignored(),
+        terminate: &signals::TERMINATE,
+    })
 }
 
 /// Whoever runs it in place of the suite must hear of a suite that fails.

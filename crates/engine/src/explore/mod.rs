@@ -35,7 +35,7 @@ mod order;
 mod own_path;
 mod resume;
 mod seed;
-mod tree;
+pub(crate) mod tree;
 mod values;
 
 use std::collections::{HashMap, HashSet};

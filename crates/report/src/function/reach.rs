@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use nearmiss_results::{FunctionReport, ReachReport, ReachVerdict};
+use nearmiss_results::{FunctionReport, Input, ReachReport, ReachVerdict};
 
 use crate::escape;
 use crate::function::{failures, outcomes};
@@ -12,8 +12,96 @@ use crate::{finding, summary};
 
 /// The input of a report for people, on one line.
 pub fn input(report: &ReachReport, detail: Detail) -> Option<String> {
-    let memory = report.memory.as_ref()?;
-    Some(outcomes::input(memory, detail))
+    match &report.memory {
+        Some(memory) => Some(outcomes::input(memory, detail)),
+        None => channels(report),
+    }
+}
+
+/// Bytes of a channel that are shown.
+const FEW_BYTES: usize = 120;
+
+/// The input of a whole program, on one line.
+pub fn channels(report: &ReachReport) -> Option<String> {
+    let shown = report.channels.iter().map(|(name, content)| {
+        let content = match content {
+            Input::File(path) => format!("content of {}", path.display()),
+            Input::Bytes(bytes) => {
+                let few = bytes.iter().take(FEW_BYTES);
+                let text: String = few.map(|byte| escape::byte(*byte)).collect();
+                let more = match bytes.len() > FEW_BYTES {
+                    true => "…",
+                    false => "",
+                };
+                format!("\"{text}\"{more}")
+            }
+        };
+        format!("{}={content}", escape::text(name))
+    });
+    let shown: Vec<String> = shown.collect();
+    (!shown.is_empty()).then(|| shown.join(" "))
+}
+
+/// Several answers, a line each, and how many there are of each kind.
+pub fn table(reports: &[ReachReport]) -> String {
+    let mut text = String::new();
+    for report in reports {
+        // Writing into a string does not fail.
+        let _ = write_row(&mut text, report);
+    }
+    let count = |wanted: ReachVerdict| {
+        let same = reports.iter().filter(|it| it.verdict == wanted);
+        same.count()
+    };
+    let _ = writeln!(
+        text,
+        "{}: {} reached, {} infeasible, {} unknown.",
+        counted(reports.len() as u64, "target"),
+        count(ReachVerdict::Reached),
+        count(ReachVerdict::Infeasible),
+        count(ReachVerdict::Unknown)
+    );
+    text
+}
+
+fn write_row(text: &mut String, report: &ReachReport) -> fmt::Result {
+    let target = escape::text(&report.target);
+    write!(text, "{target}: {}", report.verdict.name())?;
+    match report.verdict {
+        ReachVerdict::Reached => {
+            let input = channels(report).unwrap_or_default();
+            write!(text, " {}: {input}", origin(report))?;
+        }
+        ReachVerdict::Infeasible => {}
+        ReachVerdict::Unknown => {
+            write!(
+                text,
+                ": {}",
+                escape::text(report.reason.as_deref().unwrap_or_default())
+            )?;
+        }
+    }
+    writeln!(
+        text,
+        " ({}, {})",
+        counted(report.runs, "run"),
+        time(report.seconds)
+    )
+}
+
+/// `by test T3`, `from test T3`, `by the run itself`.
+fn origin(report: &ReachReport) -> String {
+    let Some(test) = &report.test else {
+        return "by".into();
+    };
+    let name = match test.id.as_str() {
+        "" => "the recorded run".to_string(),
+        id => format!("test {}", escape::text(id)),
+    };
+    match test.is_own {
+        true => format!("by {name} itself"),
+        false => format!("from {name}"),
+    }
 }
 
 /// The whole answer. The exploration has what failed on the way, and what was lost.
@@ -58,7 +146,11 @@ fn write_head(text: &mut String, report: &ReachReport, detail: Detail) -> fmt::R
     match report.verdict {
         ReachVerdict::Reached => {
             let input = input(report, detail).unwrap_or_default();
-            writeln!(text, "Reached by: {input}")
+            writeln!(text, "Reached by: {input}")?;
+            match &report.test {
+                Some(_) => writeln!(text, "That is an input {}.", origin(report)),
+                None => Ok(()),
+            }
         }
         ReachVerdict::Infeasible => writeln!(
             text,
@@ -69,6 +161,17 @@ fn write_head(text: &mut String, report: &ReachReport, detail: Detail) -> fmt::R
             let reasons = report.reason.as_deref().unwrap_or_default();
             for reason in reasons.split("; ").filter(|it| !it.is_empty()) {
                 writeln!(text, "  {}", escape::text(reason))?;
+            }
+            if let Some(nearest) = &report.nearest {
+                let name = match nearest.test.as_str() {
+                    "" => "the recorded run".to_string(),
+                    id => format!("test {}", escape::text(id)),
+                };
+                let decisions = counted(nearest.decisions, "decision");
+                writeln!(
+                    text,
+                    "  nearest was {name}: at least {decisions} would have to go otherwise"
+                )?;
             }
             Ok(())
         }

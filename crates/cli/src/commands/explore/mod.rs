@@ -27,25 +27,25 @@ use crate::{FOUND, NOTHING, output, signals};
 
 /// Explores a function, tells what was found and writes the tests.
 pub fn explore(arguments: &ExploreArguments) -> Result<u8, String> {
-    writing::refuse_to_overwrite(&arguments.results)?;
+    writing::refuse_to_overwrite(&arguments.common.results)?;
     let name = name(arguments);
-    let directory = kept::directory_of(&name, &arguments.campaign.dir);
+    let directory = kept::directory_of(&name, &arguments.common.campaign.dir);
     let campaign = Campaign::open(&directory).map_err(|error| error.to_string())?;
     let config = settings::config(arguments, campaign.root())?;
     signals::install();
     let tally = Arc::new(Tally::default());
     let watched = function::Exploration::new(tally.clone());
-    let display = Display::start(watched, Mode::choose(arguments.quiet));
+    let display = Display::start(watched, Mode::choose(arguments.common.quiet));
     let report = nearmiss_paths::explore(&config, &tally);
     display.finish();
     let mut report = report.map_err(|error| error.to_string())?;
     for finding in &mut report.findings {
-        finding.replay = kept::replay_command(&finding.id, &name, &arguments.campaign.dir);
+        finding.replay = kept::replay_command(&finding.id, &name, &arguments.common.campaign.dir);
     }
     kept::keep(&report, campaign.root())?;
-    let text = results::tell(&report, &arguments.results)?;
+    let text = results::tell(&report, &arguments.common.results)?;
     writing::write(&report, text, campaign.root(), arguments)?;
-    if !arguments.quiet && may_lack_precondition(&report, arguments) {
+    if !arguments.common.quiet && may_lack_precondition(&report, arguments) {
         let (file, function) = (&report.file, &report.function);
         output::complain(&format!(
             "these may be calls that {function} is not made for; what a safe call needs: \
@@ -57,7 +57,7 @@ pub fn explore(arguments: &ExploreArguments) -> Result<u8, String> {
 
 /// Whether all that fails has to do with what callers must see to, and nothing was said about that.
 fn may_lack_precondition(report: &FunctionReport, arguments: &ExploreArguments) -> bool {
-    let (subject, inputs) = (&arguments.subject, &arguments.inputs);
+    let (subject, inputs) = (&arguments.common.subject, &arguments.common.inputs);
     let is_said = subject.pre.is_some()
         || subject.contracts.is_some()
         || inputs.sizes.is_some()
@@ -90,7 +90,7 @@ pub fn show(function: &str, format: Format, all: bool, campaign: &Path) -> Resul
 
 /// What the exploration is called afterwards.
 fn name(arguments: &ExploreArguments) -> String {
-    match &arguments.subject.function {
+    match &arguments.common.subject.function {
         Some(function) => function.clone(),
         None => file_stem(&arguments.files[0]),
     }

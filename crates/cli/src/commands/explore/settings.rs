@@ -15,11 +15,11 @@ use crate::{environment, signals};
 /// What is to be done, with everything that is made on the way in `directory`.
 pub fn config(arguments: &ExploreArguments, directory: &Path) -> Result<Config, String> {
     environment::check_address_space()?;
-    let limits = &arguments.limits;
+    let limits = &arguments.common.limits;
     Ok(Config {
         build: sources(arguments)?,
         request: request(arguments)?,
-        mode: mode(arguments.subject.pre_mode),
+        mode: mode(arguments.common.subject.pre_mode),
         cover: cover(limits.cover),
         reach: None,
         loops: limits.loops,
@@ -29,8 +29,8 @@ pub fn config(arguments: &ExploreArguments, directory: &Path) -> Result<Config, 
         paths: limits.max_paths,
         query_time: limits.query_time,
         run_time: limits.run_time,
-        solver: solver(arguments.solver.as_deref())?,
-        sandbox: environment::sandbox(arguments.no_sandbox)?,
+        solver: solver(arguments.common.solver.as_deref())?,
+        sandbox: environment::sandbox(arguments.common.no_sandbox)?,
         directory: directory.to_path_buf(),
         stop: &signals::STOP,
     })
@@ -38,15 +38,18 @@ pub fn config(arguments: &ExploreArguments, directory: &Path) -> Result<Config, 
 
 /// What is built.
 pub fn sources(arguments: &ExploreArguments) -> Result<Sources, String> {
-    let files = arguments.files.iter().chain(&arguments.compile_commands);
+    let files = arguments
+        .files
+        .iter()
+        .chain(&arguments.common.compile_commands);
     for file in files {
         // Said here, so that nothing is built before a name that is only mistyped.
         std::fs::metadata(file).map_err(|error| format!("{}: {error}", file.display()))?;
     }
     Ok(Sources {
         files: arguments.files.clone(),
-        flags: arguments.flags.clone(),
-        compile_commands: arguments.compile_commands.clone(),
+        flags: arguments.common.flags.clone(),
+        compile_commands: arguments.common.compile_commands.clone(),
         compiler: environment::compiler_config()?,
         marks: Vec::new(),
         wraps: false,
@@ -54,10 +57,10 @@ pub fn sources(arguments: &ExploreArguments) -> Result<Sources, String> {
 }
 
 fn request(arguments: &ExploreArguments) -> Result<Option<Request>, String> {
-    let Some(function) = &arguments.subject.function else {
+    let Some(function) = &arguments.common.subject.function else {
         return Ok(None);
     };
-    let (subject, inputs) = (&arguments.subject, &arguments.inputs);
+    let (subject, inputs) = (&arguments.common.subject, &arguments.common.inputs);
     let mut request = Request {
         function: function.clone(),
         precondition: subject.pre.clone(),

@@ -92,13 +92,13 @@ pub fn write(
     directory: &Path,
     arguments: &ExploreArguments,
 ) -> Result<(), String> {
-    let results = &arguments.results;
+    let results = &arguments.common.results;
     if let (Some(path), Some(text)) = (&results.output, report_text) {
         refuse_if_not(path, results::is_report)?;
         write_file(path, text.as_bytes())?;
     }
     let tell = |path: &Path| {
-        if !arguments.quiet {
+        if !arguments.common.quiet {
             output::complain(&format!("wrote {}", path.display()));
         }
     };
@@ -122,7 +122,7 @@ fn write_tests(
     path: &Path,
     arguments: &ExploreArguments,
 ) -> Result<(), String> {
-    let framework = TestFramework::from(arguments.results.framework);
+    let framework = TestFramework::from(arguments.common.results.framework);
     let directory = path.parent().unwrap_or(Path::new(""));
     let options = Options {
         stem: path
@@ -133,7 +133,7 @@ fn write_tests(
         ..options(report, directory, arguments)?
     };
     let made = files::files(report, Format::C(framework), &options);
-    let paths = tests_at(path, arguments.results.framework);
+    let paths = tests_at(path, arguments.common.results.framework);
     for (path, file) in paths.iter().zip(made) {
         replace(path, &file.bytes)?;
     }
@@ -201,7 +201,7 @@ fn options(
     let seen = |file: &Path| files::relative(&from, &clean(file));
     let source = Path::new(&report.file);
     let others = arguments.files.iter().filter(|file| *file != source);
-    let flags = arguments.flags.iter().cloned();
+    let flags = arguments.common.flags.iter().cloned();
     Ok(Options {
         source: seen(source),
         stem: String::new(),

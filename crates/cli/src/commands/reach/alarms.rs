@@ -4,15 +4,20 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use nearmiss_abi::check::Kind;
 use nearmiss_campaign::Campaign;
 use nearmiss_harness::{Request, Rule, RuleKind};
-use nearmiss_paths::{Config, LineRange, TargetSearch, build};
+use nearmiss_judge::complaint::{Place, complaints};
+use nearmiss_paths::build::{MarkPlace, TargetMark};
+use nearmiss_paths::replay::Explored;
+use nearmiss_paths::{Config, LineRange, ReachOutcome, TargetSearch, build};
 use nearmiss_report::escape;
 use nearmiss_report::function::reach as shown;
 use nearmiss_report::sarif::{self, Alarm};
 use nearmiss_report::text::Detail;
 use nearmiss_results::{ReachReport, ReachVerdict};
 use nearmiss_search::Tally;
+use nearmiss_twin::Judge;
 use serde_json::{Value, json};
 
 use super::as_exploration;
@@ -32,7 +37,7 @@ pub fn judge(arguments: ReachArguments) -> Result<u8, String> {
     if files.is_empty() {
         files = report.iter().flat_map(named_files).collect();
     }
-    let format = arguments.results.format;
+    let format = arguments.common.results.format;
     let arguments = as_exploration(arguments, files);
     signals::install();
     if report.is_none() {
@@ -95,7 +100,7 @@ fn named_files(report: &Value) -> Vec<PathBuf> {
 
 /// What clang's analyser says of the files.
 fn analyzed(arguments: &ExploreArguments) -> Result<Value, String> {
-    let directory = kept::directory_of("alarms", &arguments.campaign.dir);
+    let directory = kept::directory_of("alarms", &arguments.common.campaign.dir);
     let sources = settings::sources(arguments)?;
     let reports = build::analyze(&sources, &directory).map_err(|error| error.to_string())?;
     let mut runs = Vec::new();
@@ -128,53 +133,158 @@ fn verdict(arguments: &ExploreArguments, alarm: &Alarm) -> ReachReport {
     })
 }
 
+/// First the path that the analyser shows is followed, then any other: an alarm is right if something can fail there
+/// on whatever way.
 fn search(arguments: &ExploreArguments, alarm: &Alarm) -> Result<ReachReport, String> {
-    let directory = &arguments.campaign.dir;
-    let function = match &arguments.subject.function {
+    let function = match &arguments.common.subject.function {
         Some(function) => function.clone(),
         None => entry(arguments, alarm)?,
     };
-    let name = format!("alarm-{function}");
-    let place = kept::directory_of(&name, directory);
-    let campaign = Campaign::open(&place).map_err(|error| error.to_string())?;
-    let mut config = settings::config(arguments, campaign.root())?;
-    ask(&mut config, &function, alarm);
-    let reached = nearmiss_paths::reach(&config, &Arc::new(Tally::default()));
-    let mut reached = reached.map_err(|error| error.to_string())?;
-    let found = reached.exploration.findings.first().map(|it| it.id.clone());
-    let report = &mut reached.report;
-    report.input = shown::input(report, Detail::Full);
-    report.replay = found.map(|id| kept::replay_command(&id, &name, directory));
-    kept::keep(&reached.exploration, campaign.root())?;
-    Ok(reached.report)
+    let question = Question {
+        arguments,
+        alarm,
+        function: &function,
+    };
+    let steps = question.steps()?;
+    if steps.is_empty() {
+        return question.ask(&[]);
+    }
+    let followed = question.ask(&steps)?;
+    let flow = Some(followed.verdict);
+    if followed.verdict == ReachVerdict::Reached {
+        return Ok(ReachReport { flow, ..followed });
+    }
+    let runs = followed.runs;
+    let answer = question.ask(&[])?;
+    Ok(ReachReport {
+        flow,
+        runs: answer.runs + runs,
+        ..answer
+    })
 }
 
-/// Something is to fail at the alarm's lines; what the analyser took for null may be.
-fn ask(config: &mut Config, function: &str, alarm: &Alarm) {
-    config.reach = Some(TargetSearch {
-        is_guided: true,
-        failing: Some(LineRange {
-            file: alarm.place.file.clone().into(),
-            first: alarm.place.first,
-            last: alarm.place.last.max(alarm.place.first),
-        }),
-    });
-    let request = config.request.get_or_insert_with(Request::default);
-    request.function = function.to_string();
-    let nulls = alarm.maybe_null.iter().map(|name| Rule {
-        kind: RuleKind::Null,
-        target: name.clone(),
-        value: String::new(),
-        is_general: true,
-    });
-    request.rules.extend(nulls);
+/// An alarm, and the function that everything begins with.
+struct Question<'a> {
+    arguments: &'a ExploreArguments,
+    alarm: &'a Alarm,
+    function: &'a str,
 }
+
+/// Bytes of memory that has no known type: what an analyser takes for any memory must be some.
+const UNTYPED_BYTES: u32 = 64;
+
+impl Question<'_> {
+    /// The steps of the analyser's path that can be marked.
+    fn steps(&self) -> Result<Vec<TargetMark>, String> {
+        let sources = settings::sources(self.arguments)?;
+        let directory = kept::directory_of("alarms", &self.arguments.common.campaign.dir);
+        let places = self.alarm.steps.iter();
+        let places: Vec<(PathBuf, u32)> = places
+            .map(|place| (PathBuf::from(&place.file), place.first))
+            .collect();
+        let steps = build::steps_of_flow(&sources, &directory, &places);
+        steps.map_err(|error| error.to_string())
+    }
+
+    /// Can it be so, on a path through these steps?
+    fn ask(&self, steps: &[TargetMark]) -> Result<ReachReport, String> {
+        let directory = &self.arguments.common.campaign.dir;
+        let name = format!("alarm-{}", self.function);
+        let place = kept::directory_of(&name, directory);
+        let campaign = Campaign::open(&place).map_err(|error| error.to_string())?;
+        let mut config = settings::config(self.arguments, campaign.root())?;
+        config.build.marks = steps.to_vec();
+        let is_unwritten = sarif::is_about_uninitialised(self.alarm);
+        self.describe(&mut config, is_unwritten);
+        let reached = nearmiss_paths::reach(&config, &Arc::new(Tally::default()));
+        let mut reached = reached.map_err(|error| error.to_string())?;
+        if is_unwritten && reached.report.verdict == ReachVerdict::Reached {
+            self.ask_memory_twin(&mut reached, &config)?;
+        }
+        if reached.report.verdict == ReachVerdict::Infeasible && reached.has_failed_before() {
+            // What the memory of a made-up input lacks refutes no alarm.
+            reached.report.verdict = ReachVerdict::Unknown;
+            reached.report.reason = Some(reached.report.assumed.join("; "));
+        }
+        let found = reached.exploration.findings.first().map(|it| it.id.clone());
+        let report = &mut reached.report;
+        report.input = shown::input(report, Detail::Full);
+        let again = found.unwrap_or_else(|| "--test 1".into());
+        if report.verdict == ReachVerdict::Reached {
+            report.replay = Some(kept::replay_command(&again, &name, directory));
+        }
+        kept::keep(&reached.exploration, campaign.root())?;
+        Ok(reached.report)
+    }
+
+    /// Something is to fail at the alarm's lines, or they are to be reached; what the analyser took for null may be.
+    fn describe(&self, config: &mut Config, is_target: bool) {
+        let place = &self.alarm.place;
+        let lines = LineRange {
+            file: place.file.clone().into(),
+            first: place.first,
+            last: place.last.max(place.first),
+        };
+        if is_target {
+            config.build.marks.push(TargetMark {
+                place: MarkPlace::Line(lines.file.clone(), lines.first),
+                when: None,
+                number: config.build.marks.len() as u8,
+            });
+        }
+        config.reach = Some(TargetSearch {
+            is_guided: true,
+            failing: (!is_target).then_some(lines),
+        });
+        let request = config.request.get_or_insert_with(Request::default);
+        request.function = self.function.to_string();
+        request.untyped_bytes = Some(UNTYPED_BYTES);
+        let nulls = self.alarm.maybe_null.iter().map(|name| Rule {
+            kind: RuleKind::Null,
+            target: name.clone(),
+            value: String::new(),
+            is_general: true,
+        });
+        request.rules.extend(nulls);
+    }
+
+    /// Whether MemorySanitizer complains about the alarm's lines on the input that came there.
+    fn ask_memory_twin(&self, reached: &mut ReachOutcome, config: &Config) -> Result<(), String> {
+        let Some(test) = reached.exploration.tests.first() else {
+            return Ok(());
+        };
+        let explored = Explored {
+            directory: config.directory.clone(),
+            compiler: config.build.compiler.clone(),
+            sandbox: config.sandbox.clone(),
+        };
+        let outcome = explored.replay_by(Judge::Memory, &test.rows);
+        let outcome = outcome.map_err(|error| format!("there is no memory twin: {error}"))?;
+        let place = &self.alarm.place;
+        let file = Path::new(&place.file).file_name();
+        let is_here = |it: &Place| {
+            let lines = place.first..=place.last.max(place.first);
+            Path::new(&it.file).file_name() == file && lines.contains(&it.line)
+        };
+        let said = complaints(&outcome.stderr, outcome.ended);
+        let mut said = said
+            .iter()
+            .filter(|it| it.kinds == [Kind::UninitialisedRead]);
+        if !said.any(|it| it.places.iter().chain(&it.stack).any(is_here)) {
+            reached.report.verdict = ReachVerdict::Unknown;
+            reached.report.reason = Some(NOT_UNWRITTEN.into());
+        }
+        Ok(())
+    }
+}
+
+const NOT_UNWRITTEN: &str = "the line is reached, and MemorySanitizer does not complain about that input: others were not tried";
 
 /// The function with which the analyser began: that of the flow's first step in the files, or that of the
 /// alarm.
 fn entry(arguments: &ExploreArguments, alarm: &Alarm) -> Result<String, String> {
     let sources = settings::sources(arguments)?;
-    let directory = kept::directory_of("alarms", &arguments.campaign.dir);
+    let directory = kept::directory_of("alarms", &arguments.common.campaign.dir);
     for place in alarm.flow.iter().take(1).chain([&alarm.place]) {
         let found = build::function_at(&sources, &directory, Path::new(&place.file), place.first);
         match found.map_err(|error| error.to_string())? {
@@ -198,6 +308,10 @@ fn line(alarm: &Alarm, verdict: &ReachReport) -> String {
         escape::text(&alarm.rule)
     );
     let begins = escape::text(&verdict.function);
+    text += &verdict
+        .flow
+        .map(|flow| way(flow, verdict.verdict))
+        .unwrap_or_default();
     match (&verdict.input, &verdict.reason) {
         (Some(input), _) if verdict.verdict == ReachVerdict::Reached => {
             text += &format!("  {begins}: {}\n", escape::text(input));
@@ -215,6 +329,22 @@ fn line(alarm: &Alarm, verdict: &ReachReport) -> String {
         }
     }
     text
+}
+
+/// What became of the analyser's own path, where that is not the whole answer.
+fn way(flow: ReachVerdict, verdict: ReachVerdict) -> String {
+    let said = match (flow, verdict) {
+        (ReachVerdict::Reached, _) => "on the path that is shown",
+        (ReachVerdict::Infeasible, ReachVerdict::Reached) => {
+            "on another path: the one that is shown is refuted"
+        }
+        (_, ReachVerdict::Reached) => "on another path than the one that is shown",
+        (ReachVerdict::Infeasible, ReachVerdict::Unknown) => {
+            "the path that is shown is refuted, others are not"
+        }
+        _ => return String::new(),
+    };
+    format!("  {said}\n")
 }
 
 fn totals(verdicts: &[ReachReport]) -> String {

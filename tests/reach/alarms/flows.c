@@ -1,0 +1,24 @@
+/* clang's analyser has an alarm in each of these functions, with a path that leads to it. */
+
+/* For small numbers x is never written. */
+int unwritten(int a)
+{
+    int x;
+    if (a > 3)
+        x = a;
+    if (a < 100) {
+        if (x)
+            return 1;
+    }
+    return 2;
+}
+
+/* The memory has no type: some is there all the same. */
+int untyped(void *memory, int n)
+{
+    unsigned char *bytes = memory;
+    int sum = bytes[0];
+    if (n == 0)
+        sum++;
+    return sum / n;
+}

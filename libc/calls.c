@@ -266,18 +266,16 @@ static void give(uint64_t *slots, uint32_t index, const unsigned char *content, 
         slots[tied - 1] = size / (element ? element : 1) + MORE(index);
 }
 
-/* The number that may say how large the data behind a pointer is: the next one, or else the one before, with no other
- * data between them. */
+/* The number that may say how large the data behind a pointer is: the next one, with no other pointer between them, or
+ * else the one right before, if that is no other data's. */
 static int number_of(const struct call *call, int pointer)
 {
     int most = (int)count(call);
-    for (int i = pointer + 1; i < most && !is_data(call, i); i++)
+    for (int i = pointer + 1; i < most && !is_pointer(call->kinds[2 * i]); i++)
         if (is_size(call, i))
             return i;
-    for (int i = pointer - 1; i >= 0 && !is_data(call, i); i--)
-        if (is_size(call, i))
-            return i;
-    return -1;
+    bool is_taken = pointer >= 2 && is_data(call, pointer - 2);
+    return pointer >= 1 && is_size(call, pointer - 1) && !is_taken ? pointer - 1 : -1;
 }
 
 static bool is_text(const unsigned char *bytes, size_t size)

@@ -1,9 +1,10 @@
-"""What bench/challenges and bench/bombs share: programs that end in a failure for few inputs, run by `nearmiss run`."""
+"""What bench/challenges, bench/bombs and bench/seeded share: programs that fail for few inputs, run by `nearmiss run`."""
 
 import argparse
 import json
 import os
 import resource
+import signal
 import subprocess
 import tempfile
 import time
@@ -14,18 +15,33 @@ TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 NEARMISS = Path(os.environ.get("NEARMISS_BIN", TARGET / "release" / "nearmiss")).resolve()
 
 
-def arguments(description):
-    """What both are called with."""
+def arguments(description, check=False):
+    """What they are called with."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default="", help="programs whose names contain this")
     parser.add_argument("--time", default="60s", help="the time of each")
     parser.add_argument("--runs", default="400", help="the most runs of each")
+    parser.add_argument("--search", help="the rules, as for run")
+    if check:
+        parser.add_argument("--check", action="store_true", help="whether tests pass and failing inputs fail")
     return parser.parse_args()
 
 
 def user_seconds():
     """User time of all children so far."""
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+
+
+def until_found(command, place):
+    """Runs a command that is interrupted once it has found something: its standard output and error."""
+    with open(place / "input", "rb") as stdin, open(place / "output", "wb") as output, open(place / "errors", "wb") as errors:
+        run = subprocess.Popen(command, cwd=place, stdin=stdin, stdout=output, stderr=errors)
+        while run.poll() is None:
+            if any((place / ".nearmiss" / "inputs").glob("NM-*")):
+                run.send_signal(signal.SIGINT)
+                run.wait()
+            time.sleep(0.05)
+    return (place / "output").read_text(), (place / "errors").read_text(errors="replace")
 
 
 def attempt(source, flags, words, stdin, given):
@@ -36,15 +52,15 @@ def attempt(source, flags, words, stdin, given):
         if built.returncode:
             raise RuntimeError(f"{source}: {built.stderr.strip()}")
         Path(place, "input").write_bytes(stdin)
-        before, start = user_seconds(), time.monotonic()
-        with open(Path(place, "input"), "rb") as file:
-            run = subprocess.run([NEARMISS, "run", "--quiet", "--format", "json", "--time", given.time, "--runs", given.runs,
-                                  "--no-uninitialised", "--", "./program", *words],
-                                 cwd=place, stdin=file, capture_output=True, text=True)
+        search = ["--search", given.search] if given.search else []
+        command = [NEARMISS, "run", "--quiet", "--format", "json", "--time", given.time, "--runs", given.runs, *search,
+                   "--", "./program", *words]
+        before = user_seconds()
+        output, errors = until_found(command, Path(place))
         took = user_seconds() - before
-        if not run.stdout:
-            return None, 0, took, run.stderr.strip().splitlines()[-1:] or "no report"
-        report = json.loads(run.stdout)
+        if not output:
+            return None, 0, took, errors.strip().splitlines()[-1:] or "no report"
+        report = json.loads(output)
     exploration = report["summary"].get("exploration") or {}
     return bool(report["findings"]), exploration.get("runs", 0), took, exploration.get("ended", "")
 

@@ -56,6 +56,7 @@ use std::time::Duration;
 use nearmiss_abi::channel::ChannelSet;
 use nearmiss_abi::check::Kind;
 use nearmiss_sandbox::Sandbox;
+use nearmiss_search::strategy::RuleName;
 
 pub use error::EngineError;
 pub use nearmiss_campaign::Options;
@@ -81,6 +82,8 @@ pub struct Config {
     pub grow: u64,
     /// Most runs in the sandbox; `None`: as many as there is time for.
     pub runs: Option<u64>,
+    /// The rules by which flips behind derived paths are chosen, in turns.
+    pub rules: Vec<RuleName>,
     /// Tests that are looked at at the same time.
     pub jobs: usize,
     /// The kinds of failure that are wanted; all if `None`.

@@ -117,7 +117,7 @@ impl Strategy<Pending> for Worklist {
         self.function.len() + self.oracle.len()
     }
 
-    fn observe(&mut self, outcomes: &mut dyn Iterator<Item = Outcome>) {
-        self.function.observe(outcomes);
+    fn observe(&mut self, outcomes: &mut dyn Iterator<Item = Outcome>) -> bool {
+        self.function.observe(outcomes)
     }
 }

@@ -111,12 +111,20 @@ pub struct Event {
     pub exits: bool,
     /// Which bytes it binds, for [`Bindings::get`].
     pub binding: Option<u32>,
-    /// Of a decision: a one-bit term that is false; an input that makes it true takes the other way here, and
-    /// at several decisions behind it.
-    pub hint: Option<TermId>,
+    /// Of a decision: what takes the other way here, and at several decisions behind it.
+    pub hint: Option<Hint>,
     /// No event of the program's: that an input is long enough, which the next other event implies
     /// or needs.
     pub implied: Option<LengthBound>,
+}
+
+/// What a model knows of several decisions to come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hint {
+    /// A one-bit term that is false: an input that makes it true takes the other way at all of them.
+    pub goal: TermId,
+    /// Where it was given: the call.
+    pub site: SiteId,
 }
 
 /// That a piece of input is long enough.
@@ -385,7 +393,8 @@ impl Reader<'_> {
                 continue;
             }
             if event.kind == EventKind::Hint as u8 {
-                hint = imported.get(event.label);
+                let site = SiteId(event.site);
+                hint = imported.get(event.label).map(|goal| Hint { goal, site });
                 was_sensitive = event.is_sensitive();
                 continue;
             }

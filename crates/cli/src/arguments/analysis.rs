@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use nearmiss_abi::channel::{ChannelKind, ChannelSet};
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::environment;
+use nearmiss_search::strategy::RuleName;
 
 use super::values::{duration, kind};
 use super::{CampaignArguments, Format};
@@ -68,6 +69,9 @@ pub struct BudgetArguments {
     /// Maximum of runs in the sandbox [default: as many as there is time for]
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
+    /// Rules by which new paths are chosen as starting points, in turns: new, fresh, newest, nearest, rarest, random
+    #[arg(long, value_delimiter = ',', value_name = "LIST", default_values_t = RuleName::ALL)]
+    pub search: Vec<RuleName>,
     /// Work at so many tests at the same time [default: one for each processor]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,

@@ -70,6 +70,7 @@ fn replay_config(directory: &Path, arguments: &ReplayArguments) -> Result<Config
         grow: 0,
         distance: Some(0),
         runs: None,
+        rules: Vec::new(),
         jobs: 1,
         checks: None,
         sandbox: environment::sandbox(arguments.no_sandbox)?,

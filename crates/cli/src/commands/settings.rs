@@ -44,6 +44,7 @@ pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Conf
         distance: budget.distance.or(defaults.distance),
         grow: inputs.grow,
         runs: budget.runs,
+        rules: budget.search.clone(),
         jobs: budget.jobs.map_or_else(processors, usize::from),
         checks: arguments.kinds(),
         sandbox: match arguments.no_fork_server {

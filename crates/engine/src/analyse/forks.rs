@@ -1,10 +1,12 @@
 //! Forks: branches and switches on input data, and the inputs that go another way there.
 
 use nearmiss_abi::event::EventKind;
+use nearmiss_abi::site::SiteId;
 use nearmiss_expr::TermId;
 use nearmiss_search::Feasibility;
+use nearmiss_search::strategy::Outcome;
 use nearmiss_solve::{Answer, Model};
-use nearmiss_trace::{Alternative, Event, alternatives};
+use nearmiss_trace::{Alternative, Event, Hint, alternatives};
 
 use super::shorter::SHORTER;
 use super::{Forks, Task, Walk};
@@ -47,6 +49,8 @@ pub struct Flip {
     pub choice: u64,
     /// The bytes that differ from the recorded input.
     pub changes: Model,
+    /// Where a hint was given, if that is what it follows: the call, not the place in the model.
+    pub hinted_at: Option<SiteId>,
 }
 
 /// A [`Flip::choice`] that is none of the event's own: by its hint.
@@ -57,6 +61,25 @@ const OPTIMISTIC: u64 = 1 << 60;
 const NEAREST_CONDITIONS: usize = 8;
 
 impl Flip {
+    /// A way, and the bytes that take it.
+    pub fn new(choice: u64, changes: Model) -> Flip {
+        Flip {
+            choice,
+            changes,
+            hinted_at: None,
+        }
+    }
+
+    /// What a run for it counts as, where it is to be told how often something was tried; `site` is the fork's.
+    pub fn outcome(&self, site: SiteId) -> Outcome {
+        let choice = match self.choice & SHORTER {
+            // However short.
+            0 => self.choice,
+            _ => SHORTER,
+        };
+        (self.hinted_at.unwrap_or(site).0, choice)
+    }
+
     /// Whether nothing at all is predicted: the input is worth a run.
     pub fn is_guess(&self) -> bool {
         self.choice & OPTIMISTIC != 0
@@ -110,7 +133,7 @@ impl Walk<'_> {
         let has_too_many = alternatives.len() > MOST_WAYS;
         for Alternative { choice, goal, .. } in alternatives.into_iter().take(MOST_WAYS) {
             match self.ask_way(goal) {
-                Answer::Sat(changes) => settled.flips.push(Flip { choice, changes }),
+                Answer::Sat(changes) => settled.flips.push(Flip::new(choice, changes)),
                 Answer::Unsat => {}
                 Answer::Unknown(_) => {
                     settled.is_hard = true;
@@ -128,10 +151,11 @@ impl Walk<'_> {
     /// An input that takes the other way here and at several forks behind it at once. Where there is none, or
     /// none is known, the fork's own alternatives say so.
     fn by_hint(&mut self, event: &Event) -> Option<Flip> {
-        match self.ask_way(event.hint?) {
+        let Hint { goal, site } = event.hint?;
+        match self.ask_way(goal) {
             Answer::Sat(changes) => Some(Flip {
-                choice: BY_HINT | u64::from(!event.truth),
-                changes,
+                hinted_at: Some(site),
+                ..Flip::new(BY_HINT | u64::from(!event.truth), changes)
             }),
             Answer::Unsat | Answer::Unknown(_) => None,
         }
@@ -148,10 +172,10 @@ impl Walk<'_> {
         }
         let limits = self.fork_limits();
         match session.query(self.terms, goal, &limits).answer {
-            Answer::Sat(model) => Some(Flip {
-                choice: OPTIMISTIC | choice,
-                changes: model.changes(self.recorded),
-            }),
+            Answer::Sat(model) => {
+                let changes = model.changes(self.recorded);
+                Some(Flip::new(OPTIMISTIC | choice, changes))
+            }
             Answer::Unsat | Answer::Unknown(_) => None,
         }
     }

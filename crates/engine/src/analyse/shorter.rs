@@ -55,7 +55,7 @@ impl Walk<'_> {
             match self.ask_way(goal) {
                 Answer::Sat(changes) => {
                     let choice = SHORTER | u64::from(bound.least) << 2 | number as u64;
-                    self.shorter.push(Flip { choice, changes });
+                    self.shorter.push(Flip::new(choice, changes));
                 }
                 Answer::Unsat => {}
                 Answer::Unknown(_) => self.shorter_is_unknown = true,

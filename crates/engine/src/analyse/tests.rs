@@ -30,6 +30,7 @@ fn config() -> Config {
         grow: 0,
         distance: Some(0),
         runs: None,
+        rules: Vec::new(),
         jobs: 1,
         checks: None,
         sandbox: Sandbox::none(),

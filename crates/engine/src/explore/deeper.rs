@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use nearmiss_campaign::capsule::Capsule;
-use nearmiss_search::strategy::{Item, Nearest, NewOutcome, Newest, Outcome, Random, Rarest, Rule};
+use nearmiss_search::strategy::{Item, Outcome, RuleName};
 use nearmiss_search::{Explore, Mix, Next, Strategy, Visited, next_arrival};
 use nearmiss_trace::Channel;
 
@@ -40,6 +40,7 @@ enum Lead {
         number: usize,
         outcome: Outcome,
         depth: u32,
+        staleness: u32,
     },
 }
 
@@ -57,6 +58,13 @@ impl Item for Lead {
             Lead::Path { depth, .. } => *depth,
         }
     }
+
+    fn staleness(&self) -> u32 {
+        match self {
+            Lead::Flip(flip) => flip.staleness,
+            Lead::Path { staleness, .. } => *staleness,
+        }
+    }
 }
 
 /// The worklist of one test.
@@ -69,22 +77,19 @@ pub struct Pool {
 
 impl Default for Pool {
     fn default() -> Pool {
-        // What no run has done, the deepest, the nearest to the test, what few have done, and anything.
-        let rules: Vec<Box<dyn Rule<Lead>>> = vec![
-            Box::new(NewOutcome),
-            Box::new(Newest),
-            Box::new(Nearest),
-            Box::new(Rarest),
-            Box::<Random>::default(),
-        ];
-        Pool {
-            leads: Mix::new(rules),
-            next_path: 0,
-        }
+        Pool::new(&[])
     }
 }
 
 impl Pool {
+    /// An empty one, on which these rules take turns.
+    pub fn new(rules: &[RuleName]) -> Pool {
+        Pool {
+            leads: Mix::new(rules.iter().map(|rule| rule.rule()).collect()),
+            next_path: 0,
+        }
+    }
+
     /// Whether it holds nothing.
     pub fn is_empty(&self) -> bool {
         self.leads.is_empty()
@@ -95,9 +100,9 @@ impl Pool {
         add_flips(&mut self.leads, guesses);
     }
 
-    /// A run had these outcomes.
-    pub fn observe(&mut self, outcomes: &mut dyn Iterator<Item = Outcome>) {
-        self.leads.observe(outcomes);
+    /// A run had these outcomes; see [`Strategy::observe`].
+    pub fn observe(&mut self, outcomes: &mut dyn Iterator<Item = Outcome>) -> bool {
+        self.leads.observe(outcomes)
     }
 
     /// The derived paths that waiting flips leave, and the forks at which they do.
@@ -131,6 +136,7 @@ fn add_path(leads: &mut dyn Strategy<Lead>, derived: &[DerivedPath], number: usi
             number,
             outcome: path.outcome,
             depth: path.depth,
+            staleness: path.staleness,
         });
     }
 }
@@ -163,10 +169,13 @@ impl Deeper<'_, '_, '_> {
             own: self.own,
             extent: Extent::Feasible(if is_full { 0 } else { FEASIBLE_AT_ONCE }),
         };
-        let Some(new) = self.work.run_flip(self.seed, &context, flip)? else {
+        let Some(mut new) = self.work.run_flip(self.seed, &context, flip)? else {
             return Ok(None);
         };
-        leads.observe(&mut new.outcomes.into_iter());
+        let outcomes = std::mem::take(&mut new.outcomes);
+        if leads.observe(&mut outcomes.into_iter()) {
+            new.is_fresh(&mut self.seed.state.progress.derived);
+        }
         add_flips(leads, new.flips);
         add_path(leads, &self.seed.state.progress.derived, new.number);
         Ok(Some(new.number))
@@ -275,6 +284,7 @@ impl Work<'_, '_> {
             nodes: &nodes,
             point: Some(point),
             number: Some(number),
+            staleness: seed.state.progress.derived[number].staleness,
         };
         let path = &mut seed.state.progress.derived[number];
         Some(path.record_flips(&parent, &analysis, wanted))

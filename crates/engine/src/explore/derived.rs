@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use nearmiss_abi::site::SiteId;
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_search::strategy::Outcome;
 use nearmiss_search::{Executor, Node, Trail};
@@ -47,6 +48,8 @@ pub struct PendingFlip {
     pub depth: u32,
     /// The derived path that it leaves, and at which of its forks; `None`: the test's own path.
     pub leaves: Option<(usize, usize)>,
+    /// How many paths in a row, up to the one that it leaves, brought nothing new.
+    pub staleness: u32,
 }
 
 /// A derived path, as far as exploring on from it needs.
@@ -70,6 +73,9 @@ pub struct DerivedPath {
     /// The first fork that waits for more time for its queries.
     #[serde(default)]
     pub hard: Option<usize>,
+    /// How many paths in a row, up to itself, brought nothing new.
+    #[serde(default)]
+    pub staleness: u32,
 }
 
 /// A run of a flip that took a new path.
@@ -91,6 +97,8 @@ pub struct ParentPath<'p> {
     pub point: Option<usize>,
     /// Its number among the derived paths.
     pub number: Option<usize>,
+    /// How many paths in a row, up to itself, brought nothing new.
+    pub staleness: u32,
 }
 
 /// What a unit knows of its test while it explores.
@@ -160,15 +168,24 @@ impl ParentPath<'_> {
             capsule: self.capsule.clone(),
             channels: channels.clone(),
             alteration: Alteration::Changes(flip.changes.clone()),
-            outcome: (site, flip.choice),
+            outcome: flip.outcome(SiteId(site)),
             node: trail.way(site, flip.choice),
             reaches: flip.is_unpredicted().then_some(self.nodes[fork]),
             is_guess: flip.is_guess(),
             point: self.point.unwrap_or(event),
             depth,
             leaves: self.number.map(|number| (number, fork)),
+            staleness: self.staleness,
         };
         flips.iter().map(pending).collect()
+    }
+}
+
+impl NewPath {
+    /// The path brought something new: what leaves it comes before what leaves others.
+    pub fn is_fresh(&mut self, derived: &mut [DerivedPath]) {
+        derived[self.number].staleness = 0;
+        self.flips.iter_mut().for_each(|flip| flip.staleness = 0);
     }
 }
 
@@ -246,7 +263,11 @@ impl Work<'_, '_> {
             let _ = fs::remove_dir_all(&directory);
             return Ok(None);
         };
-        let outcomes = outcomes_of(&traced.path).collect();
+        // What was tried counts, too: a hint is none of a fork's own outcomes.
+        let mut outcomes: Vec<Outcome> = outcomes_of(&traced.path).collect();
+        if !outcomes.contains(&flip.outcome) {
+            outcomes.push(flip.outcome);
+        }
         let number = seed.state.progress.derived.len();
         let mut derived = DerivedPath {
             directory,
@@ -257,6 +278,7 @@ impl Work<'_, '_> {
             asked: forks,
             feasible: 0,
             hard: None,
+            staleness: flip.staleness.saturating_add(1),
         };
         let analysis = self.look_at(seed, context, &capsule, &mut traced, &derived)?;
         let parent = ParentPath {
@@ -265,6 +287,7 @@ impl Work<'_, '_> {
             nodes: &nodes,
             point: Some(flip.point),
             number: Some(number),
+            staleness: derived.staleness,
         };
         let wanted = context.extent.feasible(flip.depth);
         let flips = derived.record_flips(&parent, &analysis, wanted);

@@ -189,6 +189,7 @@ impl Work<'_, '_> {
                 point: NO_POINT,
                 depth: 1,
                 leaves: None,
+                staleness: 0,
             });
         }
         let context = Context {

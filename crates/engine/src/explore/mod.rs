@@ -145,7 +145,9 @@ impl<'a> Explorer<'a> {
     ) -> Result<Explored, EngineError> {
         let keys: Vec<u64> = tests.iter().map(resume::key).collect();
         let earlier = Earlier::load(&self.shared.work);
-        let seeds: Vec<Mutex<Seed>> = tests.into_iter().map(Seed::new).map(Mutex::new).collect();
+        let rules = &self.shared.config.rules;
+        let seeds = tests.into_iter().map(|test| Seed::new(test, rules));
+        let seeds: Vec<Mutex<Seed>> = seeds.map(Mutex::new).collect();
         self.shared.tally.tests.set(seeds.len() as u64);
         let worklist = Worklist::default();
         for unit in first_units(&seeds, &|number| earlier.knows(keys[number])) {

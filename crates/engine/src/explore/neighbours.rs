@@ -52,6 +52,7 @@ impl OwnRoute {
             nodes: &self.nodes,
             point: None,
             number: None,
+            staleness: 0,
         }
     }
 }
@@ -349,10 +350,13 @@ impl Explore<PendingFlip> for Flips<'_, '_, '_> {
         flip: &PendingFlip,
         worklist: &mut dyn Strategy<PendingFlip>,
     ) -> Result<Visited<usize>, EngineError> {
-        let Some(new) = self.work.run_flip(self.seed, self.context, flip)? else {
+        let Some(mut new) = self.work.run_flip(self.seed, self.context, flip)? else {
             return Ok(Visited::Nothing);
         };
-        self.seed.memory.pool.observe(&mut new.outcomes.into_iter());
+        let outcomes = std::mem::take(&mut new.outcomes);
+        if self.seed.memory.pool.observe(&mut outcomes.into_iter()) {
+            new.is_fresh(&mut self.seed.state.progress.derived);
+        }
         new.flips.into_iter().for_each(|flip| worklist.add(flip));
         Ok(Visited::Arrived(new.number))
     }

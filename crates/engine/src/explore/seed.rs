@@ -10,6 +10,7 @@ use nearmiss_campaign::store::write_atomically;
 use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::Complaint;
 use nearmiss_results::Summary;
+use nearmiss_search::strategy::RuleName;
 use nearmiss_search::{BreadthFirst, Feasibility, Node};
 use nearmiss_trace::{Answer, Channel};
 use serde::{Deserialize, Serialize};
@@ -161,7 +162,11 @@ pub(super) enum Values {
 
 impl Seed {
     /// Nothing is known yet.
-    pub fn new(test: TestCase) -> Seed {
+    pub fn new(test: TestCase, rules: &[RuleName]) -> Seed {
+        let memory = Memory {
+            pool: Pool::new(rules),
+            ..Memory::default()
+        };
         Seed {
             test,
             standing: Standing::Waiting,
@@ -169,7 +174,7 @@ impl Seed {
             stuck: None,
             trouble: None,
             baseline: None,
-            memory: Memory::default(),
+            memory,
         }
     }
 
@@ -324,7 +329,7 @@ mod tests {
 
     /// A test of which everything easy was explored, with a hard fork on its path and one on a derived path.
     fn seed_with_hard_forks() -> Seed {
-        let mut seed = Seed::new(TestCase {
+        let test = TestCase {
             id: String::new(),
             capsule: capsule(),
             executions: 1,
@@ -333,7 +338,8 @@ mod tests {
             trace: None,
             calls: Vec::new(),
             variant_of: None,
-        });
+        };
+        let mut seed = Seed::new(test, &[]);
         seed.standing = Standing::Active;
         seed.state.summary.complete = true;
         let progress = &mut seed.state.progress;
@@ -354,6 +360,7 @@ mod tests {
             asked: 8,
             feasible: 0,
             hard: Some(5),
+            staleness: 0,
         });
         seed
     }

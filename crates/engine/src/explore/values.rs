@@ -54,6 +54,7 @@ pub fn flips(seed: &Seed, channels: &Arc<Vec<Channel>>) -> Vec<PendingFlip> {
                 point: 0,
                 depth: BEYOND,
                 leaves: None,
+                staleness: 0,
             });
         }
     }

@@ -43,8 +43,8 @@ impl<T: Item> Strategy<T> for Guided<T> {
         self.items.len()
     }
 
-    fn observe(&mut self, outcomes: &mut dyn Iterator<Item = Outcome>) {
-        self.outcomes.add(outcomes);
+    fn observe(&mut self, outcomes: &mut dyn Iterator<Item = Outcome>) -> bool {
+        self.outcomes.add(outcomes)
     }
 }
 

@@ -5,7 +5,7 @@
 //! | [`DepthFirst`] | the one that was added last: the deepest of the newest path |
 //! | [`BreadthFirst`] | the one that was added first: the nearest |
 //! | [`NewCoverage`] | the deepest whose outcome no run has had yet, else the deepest |
-//! | [`Mix`] | what a rule chooses; several rules take turns: [`NewOutcome`], [`Rarest`], [`Nearest`], [`Newest`], [`Random`] |
+//! | [`Mix`] | what a rule chooses; several rules take turns: [`RuleName`] |
 //! | [`Guided`] | the one nearest to a target; what many runs had counts as farther |
 //! | [`Schedule`] | of many seeds: distance by distance (ZESTI), then ever deeper |
 //!
@@ -27,7 +27,7 @@ pub use guided::Guided;
 pub use mix::{Mix, Rule};
 pub use new_coverage::NewCoverage;
 pub use outcomes::Outcomes;
-pub use rules::{Nearest, NewOutcome, Newest, Random, Rarest};
+pub use rules::{Fresh, Nearest, NewOutcome, Newest, Random, Rarest, RuleName};
 pub use schedule::{FIRST_DISTANCES, Schedule, Stage, Unit};
 
 /// An outcome of a branch: its site, and which way it goes there.
@@ -40,6 +40,11 @@ pub trait Item {
 
     /// How many alternatives lie between it and the path that everything began with.
     fn depth(&self) -> u32 {
+        0
+    }
+
+    /// How many paths in a row, up to the one that it leaves, brought nothing new.
+    fn staleness(&self) -> u32 {
         0
     }
 
@@ -70,6 +75,9 @@ pub trait Strategy<T> {
         self.len() == 0
     }
 
-    /// A run had these outcomes.
-    fn observe(&mut self, _outcomes: &mut dyn Iterator<Item = Outcome>) {}
+    /// A run had these outcomes. Says whether it had one, or one more often, than all runs before; a strategy
+    /// that does not count them says no.
+    fn observe(&mut self, _outcomes: &mut dyn Iterator<Item = Outcome>) -> bool {
+        false
+    }
 }

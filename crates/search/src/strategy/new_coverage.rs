@@ -38,8 +38,10 @@ impl<T: Item> Strategy<T> for NewCoverage<T> {
         self.items.len()
     }
 
-    fn observe(&mut self, outcomes: &mut dyn Iterator<Item = Outcome>) {
+    fn observe(&mut self, outcomes: &mut dyn Iterator<Item = Outcome>) -> bool {
+        let before = self.taken.len();
         self.taken.extend(outcomes);
+        self.taken.len() > before
     }
 }
 

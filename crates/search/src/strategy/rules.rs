@@ -1,7 +1,80 @@
 //! Rules for a [`Mix`](super::Mix): one sentence each.
 
+use std::fmt;
+use std::str::FromStr;
+
 use super::mix::Rule;
 use super::{Item, Outcomes};
+
+/// The name of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuleName {
+    /// [`NewOutcome`]
+    New,
+    /// [`Fresh`]
+    Fresh,
+    /// [`Newest`]
+    Newest,
+    /// [`Nearest`]
+    Nearest,
+    /// [`Rarest`]
+    Rarest,
+    /// [`Random`]
+    Random,
+}
+
+impl RuleName {
+    /// Every rule, in the order in which they take turns.
+    pub const ALL: [RuleName; 6] = [
+        RuleName::New,
+        RuleName::Fresh,
+        RuleName::Newest,
+        RuleName::Nearest,
+        RuleName::Rarest,
+        RuleName::Random,
+    ];
+
+    fn name(self) -> &'static str {
+        match self {
+            RuleName::New => "new",
+            RuleName::Fresh => "fresh",
+            RuleName::Newest => "newest",
+            RuleName::Nearest => "nearest",
+            RuleName::Rarest => "rarest",
+            RuleName::Random => "random",
+        }
+    }
+
+    /// The rule.
+    pub fn rule<T: Item>(self) -> Box<dyn Rule<T>> {
+        match self {
+            RuleName::New => Box::new(NewOutcome),
+            RuleName::Fresh => Box::new(Fresh),
+            RuleName::Newest => Box::new(Newest),
+            RuleName::Nearest => Box::new(Nearest),
+            RuleName::Rarest => Box::new(Rarest),
+            RuleName::Random => Box::<Random>::default(),
+        }
+    }
+}
+
+impl fmt::Display for RuleName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for RuleName {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<RuleName, String> {
+        let found = RuleName::ALL.into_iter().find(|rule| rule.name() == name);
+        found.ok_or_else(|| {
+            let names = RuleName::ALL.map(RuleName::name).join(", ");
+            format!("no rule is called {name}; there are {names}")
+        })
+    }
+}
 
 /// The newest item whose outcome no run has had.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +115,20 @@ impl<T: Item> Rule<T> for Nearest {
     }
 }
 
+/// The item that leaves a path which brought something new; else one behind the fewest that did not, and of
+/// equal ones the newest.
+#[derive(Clone, Copy, Debug)]
+pub struct Fresh;
+
+impl<T: Item> Rule<T> for Fresh {
+    fn choose(&mut self, items: &[T], _: &Outcomes) -> Option<usize> {
+        let numbered = items.iter().map(Item::staleness).enumerate().rev();
+        numbered
+            .min_by_key(|(_, staleness)| *staleness)
+            .map(|(position, _)| position)
+    }
+}
+
 /// The newest item.
 #[derive(Clone, Copy, Debug)]
 pub struct Newest;
@@ -75,6 +162,32 @@ impl<T> Rule<T> for Random {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    struct Aged(u32);
+
+    impl Item for Aged {
+        fn outcome(&self) -> super::super::Outcome {
+            (0, 0)
+        }
+
+        fn staleness(&self) -> u32 {
+            self.0
+        }
+    }
+
+    #[test]
+    fn what_leaves_a_path_with_something_new_is_fresh() {
+        let items = [3, 0, 2, 0, 1].map(Aged);
+        assert_eq!(Fresh.choose(&items, &Outcomes::default()), Some(3));
+    }
+
+    #[test]
+    fn rules_are_known_by_their_names() {
+        for rule in RuleName::ALL {
+            assert_eq!(rule.to_string().parse(), Ok(rule));
+        }
+        assert!("oldest".parse::<RuleName>().is_err());
+    }
 
     #[test]
     fn every_item_has_a_chance() {

@@ -1,5 +1,7 @@
 //! A quick solver first, a strong one with the rest of the time.
 
+use std::time::Duration;
+
 use nearmiss_expr::Terms;
 
 use crate::query::{Answer, Effort, Query, Reply, Solver};
@@ -12,6 +14,10 @@ pub struct Share {
     /// Of the query's time, no more than one part in this many.
     pub part: u32,
 }
+
+/// A query with less time is the quick solver's alone: to start the strong one, and to give its memory back, takes
+/// tens of milliseconds in which it does not look at the clock.
+const LEAST_FOR_STRONG: Duration = Duration::from_millis(100);
 
 /// Asks a quick solver and, if it does not finish, a strong one.
 pub struct Escalate {
@@ -47,6 +53,9 @@ impl Escalate {
 
 impl Solver for Escalate {
     fn solve(&mut self, terms: &mut Terms, query: &Query<'_>) -> Reply {
+        if query.effort.deadline.left() < LEAST_FOR_STRONG {
+            return self.quick.solve(terms, query);
+        }
         let quick_query = Query {
             effort: self.quick_effort(query.effort),
             ..*query

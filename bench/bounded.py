@@ -3,6 +3,7 @@
 import argparse
 import json
 import os
+import re
 import resource
 import signal
 import subprocess
@@ -13,6 +14,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 NEARMISS = Path(os.environ.get("NEARMISS_BIN", TARGET / "release" / "nearmiss")).resolve()
+
+FOUND = re.compile(rb"[1-9]\d* findings?,")
 
 
 def arguments(description, check=False):
@@ -33,14 +36,14 @@ def user_seconds():
 
 
 def until_found(command, place):
-    """Runs a command that is interrupted once it has found something: its standard output and error."""
+    """Runs a command that is interrupted once it says to have found something: its standard output and error."""
     with open(place / "input", "rb") as stdin, open(place / "output", "wb") as output, open(place / "errors", "wb") as errors:
         run = subprocess.Popen(command, cwd=place, stdin=stdin, stdout=output, stderr=errors)
         while run.poll() is None:
-            if any((place / ".nearmiss" / "inputs").glob("NM-*")):
+            if FOUND.search((place / "errors").read_bytes()):
                 run.send_signal(signal.SIGINT)
                 run.wait()
-            time.sleep(0.05)
+            time.sleep(0.2)
     return (place / "output").read_text(), (place / "errors").read_text(errors="replace")
 
 
@@ -53,7 +56,7 @@ def attempt(source, flags, words, stdin, given):
             raise RuntimeError(f"{source}: {built.stderr.strip()}")
         Path(place, "input").write_bytes(stdin)
         search = ["--search", given.search] if given.search else []
-        command = [NEARMISS, "run", "--quiet", "--format", "json", "--time", given.time, "--runs", given.runs, *search,
+        command = [NEARMISS, "run", "--format", "json", "--time", given.time, "--runs", given.runs, *search,
                    "--", "./program", *words]
         before = user_seconds()
         output, errors = until_found(command, Path(place))

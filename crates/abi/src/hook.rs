@@ -96,6 +96,8 @@ macro_rules! for_each_hook {
             copy(to: u64, from: u64, size: u64);
             /// `memset` to `label` of `size` bytes was done.
             fill(to: u64, size: u64, label: u32);
+            /// The bytes at two addresses are compared: perhaps one turn of a loop over two strings.
+            compared(left: u64, right: u64, site: u64);
             /// A branch.
             branch(label: u32, truth: u32, site: u64);
             /// A check: `truth` is 1 when it held, as it must.

@@ -252,6 +252,10 @@ pub extern "C" fn fill(to: u64, size: u64, label: u32) {
     hook((), |runtime| runtime.fill(to, size, label));
 }
 
+pub extern "C" fn compared(left: u64, right: u64, site: u64) {
+    hook((), |runtime| runtime.compared(left, right, SiteId(site)));
+}
+
 /// The last argument is the entry point's own: see [`crate::entry`].
 pub extern "C" fn branch(label: u32, truth: u32, site: u64, stack_pointer: u64) {
     hook((), |runtime| {

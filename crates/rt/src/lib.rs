@@ -39,6 +39,7 @@ mod buffers;
 mod calls;
 mod capture;
 mod chance;
+mod compared;
 mod construct;
 mod dead_ends;
 mod dispatch;

@@ -84,11 +84,15 @@ pub fn transfer(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
                 rewriter.operand(instruction, 0),
                 rewriter.operand(instruction, 1),
             );
-            if swapped {
+            let label = if swapped {
                 rewriter.apply(op, b, a)
             } else {
                 rewriter.apply(op, a, b)
+            };
+            if matches!(op, Op::Eq | Op::Ne) && label.is_some() {
+                tell_compared(rewriter, instruction);
             }
+            label
         }
         LLVMZExt => {
             let mut value = rewriter.operand(instruction, 0);
@@ -123,6 +127,32 @@ pub fn transfer(rewriter: &mut Rewriter<'_>, instruction: Value) -> Vec<Label> {
         },
     };
     vec![label]
+}
+
+/// Tells the runtime that bytes at two addresses are compared, if that is what a comparison does: what lies behind
+/// them is likely to be compared next.
+fn tell_compared(rewriter: &mut Rewriter<'_>, comparison: Value) {
+    let addresses = [0, 1].map(|index| address_of_byte(comparison.operand(index)));
+    let [Some(left), Some(right)] = addresses else {
+        return;
+    };
+    // Models give their hints themselves.
+    if rewriter.context.is_model_unit {
+        return;
+    }
+    let site = rewriter.site_of(comparison);
+    let builder = &rewriter.context.builder;
+    let addresses = [left, right].map(|address| builder.unsigned(address, 64));
+    (rewriter.context).hook("compared", &[addresses[0], addresses[1], site]);
+}
+
+/// Where a value was read from, if it is a byte, or one that was widened.
+fn address_of_byte(value: Value) -> Option<Value> {
+    let is = |value: Value, opcode| value.is_instruction() && value.opcode() == opcode;
+    let is_wide = is(value, Opcode::LLVMZExt) || is(value, Opcode::LLVMSExt);
+    let byte = if is_wide { value.operand(0) } else { value };
+    let is_byte = is(byte, Opcode::LLVMLoad) && byte.ty().scalar_width() == Some(8);
+    is_byte.then(|| byte.operand(0))
 }
 
 /// Whether a value is what `&&` or `||` made of its sides.

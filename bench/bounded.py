@@ -3,9 +3,7 @@
 import argparse
 import json
 import os
-import re
 import resource
-import signal
 import subprocess
 import tempfile
 import time
@@ -14,8 +12,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TARGET = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
 NEARMISS = Path(os.environ.get("NEARMISS_BIN", TARGET / "release" / "nearmiss")).resolve()
-
-FOUND = re.compile(rb"[1-9]\d* findings?,")
 
 
 def arguments(description, check=False):
@@ -36,12 +32,12 @@ def user_seconds():
 
 
 def until_found(command, place):
-    """Runs a command that is interrupted once it says to have found something: its standard output and error."""
+    """Runs a command that is asked to end once it has found something: its standard output and error."""
     with open(place / "input", "rb") as stdin, open(place / "output", "wb") as output, open(place / "errors", "wb") as errors:
         run = subprocess.Popen(command, cwd=place, stdin=stdin, stdout=output, stderr=errors)
         while run.poll() is None:
-            if FOUND.search((place / "errors").read_bytes()):
-                run.send_signal(signal.SIGINT)
+            if any((place / ".nearmiss" / "inputs").glob("NM-*")):
+                run.terminate()
                 run.wait()
             time.sleep(0.2)
     return (place / "output").read_text(), (place / "errors").read_text(errors="replace")
@@ -56,7 +52,7 @@ def attempt(source, flags, words, stdin, given):
             raise RuntimeError(f"{source}: {built.stderr.strip()}")
         Path(place, "input").write_bytes(stdin)
         search = ["--search", given.search] if given.search else []
-        command = [NEARMISS, "run", "--format", "json", "--time", given.time, "--runs", given.runs, *search,
+        command = [NEARMISS, "run", "--quiet", "--format", "json", "--time", given.time, "--runs", given.runs, *search,
                    "--", "./program", *words]
         before = user_seconds()
         output, errors = until_found(command, Path(place))

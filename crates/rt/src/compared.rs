@@ -14,17 +14,19 @@ use crate::server;
 const MOST_BYTES: u64 = 64;
 
 impl Runtime {
-    /// The bytes at two addresses, one of them input and one not, are compared next and differ in this run.
+    /// The bytes that were read at two addresses are compared. Of interest is where one of them is input, one is
+    /// not, and they differ in this run.
     pub fn compared(&mut self, left: u64, right: u64, site: SiteId) {
         let is_input = |address| self.shadow.get(address).label() != CONCRETE;
-        if is_input(left) == is_input(right) || byte_at(left) == byte_at(right) {
-            return;
-        }
         // Where all paths are explored every fork has its turn.
-        if server::is_asked() {
+        if is_input(left) == is_input(right) || server::is_asked() {
             return;
         }
+        // They were read before: the memory may be gone.
         let room = self.room_at(left).min(self.room_at(right)).min(MOST_BYTES);
+        if room < 2 || byte_at(left) == byte_at(right) {
+            return;
+        }
         let is_end = |offset: &u64| byte_at(left + offset) == 0 || byte_at(right + offset) == 0;
         let end = (0..room).find(is_end).unwrap_or(room);
         if end < 2 {
@@ -60,8 +62,8 @@ impl Runtime {
     }
 }
 
-/// A byte that the program has just read, or one behind it in the same object.
+/// A byte of an object that lives.
 fn byte_at(address: u64) -> u8 {
-    // SAFETY: the caller looks at what the program reads, or at what lies inside of an object that lives.
+    // SAFETY: the caller has asked whether there is one.
     unsafe { (address as *const u8).read() }
 }

@@ -70,7 +70,7 @@ impl Flip {
         }
     }
 
-    /// What a run for it counts as, where it is to be told how often something was tried; `site` is the fork's.
+    /// What a run for it counts as among outcomes; `site` is the fork's.
     pub fn outcome(&self, site: SiteId) -> Outcome {
         let choice = match self.choice & SHORTER {
             // However short.
@@ -148,15 +148,28 @@ impl Walk<'_> {
         self.forks.push(settled);
     }
 
-    /// An input that takes the other way here and at several forks behind it at once. Where there is none, or
-    /// none is known, the fork's own alternatives say so.
+    /// An input that takes the other way here and at several forks behind it at once. Where there is none on this
+    /// path, or none is known, the fork's own alternatives say so; one that leaves the path is a guess.
     fn by_hint(&mut self, event: &Event) -> Option<Flip> {
         let Hint { goal, site } = event.hint?;
-        match self.ask_way(goal) {
-            Answer::Sat(changes) => Some(Flip {
-                hinted_at: Some(site),
-                ..Flip::new(BY_HINT | u64::from(!event.truth), changes)
-            }),
+        let choice = BY_HINT | u64::from(!event.truth);
+        let (choice, changes) = match self.ask_way(goal) {
+            Answer::Sat(changes) => (choice, changes),
+            Answer::Unsat | Answer::Unknown(_) => (OPTIMISTIC | choice, self.off_the_path(goal)?),
+        };
+        Some(Flip {
+            hinted_at: Some(site),
+            ..Flip::new(choice, changes)
+        })
+    }
+
+    /// An input that makes a goal true whatever the path decided: what the same bytes were before may not matter
+    /// where they are compared.
+    fn off_the_path(&mut self, goal: TermId) -> Option<Model> {
+        let mut session = self.stack.session(self.recorded);
+        let limits = self.fork_limits();
+        match session.query_nearest(self.terms, goal, &limits).answer {
+            Answer::Sat(changes) => Some(changes),
             Answer::Unsat | Answer::Unknown(_) => None,
         }
     }

@@ -1,6 +1,7 @@
 //! One derived path: an input that goes another way at a fork, run, recorded and looked at.
 
 use std::fs;
+use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,6 +12,7 @@ use nearmiss_search::strategy::Outcome;
 use nearmiss_search::{Executor, Node, Trail};
 use nearmiss_trace::{Channel, RecordedPath};
 use serde::{Deserialize, Serialize};
+use siphasher::sip::SipHasher13;
 
 use super::seed::Seed;
 use super::tree::{is_fork, nodes, outcomes_of};
@@ -169,7 +171,7 @@ impl ParentPath<'_> {
             channels: channels.clone(),
             alteration: Alteration::Changes(flip.changes.clone()),
             outcome: flip.outcome(SiteId(site)),
-            node: trail.way(site, flip.choice),
+            node: guessed(flip).unwrap_or_else(|| trail.way(site, flip.choice)),
             reaches: flip.is_unpredicted().then_some(self.nodes[fork]),
             is_guess: flip.is_guess(),
             point: self.point.unwrap_or(event),
@@ -179,6 +181,16 @@ impl ParentPath<'_> {
         };
         flips.iter().map(pending).collect()
     }
+}
+
+/// The name of a hint that is followed off the path. Nothing of the path is predicted, so it is tried once wherever
+/// it is met.
+fn guessed(flip: &Flip) -> Option<Node> {
+    let site = flip.hinted_at.filter(|_| flip.is_guess())?;
+    let mut hasher = SipHasher13::new();
+    site.0.hash(&mut hasher);
+    flip.changes.iter().for_each(|change| change.hash(&mut hasher));
+    Some(Node(hasher.finish()))
 }
 
 impl NewPath {

@@ -174,7 +174,7 @@ impl Deeper<'_, '_, '_> {
         };
         let outcomes = std::mem::take(&mut new.outcomes);
         if leads.observe(&mut outcomes.into_iter()) {
-            new.is_fresh(&mut self.seed.state.progress.derived);
+            new.mark_fresh(&mut self.seed.state.progress.derived);
         }
         add_flips(leads, new.flips);
         add_path(leads, &self.seed.state.progress.derived, new.number);

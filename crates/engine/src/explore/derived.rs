@@ -189,13 +189,15 @@ fn guessed(flip: &Flip) -> Option<Node> {
     let site = flip.hinted_at.filter(|_| flip.is_guess())?;
     let mut hasher = SipHasher13::new();
     site.0.hash(&mut hasher);
-    flip.changes.iter().for_each(|change| change.hash(&mut hasher));
+    flip.changes
+        .iter()
+        .for_each(|change| change.hash(&mut hasher));
     Some(Node(hasher.finish()))
 }
 
 impl NewPath {
     /// The path brought something new: what leaves it comes before what leaves others.
-    pub fn is_fresh(&mut self, derived: &mut [DerivedPath]) {
+    pub fn mark_fresh(&mut self, derived: &mut [DerivedPath]) {
         derived[self.number].staleness = 0;
         self.flips.iter_mut().for_each(|flip| flip.staleness = 0);
     }

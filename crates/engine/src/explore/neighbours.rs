@@ -355,7 +355,7 @@ impl Explore<PendingFlip> for Flips<'_, '_, '_> {
         };
         let outcomes = std::mem::take(&mut new.outcomes);
         if self.seed.memory.pool.observe(&mut outcomes.into_iter()) {
-            new.is_fresh(&mut self.seed.state.progress.derived);
+            new.mark_fresh(&mut self.seed.state.progress.derived);
         }
         new.flips.into_iter().for_each(|flip| worklist.add(flip));
         Ok(Visited::Arrived(new.number))

@@ -69,6 +69,7 @@ fn config(arguments: &ReachArguments, directory: &Path) -> Result<Config, String
         distance: None,
         grow: 0,
         runs: limits.max_paths,
+        rules: Vec::new(),
         jobs: 1,
         checks: None,
         sandbox: environment::sandbox(arguments.common.no_sandbox)?,

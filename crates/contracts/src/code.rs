@@ -1,4 +1,4 @@
-//! A precondition as code: a C function, assertions, ACSL.
+//! A precondition as code: a C function, assertions, ACSL, clauses for CBMC.
 
 use crate::formula::{Attribute, Formula, Term};
 use crate::print::{Dialect, character, text, variable};
@@ -36,6 +36,12 @@ pub fn acsl(formula: &Formula) -> String {
     let line = |part: &&Formula| format!("  requires {};\n", text(part, Dialect::Acsl));
     let lines: String = formula.conjuncts().iter().map(line).collect();
     format!("/*@\n{lines}*/\n")
+}
+
+/// The clauses of a contract for CBMC, as they stand between a function's head and its body.
+pub fn cbmc(formula: &Formula) -> String {
+    let line = |part: &&Formula| format!("__CPROVER_requires({})\n", text(part, Dialect::Cbmc));
+    formula.conjuncts().iter().map(line).collect()
 }
 
 /// Members are read into variables before, where they are there at all.

@@ -35,7 +35,7 @@ pub fn parse(text: &str) -> Result<Formula, ContractError> {
         at: 0,
         depth: 0,
     };
-    let formula = reader.any()?;
+    let formula = reader.implication()?;
     reader.space();
     if reader.at < text.len() {
         return Err(reader.expected("an operator or the end"));
@@ -93,6 +93,22 @@ impl Reader<'_> {
         }
     }
 
+    /// `a ==> b` is `!a || b`, and binds weakest.
+    fn implication(&mut self) -> Result<Formula, ContractError> {
+        let premise = self.any()?;
+        if !self.accept("==>") {
+            return Ok(premise);
+        }
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(self.expected("fewer implications"));
+        }
+        let conclusion = self.implication()?;
+        self.depth -= 1;
+        let parts = [premise.negated(), conclusion];
+        Ok(Formula::Any(parts.into_iter().flat_map(disjuncts).collect()))
+    }
+
     fn any(&mut self) -> Result<Formula, ContractError> {
         let mut parts = vec![self.all()?];
         while self.accept("||") {
@@ -111,6 +127,10 @@ impl Reader<'_> {
 
     fn comparison(&mut self) -> Result<Formula, ContractError> {
         let left = self.sum()?;
+        self.space();
+        if self.rest().starts_with("==>") {
+            return Ok(left);
+        }
         for (word, comparison) in COMPARISONS {
             if self.accept(word) {
                 let right = self.sum()?;
@@ -157,7 +177,7 @@ impl Reader<'_> {
         match next {
             Some('(') => {
                 self.demand("(")?;
-                let inner = self.any()?;
+                let inner = self.implication()?;
                 self.demand(")")?;
                 Ok(inner)
             }
@@ -278,6 +298,14 @@ impl Reader<'_> {
         }
         self.at += size;
         Ok(())
+    }
+}
+
+/// The parts of which one must hold.
+fn disjuncts(formula: Formula) -> Vec<Formula> {
+    match formula {
+        Formula::Any(parts) if !parts.is_empty() => parts,
+        other => vec![other],
     }
 }
 

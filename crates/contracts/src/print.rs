@@ -13,6 +13,8 @@ pub enum Dialect {
     C,
     /// Of ACSL: `\block_length` counts bytes from the start of a block.
     Acsl,
+    /// Of CBMC: `__CPROVER_OBJECT_SIZE` counts bytes from the start of an object.
+    Cbmc,
     /// Of `explore --require`: `count(p)`.
     Require,
 }
@@ -127,6 +129,13 @@ fn term(term: &Term, dialect: Dialect) -> String {
             Attribute::Find(byte) => format!("find({place}, {})", character(byte)),
             Attribute::Least => format!("least({place})"),
             Attribute::Greatest => format!("greatest({place})"),
+        },
+        Dialect::Cbmc => match term.attribute {
+            Attribute::Bounds => format!(
+                "(__CPROVER_OBJECT_SIZE({place}) - __CPROVER_POINTER_OFFSET({place})) / sizeof(*{place})"
+            ),
+            Attribute::Before => format!("__CPROVER_POINTER_OFFSET({place}) / sizeof(*{place})"),
+            _ => self::term(term, Dialect::Contract),
         },
         Dialect::Require => match term.attribute {
             Attribute::Bounds => format!("count({place})"),

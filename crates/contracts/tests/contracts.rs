@@ -1,7 +1,7 @@
 //! Texts and formulas: there and back, and what is wrong is named where it is.
 
 use nearmiss_contracts::print::{Dialect, text};
-use nearmiss_contracts::{Contract, Formula, parse, read, write};
+use nearmiss_contracts::{Contract, Formula, Subject, merge, parse, read, write};
 
 #[test]
 fn a_formula_is_printed_as_it_was_read() {
@@ -32,7 +32,39 @@ fn the_other_dialects() {
         text(&formula, Dialect::Require),
         "count(d) > strlen(s) && p != NULL"
     );
+    assert!(text(&formula, Dialect::Cbmc).starts_with("(__CPROVER_OBJECT_SIZE(d) - "));
     assert!(text(&formula, Dialect::Acsl).contains("p != \\null"));
+}
+
+#[test]
+fn an_implication_is_a_disjunction() {
+    for (line, printed) in [
+        ("n > 0 ==> bounds(p) > 0", "n <= 0 || bounds(p) > 0"),
+        ("a == 1 && b ==> c < 2", "a != 1 || !b || c < 2"),
+        ("a < 1 ==> b < 1 ==> c < 1", "a >= 1 || b >= 1 || c < 1"),
+    ] {
+        assert_eq!(parse(line).unwrap().to_string(), printed);
+    }
+    assert!(parse(&"a ==> ".repeat(10_000)).is_err());
+}
+
+#[test]
+fn hoisting_replaces_what_it_wrote_and_nothing_else() {
+    let text = "# nearmiss contracts 1\n# mine\nfunction f(n)\n  requires n > 3\nend\n\n\
+                function g(n)\n  from hoist ./t: 1 call\n  requires n > 0\nend\n# the end\n";
+    let hoisted = |function: &str| Contract {
+        function: function.into(),
+        parameters: vec!["n".into()],
+        from: "hoist ./t: 9 calls".into(),
+        requires: vec![parse("n > 1").unwrap()],
+        ..Contract::default()
+    };
+    let merged = merge(text, &[hoisted("f"), hoisted("g"), hoisted("h")]).unwrap();
+    let expected = "# nearmiss contracts 1\n# mine\nfunction f(n)\n  requires n > 3\nend\n\n\
+                    function g(n)\n  from hoist ./t: 9 calls\n  requires n > 1\nend\n# the end\n\
+                    function h(n)\n  from hoist ./t: 9 calls\n  requires n > 1\nend\n";
+    assert_eq!(merged, expected);
+    assert_eq!(merge("", &[hoisted("h")]).unwrap(), write(&[hoisted("h")]));
 }
 
 #[test]
@@ -68,6 +100,10 @@ fn a_file_is_read_as_it_was_written() {
         function: function.into(),
         parameters: vec!["dest".into(), "src".into()],
         from: "infer string.h: complete, 60 of 60 assignments, 7680 tests".into(),
+        subject: Subject {
+            file: "string.c".into(),
+            ..Subject::default()
+        },
         requires: requires.iter().map(|line| parse(line).unwrap()).collect(),
     };
     let contracts = [
@@ -95,7 +131,8 @@ fn a_bad_file_names_its_line() {
             "function f(a)\n  requires a <\nend\n",
             "line 2: expected a number",
         ),
-        ("function f(a)\n", "function f has no end"),
+        ("function f(a)\n", "line 1: function f has no end"),
+        ("function f(a)\n  needs a\nend\n", "line 2: expected one of from"),
     ] {
         let error = read(text).unwrap_err();
         assert!(error.starts_with(start), "{error}");

@@ -114,6 +114,7 @@ impl Study<'_> {
                 report.file, report.assignments, report.tests
             ),
             requires: formula.conjuncts().into_iter().cloned().collect(),
+            ..Contract::default()
         };
         file::write(&[contract])
     }

@@ -106,7 +106,9 @@ impl Reader<'_> {
         let conclusion = self.implication()?;
         self.depth -= 1;
         let parts = [premise.negated(), conclusion];
-        Ok(Formula::Any(parts.into_iter().flat_map(disjuncts).collect()))
+        Ok(Formula::Any(
+            parts.into_iter().flat_map(disjuncts).collect(),
+        ))
     }
 
     fn any(&mut self) -> Result<Formula, ContractError> {

@@ -132,7 +132,10 @@ fn a_bad_file_names_its_line() {
             "line 2: expected a number",
         ),
         ("function f(a)\n", "line 1: function f has no end"),
-        ("function f(a)\n  needs a\nend\n", "line 2: expected one of from"),
+        (
+            "function f(a)\n  needs a\nend\n",
+            "line 2: expected one of from",
+        ),
     ] {
         let error = read(text).unwrap_err();
         assert!(error.starts_with(start), "{error}");

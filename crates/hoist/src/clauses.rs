@@ -1,0 +1,107 @@
+//! One recorded call → clauses: for each check on its path, *path ⇒ check*.
+//!
+//! That earlier checks held is no part of the premise: where one fails, its own clause says so.
+
+use std::collections::BTreeMap;
+
+use nearmiss_abi::event::EventKind;
+use nearmiss_abi::site::SiteId;
+use nearmiss_expr::Terms;
+use nearmiss_trace::Event;
+
+use crate::condition::{Clause, Condition};
+use crate::inputs::View;
+use crate::linear::{Linear, Variable};
+use crate::set::Set;
+use crate::translate::Translator;
+
+/// What one call reveals.
+#[derive(Clone, Debug, Default)]
+pub struct Revealed {
+    /// The clauses; each is about the check at this site.
+    pub clauses: Vec<(Clause, SiteId)>,
+    /// Checks that were met on input data.
+    pub checks: u64,
+    /// Checks that could not be said, by the place of what cannot be said: the check itself, or a decision before it.
+    pub unsaid: BTreeMap<SiteId, u64>,
+}
+
+/// What the path says so far.
+#[derive(Default)]
+struct Premise {
+    literals: BTreeMap<Linear, Set>,
+    others: Vec<Condition>,
+    /// The first decision that cannot be said.
+    lost: Option<SiteId>,
+}
+
+impl Premise {
+    fn add(&mut self, condition: Condition) {
+        match condition {
+            Condition::Literal(sum, set) => {
+                let known = self.literals.get(&sum);
+                let both = known.map_or(set.clone(), |known| known.intersection(&set));
+                self.literals.insert(sum, both);
+            }
+            Condition::All(parts) => parts.into_iter().for_each(|part| self.add(part)),
+            other => self.others.push(other),
+        }
+    }
+
+    /// This ⇒ conclusion.
+    fn implies(&self, conclusion: Condition, view: View) -> Option<Vec<Clause>> {
+        let range = |variable: Variable| view.range(variable);
+        let literal = |(sum, set): (&Linear, &Set)| {
+            Condition::Literal(sum.clone(), set.clone()).negated(&range)
+        };
+        let mut parts: Vec<Condition> = self.literals.iter().map(literal).collect();
+        parts.extend(self.others.iter().map(|other| other.negated(&range)));
+        parts.push(conclusion);
+        Condition::any(parts).clauses(&range)
+    }
+}
+
+/// The clauses of one call, from the events between its entry and its end.
+pub fn reveal<'e>(terms: &Terms, view: View, events: impl Iterator<Item = &'e Event>) -> Revealed {
+    let mut revealed = Revealed::default();
+    let mut premise = Premise::default();
+    let mut translator = Translator::new(terms, view);
+    for event in events {
+        let Some(condition) = event.condition else {
+            continue;
+        };
+        let is_check = event.kind == EventKind::Check && event.truth;
+        if event.kind == EventKind::Hint || event.is_failure() {
+            continue;
+        }
+        let said = match (premise.lost, is_check) {
+            (None, _) => translator.condition(condition),
+            (Some(_), _) => None,
+        };
+        if is_check {
+            revealed.checks += 1;
+            let clauses = said.clone().and_then(|it| premise.implies(it, view));
+            match clauses {
+                Some(clauses) => revealed
+                    .clauses
+                    .extend(clauses.into_iter().map(|it| (it, event.site))),
+                None => {
+                    let place = premise.lost.unwrap_or(event.site);
+                    *revealed.unsaid.entry(place).or_default() += 1;
+                }
+            }
+            if let Some(said) = &said {
+                translator.assume(said);
+            }
+            continue;
+        }
+        match said {
+            Some(said) => {
+                translator.assume(&said);
+                premise.add(said);
+            }
+            None => premise.lost = premise.lost.or(Some(event.site)),
+        }
+    }
+    revealed
+}

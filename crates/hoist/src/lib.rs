@@ -1,0 +1,26 @@
+//! What unit tests reveal of a function's precondition, and contracts as checks at functions' entries.
+//!
+//! After assertion hoisting of *Predictive Testing* (seed of this project): each call of a function in its
+//! tests is recorded with what it is given as fresh inputs; each check on the call's path gives *path ⇒ check*, and all of
+//! them together, simplified, are the precondition.
+//!
+//! | module | what it does |
+//! | --- | --- |
+//! | [`inputs`] | the inputs of a call, and what a contract calls them |
+//! | [`translate`] | bit-vector terms → conditions over mathematical integers |
+//! | [`condition`], `linear`, `set` | conditions: sums of inputs, and the sets that they lie in |
+//! | [`clauses`] | one recorded call → clauses |
+//! | [`simplify`](mod@simplify) | clauses of all calls → fewer and shorter ones |
+//! | [`words`] | clauses → formulas of a contract |
+
+pub mod clauses;
+pub mod condition;
+pub mod inputs;
+mod linear;
+mod set;
+pub mod simplify;
+pub mod translate;
+pub mod words;
+
+pub use linear::{Linear, Variable};
+pub use set::Set;

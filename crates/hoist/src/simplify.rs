@@ -1,0 +1,209 @@
+//! Clauses of all calls → fewer and shorter ones that say the same.
+//!
+//! A literal goes if the others of its clause follow from all clauses without it; a clause goes if it follows from the
+//! others. Both are decided by the solver, so resolution, subsumption and what ranges of types imply need no rules of
+//! their own; where it does not answer in time, things stay as they are.
+
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+use nearmiss_abi::site::SiteId;
+use nearmiss_expr::{InputByte, Op, TermId, Terms};
+use nearmiss_solve::{Answer, Limits, Stack, TreeSession};
+
+use crate::condition::Clause;
+use crate::inputs::Input;
+use crate::linear::Linear;
+use crate::set::Set;
+
+/// Wide enough for every sum of inputs: nothing wraps around.
+const WIDTH: u32 = 100;
+/// For one question.
+const QUERY_TIME: Duration = Duration::from_millis(300);
+/// Literals of a clause that a person still reads.
+const MOST_LITERALS: usize = 10;
+/// Clauses that are looked at.
+const MOST_CLAUSES: usize = 400;
+
+/// The clauses of a function.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Simplified {
+    /// What is left, each with the check that it came from.
+    pub clauses: Vec<(Clause, SiteId)>,
+    /// Clauses that were left out because they are too long to be read, or too many.
+    pub left_out: u64,
+}
+
+/// Simplifies the conjunction of clauses, for at most about `time`.
+pub fn simplify(clauses: Vec<(Clause, SiteId)>, inputs: &[Input], time: Duration) -> Simplified {
+    let mut clauses = without_subsumed(clauses);
+    let all = clauses.len();
+    // The shortest say most.
+    clauses.sort_by_key(|(clause, _)| clause.len());
+    clauses.truncate(MOST_CLAUSES);
+    let mut left_out = (all - clauses.len()) as u64;
+    let mut prover = Prover::new(inputs, Instant::now() + time);
+    for number in 0..clauses.len() {
+        prover.shorten(&mut clauses, number);
+    }
+    let mut clauses = without_subsumed(clauses);
+    for number in (0..clauses.len()).rev() {
+        if prover.follows_from_others(&clauses, number) {
+            clauses.remove(number);
+        }
+    }
+    let shortened = clauses.len();
+    clauses.retain(|(clause, _)| clause.len() <= MOST_LITERALS);
+    left_out += (shortened - clauses.len()) as u64;
+    Simplified { clauses, left_out }
+}
+
+/// Clauses that no other one implies literal by literal.
+fn without_subsumed(mut clauses: Vec<(Clause, SiteId)>) -> Vec<(Clause, SiteId)> {
+    let mut seen = BTreeSet::new();
+    clauses.retain(|(clause, _)| seen.insert(clause.clone()));
+    let implies = |one: &Clause, other: &Clause| {
+        let mut literals = one.iter();
+        literals.all(|(sum, set)| {
+            let wider = other.get(sum);
+            wider.is_some_and(|wider| wider.intersection(set) == *set)
+        })
+    };
+    let is_needed = |number: usize| {
+        let (clause, _) = &clauses[number];
+        let mut others = clauses.iter().enumerate();
+        !others.any(|(other, (one, _))| other != number && implies(one, clause))
+    };
+    let needed: Vec<bool> = (0..clauses.len()).map(is_needed).collect();
+    let mut needed = needed.into_iter();
+    clauses.retain(|_| needed.next() == Some(true));
+    clauses
+}
+
+/// Asks the solver what follows from what.
+pub(crate) struct Prover<'a> {
+    terms: Terms,
+    session: TreeSession,
+    inputs: &'a [Input],
+    deadline: Instant,
+}
+
+impl<'a> Prover<'a> {
+    pub fn new(inputs: &'a [Input], deadline: Instant) -> Prover<'a> {
+        Prover {
+            terms: Terms::new(),
+            session: Stack::default().tree(),
+            inputs,
+            deadline,
+        }
+    }
+
+    /// Drops literals of a clause that the conjunction of all does not need.
+    fn shorten(&mut self, clauses: &mut [(Clause, SiteId)], number: usize) {
+        let sums: Vec<Linear> = clauses[number].0.keys().cloned().collect();
+        for sum in sums {
+            let mut shorter = clauses[number].0.clone();
+            shorter.remove(&sum);
+            if shorter.is_empty() {
+                continue;
+            }
+            let all = clauses.iter().map(|(clause, _)| clause);
+            if self.follows(&shorter, all) {
+                clauses[number].0 = shorter;
+            }
+        }
+    }
+
+    fn follows_from_others(&mut self, clauses: &[(Clause, SiteId)], number: usize) -> bool {
+        let others = clauses.iter().enumerate();
+        let others = others.filter(|(other, _)| *other != number);
+        self.follows(&clauses[number].0, others.map(|(_, (clause, _))| clause))
+    }
+
+    /// Whether a clause holds wherever the others do.
+    pub fn follows<'c>(
+        &mut self,
+        clause: &Clause,
+        others: impl Iterator<Item = &'c Clause>,
+    ) -> bool {
+        if Instant::now() > self.deadline {
+            return false;
+        }
+        let mut assumed = self.ranges(clause);
+        let related = others.filter(|other| other.keys().any(|sum| shares_variable(sum, clause)));
+        assumed.extend(related.map(|other| self.clause(other)));
+        let holds = self.clause(clause);
+        let goal = self.terms.not(holds);
+        let zero = |_: InputByte| 0;
+        let limits = Limits::time(QUERY_TIME);
+        let reply = (self.session).query(&mut self.terms, &assumed, goal, &zero, &limits);
+        matches!(reply.answer, Answer::Unsat)
+    }
+
+    /// What is known of inputs whose bytes could say more than they mean.
+    fn ranges(&mut self, clause: &Clause) -> Vec<TermId> {
+        let variables = clause.keys().flat_map(|sum| sum.factors.keys());
+        let sums: BTreeSet<Linear> = variables.map(|it| Linear::variable(*it)).collect();
+        let literal = |sum: Linear| {
+            let (low, high) = sum.range(&|variable| self.inputs[variable.input as usize].range());
+            self.literal(&sum, &Set::interval(low, high))
+        };
+        sums.into_iter().map(literal).collect()
+    }
+
+    fn clause(&mut self, clause: &Clause) -> TermId {
+        let mut any = self.terms.truth(false);
+        for (sum, set) in clause {
+            let literal = self.literal(sum, set);
+            any = self.terms.or(any, literal);
+        }
+        any
+    }
+
+    fn literal(&mut self, sum: &Linear, set: &Set) -> TermId {
+        let sum = self.sum(sum);
+        let mut any = self.terms.truth(false);
+        for &(low, high) in set.intervals() {
+            let low = self.number(low);
+            let high = self.number(high);
+            let above = self.terms.binary(Op::Sle, low, sum);
+            let below = self.terms.binary(Op::Sle, sum, high);
+            let inside = self.terms.and(above, below);
+            any = self.terms.or(any, inside);
+        }
+        any
+    }
+
+    fn sum(&mut self, sum: &Linear) -> TermId {
+        let mut all = self.number(sum.constant);
+        for (variable, factor) in &sum.factors {
+            let input = &self.inputs[variable.input as usize];
+            let byte = |offset| InputByte {
+                channel: variable.input,
+                offset: variable.element * input.bytes + offset,
+            };
+            let mut word = self.terms.input(byte(0));
+            for offset in 1..input.bytes {
+                let high = self.terms.input(byte(offset));
+                word = self.terms.concat(high, word);
+            }
+            let word = match input.signed {
+                true => self.terms.sext(word, WIDTH),
+                false => self.terms.zext(word, WIDTH),
+            };
+            let factor = self.number(*factor);
+            let product = self.terms.binary(Op::Mul, factor, word);
+            all = self.terms.binary(Op::Add, all, product);
+        }
+        all
+    }
+
+    fn number(&mut self, number: i128) -> TermId {
+        self.terms.constant(WIDTH, number as u128)
+    }
+}
+
+fn shares_variable(sum: &Linear, clause: &Clause) -> bool {
+    let of_clause = |it| clause.keys().any(|other| other.factors.contains_key(it));
+    sum.factors.keys().any(of_clause)
+}

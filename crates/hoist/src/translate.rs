@@ -1,0 +1,490 @@
+//! Bit-vector terms → conditions over mathematical integers.
+//!
+//! A word of w bits is a sum of inputs *modulo 2^w*: addition, subtraction and multiplication by a number are
+//! exact there. Where it is compared or extended its true value matters: the ranges of its inputs say in which
+//! windows of 2^w numbers the sum can lie, and for each of the few windows the value is the sum less a
+//! constant. A choice makes two pieces of one word in the same way. What depends on one byte only is
+//! found by trying its 256 values. All else is given up.
+
+use std::collections::HashMap;
+
+use nearmiss_expr::{Evaluator, InputByte, Node, Op, Supports, TermId, Terms};
+
+use crate::condition::{Condition, Ranges};
+use crate::inputs::View;
+use crate::linear::{Linear, Variable};
+use crate::set::Set;
+
+/// A word as a sum of inputs modulo 2^width, under conditions that exclude each other.
+type Pieces = Vec<(Condition, Linear)>;
+
+/// Pieces of a word beyond this are too many to be read.
+const MOST_PIECES: usize = 8;
+/// Windows that a sum may lie in.
+const MOST_WINDOWS: i128 = 3;
+/// Terms one within the other.
+const MOST_DEPTH: u32 = 120;
+
+/// Translates the terms of one path.
+pub struct Translator<'a> {
+    terms: &'a Terms,
+    view: View<'a>,
+    /// What the path says of single inputs so far.
+    narrowed: HashMap<Variable, (i128, i128)>,
+    supports: Supports,
+    known: HashMap<TermId, Option<Pieces>>,
+    depth: u32,
+}
+
+impl<'a> Translator<'a> {
+    /// A translator for terms over these inputs.
+    pub fn new(terms: &'a Terms, view: View<'a>) -> Translator<'a> {
+        Translator {
+            terms,
+            view,
+            narrowed: HashMap::new(),
+            supports: Supports::new(),
+            known: HashMap::new(),
+            depth: 0,
+        }
+    }
+
+    /// A one-bit term as a condition that agrees with it wherever everything assumed before holds; `None` if
+    /// that cannot be said.
+    pub fn condition(&mut self, id: TermId) -> Option<Condition> {
+        self.known.clear();
+        self.depth = 0;
+        self.truth(id)
+    }
+
+    /// From now on this holds: ranges become narrower.
+    pub fn assume(&mut self, condition: &Condition) {
+        match condition {
+            Condition::Literal(sum, set) => {
+                let ends = (set.intervals().first(), set.intervals().last());
+                if let (Some(variable), (Some(first), Some(last))) = (sum.as_variable(), ends) {
+                    let (low, high) = self.range(variable);
+                    self.narrowed
+                        .insert(variable, (low.max(first.0), high.min(last.1)));
+                }
+            }
+            Condition::All(parts) => parts.iter().for_each(|part| self.assume(part)),
+            Condition::Any(_) => {}
+        }
+    }
+
+    fn range(&self, variable: Variable) -> (i128, i128) {
+        let narrowed = self.narrowed.get(&variable).copied();
+        let (low, high) = narrowed.unwrap_or_else(|| self.view.range(variable));
+        // What contradicts itself is never met.
+        if low <= high { (low, high) } else { (low, low) }
+    }
+
+    /// `sum` in `low..=high`, in words that hold without what was assumed.
+    fn between(&self, sum: &Linear, low: Option<i128>, high: Option<i128>) -> Condition {
+        let (least, greatest) = sum.range(&|variable| self.range(variable));
+        let low = low.filter(|low| *low > least);
+        let high = high.filter(|high| *high < greatest);
+        if low.is_none() && high.is_none() {
+            return Condition::truth(true);
+        }
+        if low.is_some_and(|low| low > greatest) || high.is_some_and(|high| high < least) {
+            return Condition::truth(false);
+        }
+        Condition::between(sum, low, high, &|variable| self.view.range(variable))
+    }
+
+    fn ranges(&self) -> impl Fn(Variable) -> (i128, i128) + '_ {
+        |variable| self.view.range(variable)
+    }
+
+    fn negated(&self, condition: &Condition) -> Condition {
+        let ranges = self.ranges();
+        condition.negated(&ranges as Ranges)
+    }
+
+    fn truth(&mut self, id: TermId) -> Option<Condition> {
+        self.depth += 1;
+        let found = match self.depth > MOST_DEPTH {
+            true => None,
+            false => self.structured(id).or_else(|| self.enumerated(id)),
+        };
+        self.depth -= 1;
+        found
+    }
+
+    fn structured(&mut self, id: TermId) -> Option<Condition> {
+        match self.terms.node(id) {
+            Node::Const { value, .. } => Some(Condition::truth(value == 1)),
+            Node::Unary { op: Op::Not, a } => {
+                let inner = self.truth(a)?;
+                Some(self.negated(&inner))
+            }
+            Node::Binary { op, a, b } if self.terms.width(a) == 1 => self.connected(op, a, b),
+            Node::Binary { op, a, b } => self.compared(op, a, b),
+            Node::Ite {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let chosen = self.truth(condition)?;
+                let other = self.negated(&chosen);
+                let (then, otherwise) = (self.truth(then)?, self.truth(otherwise)?);
+                Some(Condition::any(vec![
+                    Condition::all(vec![chosen, then]),
+                    Condition::all(vec![other, otherwise]),
+                ]))
+            }
+            _ => None,
+        }
+    }
+
+    /// An operation on two truths.
+    fn connected(&mut self, op: Op, a: TermId, b: TermId) -> Option<Condition> {
+        let (a, b) = (self.truth(a)?, self.truth(b)?);
+        let different = |this: &Self| {
+            let (not_a, not_b) = (this.negated(&a), this.negated(&b));
+            Condition::any(vec![
+                Condition::all(vec![a.clone(), not_b]),
+                Condition::all(vec![not_a, b.clone()]),
+            ])
+        };
+        Some(match op {
+            Op::And => Condition::all(vec![a, b]),
+            Op::Or => Condition::any(vec![a, b]),
+            Op::Xor | Op::Ne => different(self),
+            Op::Eq => self.negated(&different(self)),
+            _ => return None,
+        })
+    }
+
+    fn compared(&mut self, op: Op, a: TermId, b: TermId) -> Option<Condition> {
+        let width = self.terms.width(a);
+        match op {
+            Op::Eq | Op::Ne => {
+                let equal = self.equal(a, b, width)?;
+                Some(match op {
+                    Op::Eq => equal,
+                    _ => self.negated(&equal),
+                })
+            }
+            Op::Ult | Op::Slt => self.less(a, b, op == Op::Slt, -1),
+            Op::Ule | Op::Sle => self.less(a, b, op == Op::Sle, 0),
+            Op::SAddOverflow | Op::UAddOverflow => self.overflow(a, b, op == Op::SAddOverflow, 1),
+            Op::SSubOverflow | Op::USubOverflow => self.overflow(a, b, op == Op::SSubOverflow, -1),
+            Op::SMulOverflow | Op::UMulOverflow => {
+                self.product_overflow(a, b, op == Op::SMulOverflow)
+            }
+            _ => None,
+        }
+    }
+
+    /// The difference of two words is a multiple of 2^width.
+    fn equal(&mut self, a: TermId, b: TermId, width: u32) -> Option<Condition> {
+        let window = 1i128
+            .checked_shl(width)
+            .filter(|it| *it > 0 && width < 90)?;
+        let pairs = self.pairs(a, b)?;
+        let mut parts = Vec::new();
+        for (guard, a, b) in pairs {
+            let difference = a.plus(-1, &b)?;
+            let (low, high) = difference.range(&|variable| self.range(variable));
+            let (first, last) = (-(-low).div_euclid(window), high.div_euclid(window));
+            if last - first >= MOST_WINDOWS {
+                return None;
+            }
+            for multiple in first..=last {
+                let number = Some(multiple * window);
+                let here = self.between(&difference, number, number);
+                parts.push(Condition::all(vec![guard.clone(), here]));
+            }
+        }
+        Some(Condition::any(parts))
+    }
+
+    /// `a - b <= most`, both as signed or unsigned numbers.
+    fn less(&mut self, a: TermId, b: TermId, signed: bool, most: i128) -> Option<Condition> {
+        let width = self.terms.width(a);
+        let (a, b) = (self.word(a)?, self.word(b)?);
+        let (a, b) = (self.value(a, width, signed)?, self.value(b, width, signed)?);
+        let mut parts = Vec::new();
+        for (guard, a, b) in combined(a, b)? {
+            let here = self.between(&a.plus(-1, &b)?, None, Some(most));
+            parts.push(Condition::all(vec![guard, here]));
+        }
+        Some(Condition::any(parts))
+    }
+
+    /// `a + sign * b` does not fit.
+    fn overflow(&mut self, a: TermId, b: TermId, signed: bool, sign: i128) -> Option<Condition> {
+        let width = self.terms.width(a);
+        let (a, b) = (self.word(a)?, self.word(b)?);
+        let (a, b) = (self.value(a, width, signed)?, self.value(b, width, signed)?);
+        let mut parts = Vec::new();
+        for (guard, a, b) in combined(a, b)? {
+            let here = self.outside(&a.plus(sign, &b)?, width, signed)?;
+            parts.push(Condition::all(vec![guard, here]));
+        }
+        Some(Condition::any(parts))
+    }
+
+    /// `a * b` does not fit, where one of them is a number.
+    fn product_overflow(&mut self, a: TermId, b: TermId, signed: bool) -> Option<Condition> {
+        let width = self.terms.width(a);
+        let (a, b) = (self.word(a)?, self.word(b)?);
+        let (a, b) = (self.value(a, width, signed)?, self.value(b, width, signed)?);
+        let mut parts = Vec::new();
+        for (guard, a, b) in combined(a, b)? {
+            let here = self.outside(&product(&a, &b)?, width, signed)?;
+            parts.push(Condition::all(vec![guard, here]));
+        }
+        Some(Condition::any(parts))
+    }
+
+    /// The sum is no number of so many bits.
+    fn outside(&self, sum: &Linear, width: u32, signed: bool) -> Option<Condition> {
+        let (low, high) = limits(width, signed)?;
+        let fits = self.between(sum, Some(low), Some(high));
+        Some(self.negated(&fits))
+    }
+
+    fn pairs(&mut self, a: TermId, b: TermId) -> Option<Vec<(Condition, Linear, Linear)>> {
+        let (a, b) = (self.word(a)?, self.word(b)?);
+        combined(a, b)
+    }
+
+    /// The true value of a word that is known modulo 2^width.
+    fn value(&self, pieces: Pieces, width: u32, signed: bool) -> Option<Pieces> {
+        let (base, _) = limits(width, signed)?;
+        let window = 1i128 << width;
+        let mut values = Pieces::new();
+        for (guard, sum) in pieces {
+            let (low, high) = sum.range(&|variable| self.range(variable));
+            let (first, last) = (
+                (low - base).div_euclid(window),
+                (high - base).div_euclid(window),
+            );
+            if last - first >= MOST_WINDOWS {
+                return None;
+            }
+            for number in first..=last {
+                let value = sum.plus(-window, &Linear::constant(number))?;
+                let here = self.between(&value, Some(base), Some(base + window - 1));
+                let guard = Condition::all(vec![guard.clone(), here]);
+                values.push((guard, value));
+            }
+        }
+        possible(values)
+    }
+
+    fn word(&mut self, id: TermId) -> Option<Pieces> {
+        if let Some(known) = self.known.get(&id) {
+            return known.clone();
+        }
+        self.depth += 1;
+        let found = match self.depth > MOST_DEPTH {
+            true => None,
+            false => self.new_word(id),
+        };
+        self.depth -= 1;
+        self.known.insert(id, found.clone());
+        found
+    }
+
+    fn new_word(&mut self, id: TermId) -> Option<Pieces> {
+        let width = self.terms.width(id);
+        if let Some(variable) = self.whole_variable(id) {
+            return Some(vec![(Condition::truth(true), Linear::variable(variable))]);
+        }
+        if width == 1 {
+            let truth = self.truth(id)?;
+            let other = self.negated(&truth);
+            return possible(vec![
+                (truth, Linear::constant(1)),
+                (other, Linear::constant(0)),
+            ]);
+        }
+        match self.terms.node(id) {
+            Node::Const { value, .. } => {
+                let value = i128::try_from(value).ok()?;
+                Some(vec![(Condition::truth(true), Linear::constant(value))])
+            }
+            Node::Input(byte) if self.view.variable(byte).is_none() => {
+                let value = self.view.bytes.recorded.get(&byte).copied()?;
+                Some(vec![(
+                    Condition::truth(true),
+                    Linear::constant(value.into()),
+                )])
+            }
+            Node::ZExt { a, .. } => self.extended(a, false),
+            Node::SExt { a, .. } => self.extended(a, true),
+            Node::Concat { high, low } => {
+                let size = self.terms.width(low);
+                let (high, low) = (self.word(high)?, self.extended(low, false)?);
+                let scale = 1i128.checked_shl(size).filter(|_| size < 90)?;
+                sums(high, low, |high, low| low.plus(scale, high))
+            }
+            Node::Extract { a, low: 0, .. } => self.word(a),
+            Node::Unary { op, a } => self.mapped(op, a),
+            Node::Binary { op, a, b } => self.operation(op, a, b),
+            Node::Ite {
+                condition,
+                then,
+                otherwise,
+            } => {
+                let chosen = self.truth(condition)?;
+                let other = self.negated(&chosen);
+                let (then, otherwise) = (self.word(then)?, self.word(otherwise)?);
+                let with = |guard: &Condition, pieces: Pieces| -> Pieces {
+                    let one = |(own, sum)| (Condition::all(vec![guard.clone(), own]), sum);
+                    pieces.into_iter().map(one).collect()
+                };
+                possible([with(&chosen, then), with(&other, otherwise)].concat())
+            }
+            _ => None,
+        }
+    }
+
+    fn extended(&mut self, a: TermId, signed: bool) -> Option<Pieces> {
+        let width = self.terms.width(a);
+        let pieces = self.word(a)?;
+        self.value(pieces, width, signed)
+    }
+
+    fn mapped(&mut self, op: Op, a: TermId) -> Option<Pieces> {
+        let added = match op {
+            Op::Neg => 0,
+            // All ones is -1.
+            Op::Not => -1,
+            _ => return None,
+        };
+        let one = |(guard, sum): (Condition, Linear)| {
+            Some((guard, Linear::constant(added).plus(-1, &sum)?))
+        };
+        self.word(a)?.into_iter().map(one).collect()
+    }
+
+    fn operation(&mut self, op: Op, a: TermId, b: TermId) -> Option<Pieces> {
+        let width = self.terms.width(a);
+        match op {
+            Op::Add => sums(self.word(a)?, self.word(b)?, |a, b| a.plus(1, b)),
+            Op::Sub => sums(self.word(a)?, self.word(b)?, |a, b| a.plus(-1, b)),
+            Op::Mul => sums(self.word(a)?, self.word(b)?, product),
+            Op::Shl => {
+                let distance = u32::try_from(self.terms.as_constant(b)?).ok()?;
+                let scale = 1i128.checked_shl(distance).filter(|_| distance < 64)?;
+                sums(self.word(a)?, vec![], |a, _| a.times(scale))
+            }
+            Op::And => {
+                let (word, mask) = match (self.terms.as_constant(a), self.terms.as_constant(b)) {
+                    (_, Some(mask)) => (a, mask),
+                    (Some(mask), _) => (b, mask),
+                    _ => return None,
+                };
+                let bits = (mask + 1).checked_ilog2()?;
+                let is_low = (mask + 1).is_power_of_two() && bits < width;
+                let pieces = self.word(word).filter(|_| is_low)?;
+                self.value(pieces, bits, false)
+            }
+            _ => None,
+        }
+    }
+
+    /// The variable that a term is, all of its bytes in their order.
+    fn whole_variable(&self, id: TermId) -> Option<Variable> {
+        let mut bytes = Vec::new();
+        self.input_bytes(id, &mut bytes)?;
+        let (variable, _) = self.view.variable(bytes[0])?;
+        let is_whole = bytes.len() == self.view.size(variable) as usize;
+        let in_order = |(number, byte): (usize, &InputByte)| {
+            self.view.variable(*byte) == Some((variable, number as u32))
+        };
+        (is_whole && bytes.iter().enumerate().all(in_order)).then_some(variable)
+    }
+
+    /// The input bytes that a term is put together of, from the lowest.
+    fn input_bytes(&self, id: TermId, bytes: &mut Vec<InputByte>) -> Option<()> {
+        match self.terms.node(id) {
+            Node::Input(byte) => bytes.push(byte),
+            Node::Concat { high, low } if self.terms.width(id) <= 64 => {
+                self.input_bytes(low, bytes)?;
+                self.input_bytes(high, bytes)?;
+            }
+            _ => return None,
+        }
+        Some(())
+    }
+
+    /// A condition on one variable of one byte, by trying all of its values.
+    fn enumerated(&mut self, id: TermId) -> Option<Condition> {
+        let support = self.supports.of(self.terms, id);
+        let bytes = self.supports.bytes(support);
+        let mut of_call = bytes.iter().filter_map(|byte| self.view.variable(*byte));
+        let (variable, _) = of_call.next().filter(|(it, _)| self.view.size(*it) == 1)?;
+        if of_call.next().is_some() {
+            return None;
+        }
+        let (low, high) = self.view.range(variable);
+        let mut set = Vec::new();
+        for value in low..=high {
+            let inputs = |byte: InputByte| match self.view.variable(byte) {
+                Some(_) => value as u8,
+                None => self.view.bytes.recorded.get(&byte).copied().unwrap_or(0),
+            };
+            if Evaluator::new().holds(self.terms, &inputs, id) {
+                set.push(value);
+            }
+        }
+        let sum = Linear::variable(variable);
+        Some(Condition::member(sum, Set::of(set), (low, high)))
+    }
+}
+
+/// The least and the greatest number of so many bits.
+fn limits(width: u32, signed: bool) -> Option<(i128, i128)> {
+    match (width, signed) {
+        (90.., _) => None,
+        (_, true) => Some((-(1 << (width - 1)), (1 << (width - 1)) - 1)),
+        (_, false) => Some((0, (1 << width) - 1)),
+    }
+}
+
+/// The product of two sums of which one is a number.
+fn product(a: &Linear, b: &Linear) -> Option<Linear> {
+    match (a.as_constant(), b.as_constant()) {
+        (Some(factor), _) => b.times(factor),
+        (_, Some(factor)) => a.times(factor),
+        _ => None,
+    }
+}
+
+/// The pieces that can be met at all; `None` if they are too many.
+fn possible(mut pieces: Pieces) -> Option<Pieces> {
+    pieces.retain(|(guard, _)| guard.as_truth() != Some(false));
+    (pieces.len() <= MOST_PIECES).then_some(pieces)
+}
+
+/// Every piece of one word with every piece of another.
+fn combined(a: Pieces, b: Pieces) -> Option<Vec<(Condition, Linear, Linear)>> {
+    let mut all = Vec::new();
+    for (guard, a) in &a {
+        for (other, b) in &b {
+            let both = Condition::all(vec![guard.clone(), other.clone()]);
+            if both.as_truth() != Some(false) {
+                all.push((both, a.clone(), b.clone()));
+            }
+        }
+    }
+    (all.len() <= MOST_PIECES).then_some(all)
+}
+
+/// What becomes of two words, piece by piece; without a second word of the first alone.
+fn sums(a: Pieces, b: Pieces, make: impl Fn(&Linear, &Linear) -> Option<Linear>) -> Option<Pieces> {
+    let b = match b.is_empty() {
+        true => vec![(Condition::truth(true), Linear::default())],
+        false => b,
+    };
+    let one = |(guard, a, b): (Condition, Linear, Linear)| Some((guard, make(&a, &b)?));
+    let pieces: Option<Pieces> = combined(a, b)?.into_iter().map(one).collect();
+    possible(pieces?)
+}

@@ -1,5 +1,14 @@
 //! The kinds of failure that a check guards against.
 
+/// How the functions that check contracts are called: this, a number, `_`, and the name of the function whose contract it is.
+pub const CONTRACT_PREFIX: &str = "__nm_requires_";
+
+/// The function whose contract a function of this name checks.
+pub fn contracted(name: &str) -> Option<&str> {
+    let (_, function) = name.strip_prefix(CONTRACT_PREFIX)?.split_once('_')?;
+    Some(function)
+}
+
 macro_rules! kinds {
     ($($(#[$doc:meta])* $name:ident = $code:literal, $text:literal;)*) => {
         /// What goes wrong when a check fails.

@@ -38,6 +38,8 @@ pub(crate) struct Entry {
     pub external: bool,
     /// Whether it lies at a fixed address.
     pub is_static: bool,
+    /// Where it is declared: the file, with the directory of the compiler before it, and the line.
+    pub declared: Option<(String, u32)>,
     /// An entry that says more.
     pub specification: Option<usize>,
     pub children: Vec<usize>,
@@ -149,6 +151,7 @@ fn attributes(
         tag: entry.tag().0,
         ..Entry::default()
     };
+    let (mut file, mut line) = (None, 0);
     let mut attributes = entry.attrs();
     while let Some(attribute) = attributes.next()? {
         let value = attribute.value();
@@ -169,6 +172,8 @@ fn attributes(
                 new.number = number(&value);
                 new.text = text(value);
             }
+            gimli::DW_AT_decl_file => file = declaring_file(dwarf, unit, &value),
+            gimli::DW_AT_decl_line => line = attribute.udata_value().unwrap_or(0) as u32,
             gimli::DW_AT_declaration => new.declaration = flag(value),
             gimli::DW_AT_prototyped => new.prototyped = flag(value),
             gimli::DW_AT_external => new.external = flag(value),
@@ -179,7 +184,29 @@ fn attributes(
             _ => {}
         }
     }
+    new.declared = file.map(|file| (file, line));
     Ok(new)
+}
+
+/// The file that an entry is declared in, with its directories.
+fn declaring_file(
+    dwarf: &gimli::Dwarf<Slice<'_>>,
+    unit: &gimli::Unit<Slice<'_>>,
+    value: &AttributeValue<Slice<'_>>,
+) -> Option<String> {
+    let AttributeValue::FileIndex(index) = value else {
+        return None;
+    };
+    let header = unit.line_program.as_ref()?.header();
+    let file = header.file(*index)?;
+    let text = |value| {
+        let text = dwarf.attr_string(unit, value).ok()?;
+        Some(text.to_string_lossy().into_owned())
+    };
+    let mut path = std::path::PathBuf::from(unit.comp_dir?.to_string_lossy().into_owned());
+    path.extend(file.directory(header).and_then(text));
+    path.push(text(file.path_name())?);
+    Some(path.to_string_lossy().into_owned())
 }
 
 /// Whether a location begins with an address.

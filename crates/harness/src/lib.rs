@@ -15,6 +15,7 @@ mod alias;
 mod counts;
 mod decode;
 mod dwarf;
+pub mod entry;
 mod formula;
 mod layout;
 mod matching;

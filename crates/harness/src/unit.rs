@@ -25,6 +25,8 @@ pub(crate) struct Function {
     pub external: bool,
     /// Number of the object.
     pub object: usize,
+    /// The file and line that it is defined at.
+    pub place: Option<(String, u32)>,
 }
 
 /// A variable of static storage.
@@ -87,6 +89,7 @@ impl Unit {
                     signature: reader.signature(said),
                     external,
                     object,
+                    place: said.declared.clone().or_else(|| entry.declared.clone()),
                 }),
                 gimli::DW_TAG_variable => self.globals.push(Global {
                     name,

@@ -12,14 +12,22 @@
 //! | [`clauses`] | one recorded call → clauses |
 //! | [`simplify`](mod@simplify) | clauses of all calls → fewer and shorter ones |
 //! | [`words`] | clauses → formulas of a contract |
+//! | [`plan`] | what a function is given, as inputs, and the C code that makes them inputs |
+//! | [`typed`] | contracts against the program's types |
+//! | [`checker`] | contracts as C code that is called where functions are entered |
+//! | [`digest`] | whether a function is still the one that a contract was derived from |
 
+pub mod checker;
 pub mod clauses;
 pub mod condition;
+pub mod digest;
 pub mod inputs;
 mod linear;
+pub mod plan;
 mod set;
 pub mod simplify;
 pub mod translate;
+pub mod typed;
 pub mod words;
 
 pub use linear::{Linear, Variable};

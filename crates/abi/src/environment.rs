@@ -21,6 +21,9 @@ pub const COVERAGE: &str = "NEARMISS_COVERAGE";
 /// where it takes one.
 pub const DEAD_ENDS: &str = "NEARMISS_DEAD_ENDS";
 
+/// The number of the function whose calls `nearmiss hoist` records.
+pub const HOIST: &str = "NEARMISS_HOIST";
+
 /// Most terms to record.
 pub const OPTION_TERMS: &str = "terms";
 /// Most events to record.

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 
 mod analysis;
+mod contracts;
 mod explore;
 mod infer;
 mod reach;
@@ -13,6 +14,7 @@ mod rules;
 pub mod values;
 
 pub use analysis::AnalysisArguments;
+pub use contracts::{CheckArguments, ContractForm, ContractsCommand};
 pub use explore::{Cover, ExploreArguments, Framework, PreMode, ResultArguments};
 pub use infer::{Form, FuzzingChoice, InferArguments};
 use nearmiss_engine::{Calls, CallsOf};
@@ -69,6 +71,9 @@ pub enum Command {
     /// Infer what must hold for a safe call of a function
     #[command(after_help = infer::HELP)]
     Infer(Box<InferArguments>),
+    /// Look at contracts: what must hold when functions are called
+    #[command(subcommand)]
+    Contracts(ContractsCommand),
     /// Find an input that comes to a place in the source, or prove that there is none
     #[command(after_help = reach::HELP)]
     Reach(Box<ReachArguments>),

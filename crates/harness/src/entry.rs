@@ -202,7 +202,10 @@ impl Unit {
         }
         let names: Vec<&str> = record.members.iter().map(|it| it.name.as_str()).collect();
         let names = names.join(", ");
-        Err(format!("{} has no member {name}: it has {names}", spelled()))
+        Err(format!(
+            "{} has no member {name}: it has {names}",
+            spelled()
+        ))
     }
 
     /// The members of a structure that have names, those of structures in it as `inner.name`; none of unions.

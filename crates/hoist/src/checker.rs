@@ -184,7 +184,9 @@ impl Writer<'_> {
         {
             let (ty, holder) = (c_type(*signed, *bytes), holder(*signed, *bytes));
             let (memory, there) = self.memory(found, *bytes)?;
-            self.line(&format!("{holder} {name} = {there} ? *(const {ty} *)({memory}) : 0;"));
+            self.line(&format!(
+                "{holder} {name} = {there} ? *(const {ty} *)({memory}) : 0;"
+            ));
             return Ok(name);
         }
         let pointer = self.pointer(found)?;
@@ -222,7 +224,11 @@ impl Writer<'_> {
     ) -> Result<String, String> {
         let elements = self.unit.elements(&found.place);
         let (signed, bytes) = elements.ok_or_else(|| format!("{term} has no numbers"))?;
-        let (ty, name, most) = (c_type(signed, bytes), self.new_name('t'), self.new_name('n'));
+        let (ty, name, most) = (
+            c_type(signed, bytes),
+            self.new_name('t'),
+            self.new_name('n'),
+        );
         let sign = match term.attribute {
             Attribute::Least => '<',
             _ => '>',
@@ -234,7 +240,9 @@ impl Writer<'_> {
         self.line(&format!(
             "{holder} {name} = {most} > 0 ? *(const {ty} *){pointer} : 0;"
         ));
-        self.line(&format!("for (long long i = 1; i < {most} && i < 4096; i++) {{"));
+        self.line(&format!(
+            "for (long long i = 1; i < {most} && i < 4096; i++) {{"
+        ));
         self.line(&format!("    {holder} e = ((const {ty} *){pointer})[i];"));
         self.line(&format!("    {name} = e {sign} {name} ? e : {name};"));
         self.line("}");
@@ -258,7 +266,11 @@ impl Writer<'_> {
     fn memory(&mut self, found: &Found, bytes: u64) -> Result<(String, String), String> {
         let mut index = String::new();
         if let Some(place) = &found.index {
-            let Leaf::Integer { signed, bytes: size } = place.leaf else {
+            let Leaf::Integer {
+                signed,
+                bytes: size,
+            } = place.leaf
+            else {
                 return Err("an index that is no number".into());
             };
             let number = Found {
@@ -281,7 +293,9 @@ impl Writer<'_> {
             let here = format!("{memory} + {at}");
             match number {
                 0 => self.line(&format!("int {known} = 1;")),
-                _ => self.line(&format!("int {known} = {there} && __nm_readable({here}, 8);")),
+                _ => self.line(&format!(
+                    "int {known} = {there} && __nm_readable({here}, 8);"
+                )),
             }
             self.line(&format!("char *{next} = {known} ? *(char **)({here}) : 0;"));
             (memory, there) = (next, known);
@@ -289,7 +303,9 @@ impl Writer<'_> {
         memory = format!("{memory} + {offset}{index}");
         if !pointers.is_empty() || found.index.is_some() {
             let known = self.new_name('k');
-            self.line(&format!("int {known} = {there} && __nm_readable({memory}, {bytes});"));
+            self.line(&format!(
+                "int {known} = {there} && __nm_readable({memory}, {bytes});"
+            ));
             there = known;
         }
         Ok((memory, there))

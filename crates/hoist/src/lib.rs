@@ -15,6 +15,7 @@
 //! | [`plan`] | what a function is given, as inputs, and the C code that makes them inputs |
 //! | [`typed`] | contracts against the program's types |
 //! | [`checker`] | contracts as C code that is called where functions are entered |
+//! | [`standing`](mod@standing) | whether a contract fits the program, or is stale |
 //! | [`digest`] | whether a function is still the one that a contract was derived from |
 
 pub mod checker;
@@ -26,6 +27,7 @@ mod linear;
 pub mod plan;
 mod set;
 pub mod simplify;
+pub mod standing;
 pub mod translate;
 pub mod typed;
 pub mod words;

@@ -98,7 +98,10 @@ impl Plan {
             Leaf::Integer { signed, bytes } => {
                 let (signed, bytes) = (*signed, *bytes);
                 let channel = self.input(name, Role::Value, signed, bytes as u32);
-                self.line(indent, &format!("__nm_hoist_input({memory}, {bytes}, \"{channel}\");"));
+                self.line(
+                    indent,
+                    &format!("__nm_hoist_input({memory}, {bytes}, \"{channel}\");"),
+                );
             }
             Leaf::Array { count, .. } => {
                 self.elements(unit, place, name, memory, &count.to_string(), indent);
@@ -138,7 +141,14 @@ impl Plan {
         match first.leaf {
             Leaf::Record => self.members(unit, &first, name, &target, indent + 8),
             Leaf::Integer { .. } => {
-                self.elements(unit, place, name, &target, &format!("n{number}"), indent + 8);
+                self.elements(
+                    unit,
+                    place,
+                    name,
+                    &target,
+                    &format!("n{number}"),
+                    indent + 8,
+                );
             }
             // `void *`, or a pointer to pointers.
             _ => {}
@@ -162,13 +172,20 @@ impl Plan {
         };
         let channel = self.input(name, Role::Elements, signed, bytes as u32);
         let size = format!("({count} < {MOST_ELEMENTS} ? {count} : {MOST_ELEMENTS}) * {bytes}");
-        self.line(indent, &format!("__nm_hoist_input({memory}, {size}, \"{channel}\");"));
+        self.line(
+            indent,
+            &format!("__nm_hoist_input({memory}, {size}, \"{channel}\");"),
+        );
     }
 
     fn members(&mut self, unit: &Unit, place: &Place, name: &str, memory: &str, indent: usize) {
         let start = place.access.offset;
         for (names, member) in unit.members(place) {
-            let arrow = if place.access.pointers.is_empty() { "." } else { "->" };
+            let arrow = if place.access.pointers.is_empty() {
+                "."
+            } else {
+                "->"
+            };
             let name = format!("{name}{arrow}{}", names.join("."));
             let memory = format!("(char *){memory} + {}", member.access.offset - start);
             self.add(unit, &member, &name, &memory, indent);

@@ -63,7 +63,7 @@ impl Runtime {
 
     /// Every access to the memory is to be checked. Of a large object only those near its
     /// ends: the others are not what fails first.
-    fn mark_sized(&mut self, start: u64, size: u64) {
+    pub fn mark_sized(&mut self, start: u64, size: u64) {
         const LARGE: u64 = 64 << 10;
         const NEAR: u64 = 4 << 10;
         if size <= LARGE {

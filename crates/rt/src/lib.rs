@@ -26,6 +26,7 @@
 //! | [`capture`] | what a process needs to be run again, without recording it |
 //! | [`chance`] | clocks, random numbers, process numbers: captured, and given again |
 //! | [`boundary`] | the data of calls from test code as inputs |
+//! | [`hoist`], [`contracts`] | calls whose preconditions are to be found; checks of contracts |
 //! | [`harness`], [`replay`] | `nearmiss_symbolic`, `nearmiss_assume` and their relatives |
 //! | [`dead_ends`] | a run for a target ends where it cannot come there any more |
 //! | [`server`] | many runs of one process, each in a child of its own |
@@ -42,6 +43,7 @@ mod chance;
 mod compared;
 mod construct;
 mod dead_ends;
+mod contracts;
 mod dispatch;
 mod entry;
 mod evaluate;
@@ -54,6 +56,7 @@ mod forks;
 mod formula;
 mod harness;
 mod heap;
+mod hoist;
 mod hooks;
 mod input;
 mod kept;

@@ -1,5 +1,6 @@
 //! One file per command.
 
+pub mod contracts;
 pub mod explore;
 pub mod infer;
 mod kept;
@@ -14,7 +15,7 @@ pub mod test;
 pub mod trace;
 
 use crate::NOTHING;
-use crate::arguments::{Command, TraceCommand};
+use crate::arguments::{Command, ContractsCommand, TraceCommand};
 
 /// Does what the command line says; gives the exit status, or what went wrong.
 pub fn carry_out(command: Command) -> Result<u8, String> {
@@ -25,6 +26,7 @@ pub fn carry_out(command: Command) -> Result<u8, String> {
         Command::Test(arguments) => test::test(arguments),
         Command::Explore(arguments) => explore::explore(&arguments),
         Command::Infer(arguments) => infer::infer(&arguments),
+        Command::Contracts(ContractsCommand::Check(arguments)) => contracts::check(&arguments),
         Command::Reach(arguments) => reach::reach(*arguments),
         Command::Show {
             id: Some(id),

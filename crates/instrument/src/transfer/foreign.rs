@@ -22,6 +22,9 @@ use crate::pointers;
 /// What every name of the runtime and of the models starts with.
 const OWN_PREFIX: &str = "__nm_";
 
+/// What checks a requirement of a contract: a failure there is one of its call.
+const PRECONDITION: &str = "__nm_precondition";
+
 /// Whether the unit is a part of the models: its calls are not the program's.
 pub fn is_model_unit(module: &Module) -> bool {
     let is_model =
@@ -54,7 +57,8 @@ pub fn prepare(rewriter: &mut Rewriter<'_>, call: Value) {
         pointers::set_site(translation, site);
     }
     let callee = call.called();
-    if callee.is_function() && callee.name().starts_with(PREFIX) {
+    let leaves_site = |name: String| name.starts_with(PREFIX) || name == PRECONDITION;
+    if callee.is_function() && leaves_site(callee.name()) {
         let site = rewriter.site_of(call);
         let word = rewriter.context.thread_word(MODEL_SITE_OFFSET);
         rewriter.context.builder.store(site, word);

@@ -1,0 +1,248 @@
+//! The inputs of a call whose precondition is to be found (`nearmiss hoist`): what the function is given is labelled when
+//! it is entered, by code that `nearmiss-hoist` writes.
+//!
+//! Only the outermost call of the wanted function counts: what it calls belongs to it. All channels of a call have its
+//! number. Marks in the trace say where it begins and ends.
+
+use core::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+use nearmiss_abi::channel::ChannelKind;
+use nearmiss_abi::event::{Event, EventKind, PHASE_FUNCTION, PHASE_RESULT, PHASE_SETUP};
+use nearmiss_abi::op::Op;
+use nearmiss_abi::site::SiteId;
+use nearmiss_abi::term::{CONCRETE, Label};
+
+use crate::calls::Call;
+use crate::formula::Word;
+use crate::objects::{Object, ObjectKind};
+use crate::runtime::Runtime;
+use crate::system;
+use crate::turn;
+
+unsafe extern "C" {
+    fn getenv(name: *const u8) -> *const u8;
+}
+
+/// Which function is wanted.
+const HOIST: &core::ffi::CStr = c"NEARMISS_HOIST";
+
+/// Calls that are recorded: beyond that a suite repeats itself.
+const MOST_CALLS: u32 = 200;
+/// Objects of one call whose sizes are inputs.
+const MOST_OBJECTS: usize = 64;
+
+/// The function whose calls are recorded, and one more; 0: not known yet.
+static WANTED: AtomicU32 = AtomicU32::new(0);
+/// How many of its calls there were.
+static CALLS: AtomicU32 = AtomicU32::new(0);
+/// The frame of the call that is under way; 0: there is none.
+static OUTER: AtomicU64 = AtomicU64::new(0);
+/// The objects whose sizes became inputs.
+static SIZED: [AtomicU64; MOST_OBJECTS] = [const { AtomicU64::new(0) }; MOST_OBJECTS];
+
+/// Whether a call of the function with this number, which begins, is to be recorded.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_hoist_wanted(frame: u64, number: u32) -> i32 {
+    Call::take(__nm_hoist_wanted as *const () as u64);
+    if WANTED.load(Ordering::Relaxed) == 0 {
+        WANTED.store(wanted_function(), Ordering::Relaxed);
+    }
+    if WANTED.load(Ordering::Relaxed) != number + 1 || !turn::recording() {
+        return 0;
+    }
+    // The stack grows downwards: a frame above the last one's is of a later call, which that never came back to.
+    let outer = OUTER.load(Ordering::Relaxed);
+    if outer != 0 && frame < outer {
+        return 0;
+    }
+    if CALLS.fetch_add(1, Ordering::Relaxed) >= MOST_CALLS {
+        return 0;
+    }
+    OUTER.store(frame, Ordering::Relaxed);
+    turn::with((), |runtime| mark(runtime, PHASE_SETUP));
+    1
+}
+
+/// `NEARMISS_HOIST` says which function is wanted; one more than its number, `u32::MAX` for none.
+fn wanted_function() -> u32 {
+    // SAFETY: the name ends with a zero, and so does what is found.
+    let text = unsafe {
+        let found = getenv(HOIST.as_ptr().cast());
+        if found.is_null() {
+            return u32::MAX;
+        }
+        system::text(found)
+    };
+    let number = core::str::from_utf8(text).ok();
+    let number = number.and_then(|text| text.parse::<u32>().ok());
+    number.map_or(u32::MAX, |number| number + 1)
+}
+
+fn mark(runtime: &mut Runtime, phase: u16) {
+    let mut event = Event::new(EventKind::Mark, false, CONCRETE, SiteId::NONE);
+    event.aux = phase;
+    runtime.append(&event);
+}
+
+/// The number of the call that is under way.
+fn current() -> u32 {
+    CALLS.load(Ordering::Relaxed).saturating_sub(1)
+}
+
+/// All inputs of the call are made: the function begins.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_hoist_begin() {
+    turn::with((), |runtime| mark(runtime, PHASE_FUNCTION));
+}
+
+/// A function whose calls are recorded returns.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_hoist_leave(frame: u64) {
+    if OUTER.load(Ordering::Relaxed) != frame || frame == 0 {
+        return;
+    }
+    OUTER.store(0, Ordering::Relaxed);
+    turn::with((), |runtime| {
+        mark(runtime, PHASE_RESULT);
+        for slot in &SIZED {
+            let start = slot.swap(0, Ordering::Relaxed);
+            if start != 0 {
+                settle(runtime, start);
+            }
+        }
+    });
+}
+
+/// The size of an object is a number again.
+fn settle(runtime: &mut Runtime, start: u64) {
+    let Some(object) = runtime.objects.find_live(start) else {
+        return;
+    };
+    if object.start == start && object.size_label != CONCRETE {
+        runtime.objects.insert(Object {
+            size_label: CONCRETE,
+            ..object
+        });
+        runtime.shadow.clear_sized(start, object.size);
+    }
+}
+
+/// The `size` bytes at `memory` are an input of the call.
+///
+/// # Safety
+/// They are readable; `name` ends with a zero.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __nm_hoist_input(memory: *mut u8, size: u64, name: *const u8) {
+    Call::take(__nm_hoist_input as *const () as u64);
+    if size == 0 {
+        return;
+    }
+    turn::with((), |runtime| {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            let content = core::slice::from_raw_parts(memory, size as usize);
+            let channel = add_channel(runtime, name, content);
+            if let Some(channel) = channel {
+                runtime.label_input(channel, 0, (memory as u64, size), SiteId::NONE);
+            }
+        }
+    });
+}
+
+/// # Safety
+/// `name` ends with a zero.
+unsafe fn add_channel(runtime: &mut Runtime, name: *const u8, content: &[u8]) -> Option<u32> {
+    // SAFETY: as promised by the caller.
+    let name = unsafe { system::text(name) };
+    runtime.add_channel(ChannelKind::Named, current(), name, content)
+}
+
+/// Whether the pointer that lies `at` some place is null, and how many elements of `element` bytes it leads to, are inputs.
+/// Gives their number in this run, 0 if nothing is known of the memory.
+///
+/// # Safety
+/// `at` is readable, the names end with zeros.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __nm_hoist_pointer(
+    at: *const u64,
+    element: u32,
+    null: *const u8,
+    bounds: *const u8,
+) -> u64 {
+    Call::take(__nm_hoist_pointer as *const () as u64);
+    // SAFETY: as promised by the caller.
+    let pointer = unsafe { at.read_unaligned() };
+    turn::with(0, |runtime| {
+        // SAFETY: as promised by the caller.
+        unsafe {
+            if pointer == 0 {
+                add_channel(runtime, null, &[1]);
+                runtime.shadow.clear(at as u64, 8);
+                return 0;
+            }
+            let object = runtime.find_object(pointer).filter(|it| it.live);
+            let Some(object) = object else {
+                runtime.shadow.clear(at as u64, 8);
+                return 0;
+            };
+            let count = object.rest(pointer) / u64::from(element.max(1));
+            if let Some(channel) = add_channel(runtime, null, &[0]) {
+                let label = may_be_null(runtime, channel, pointer);
+                runtime.store(at as u64, 8, label);
+            }
+            let is_large = count > i32::MAX as u64 || object.kind == ObjectKind::Mapping;
+            if !is_large && object.size_label == CONCRETE && count > 0 {
+                size_is_input(runtime, bounds, element, object, count);
+            }
+            count
+        }
+    })
+}
+
+/// `null == 0 ? pointer : 0`.
+fn may_be_null(runtime: &mut Runtime, channel: u32, pointer: u64) -> Label {
+    let byte = runtime.input_byte(channel, 0, 0);
+    let is_set = runtime.operate(Op::Eq, 8, [byte, CONCRETE], [0, 0]);
+    runtime.choose(64, (is_set, true), [CONCRETE; 2], [pointer, 0])
+}
+
+/// The object behind a pointer has as many elements from there on as an input says, and what lies around them.
+///
+/// # Safety
+/// `name` ends with a zero.
+unsafe fn size_is_input(
+    runtime: &mut Runtime,
+    name: *const u8,
+    element: u32,
+    object: Object,
+    count: u64,
+) {
+    let Some(slot) = SIZED.iter().find(|slot| slot.load(Ordering::Relaxed) == 0) else {
+        return;
+    };
+    let content = (count as u32).to_le_bytes();
+    // SAFETY: as promised by the caller.
+    let Some(channel) = (unsafe { add_channel(runtime, name, &content) }) else {
+        return;
+    };
+    let mut label = runtime.input_byte(channel, 0, content[0]);
+    for offset in 1..4 {
+        let high = runtime.input_byte(channel, offset, content[offset as usize]);
+        label = runtime.concatenate(high, label);
+    }
+    let label = runtime.resize(label, 64);
+    let count = Word {
+        label,
+        value: count,
+    };
+    let element = u64::from(element.max(1));
+    let bytes = runtime.calculate(Op::Mul, count, Word::concrete(element));
+    let around = object.size - bytes.value;
+    let size = runtime.calculate(Op::Add, bytes, Word::concrete(around));
+    slot.store(object.start, Ordering::Relaxed);
+    runtime.objects.insert(Object {
+        size_label: size.label,
+        ..object
+    });
+    runtime.mark_sized(object.start, object.size);
+}

@@ -286,13 +286,15 @@ impl Writer<'_> {
             pointers,
             offset,
         } = &found.place.access;
-        let mut memory = format!("(char *)places[{}]", self.base(base));
-        let mut there = String::from("1");
+        let slot = self.base(base);
+        let mut memory = format!("(char *)places[{slot}]");
+        // Another file's own variable has no address here.
+        let mut there = format!("(places[{slot}] != 0)");
         for (number, at) in pointers.iter().enumerate() {
             let (next, known) = (self.new_name('q'), self.new_name('k'));
             let here = format!("{memory} + {at}");
             match number {
-                0 => self.line(&format!("int {known} = 1;")),
+                0 => self.line(&format!("int {known} = {there};")),
                 _ => self.line(&format!(
                     "int {known} = {there} && __nm_readable({here}, 8);"
                 )),

@@ -84,7 +84,10 @@ impl Plan {
             }
             let number = parameters + plan.globals.len();
             plan.globals.push(name.clone());
-            plan.add(unit, &place, name, &format!("places[{number}]"), 4);
+            // Another file's own variable has no address here.
+            plan.line(4, &format!("if (places[{number}] != 0) {{"));
+            plan.add(unit, &place, name, &format!("places[{number}]"), 8);
+            plan.line(4, "}");
         }
         plan
     }

@@ -3,14 +3,15 @@
 //! The rewritten bitcode is what the rest of the tool sees, so the variant's twin has the same changes.
 
 mod boundary;
+mod entry;
 mod test_code;
 
 use std::path::PathBuf;
 
 use nearmiss_sites::frame;
-use nearmiss_sites::rewrite::{EntryCheck, Rewrite, absolute};
+use nearmiss_sites::rewrite::{Rewrite, absolute};
 
-use crate::llvm::{Builder, Module, Opcode, Value};
+use crate::llvm::{Module, Opcode, Value};
 use crate::unit::{Request, defined_functions};
 
 /// Rewrites the unit as the file says that `request` names, if it names one; gives where the bitcode is then, and what
@@ -25,7 +26,7 @@ pub fn apply(request: &Request) -> Result<(PathBuf, Rewrite), String> {
         boundary::announce(&module, boundary);
     }
     for check in &wanted.checks {
-        call_at_entry(&module, check);
+        entry::rewrite(&module, check);
     }
     module
         .verify()
@@ -42,21 +43,6 @@ fn read(file: &std::path::Path) -> Result<Rewrite, String> {
     rewrites
         .pop()
         .ok_or_else(|| format!("{}: empty", file.display()))
-}
-
-/// Makes a function call another with its own arguments first.
-fn call_at_entry(module: &Module, check: &EntryCheck) {
-    let found = module.function(&check.function);
-    let Some(function) = found.filter(|function| !function.is_declaration()) else {
-        return;
-    };
-    let parameters = function.parameters();
-    let types: Vec<_> = parameters.iter().map(|it| it.ty()).collect();
-    let ty = module.function_type(module.void_type(), &types, false);
-    let callee = module.declare_as(&check.check, ty);
-    let builder = Builder::new(module);
-    builder.before(first_action(function));
-    builder.call(ty, callee, &parameters);
 }
 
 /// The first instruction of a function that is not one of its variables.

@@ -25,13 +25,24 @@ pub struct Boundary {
     pub functions: Vec<String>,
 }
 
-/// A function that calls another with its own arguments before anything else.
+/// A function that calls another before anything else. That is given an array of addresses: of the parameters, then of
+/// globals.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EntryCheck {
     /// The function.
     pub function: String,
-    /// What it calls: of the same parameters, without a result.
+    /// The file that defines it, as [`absolute`] names it; empty: any.
+    pub file: String,
+    /// How many parameters it has in the source: where they are not passed one by one, nothing is called.
+    pub parameters: usize,
+    /// The globals.
+    pub globals: Vec<String>,
+    /// What it calls.
     pub check: String,
+    /// What it calls with the same array where it returns; empty: nothing.
+    pub leave: String,
+    /// Whether the function goes on with what the parameters are then.
+    pub replaces: bool,
 }
 
 /// The name of a source file that does not depend on where the compiler was started.

@@ -8,6 +8,7 @@ use clap::{Args, Parser, Subcommand, ValueEnum};
 mod analysis;
 mod contracts;
 mod explore;
+mod hoist;
 mod infer;
 mod reach;
 mod rules;
@@ -16,6 +17,7 @@ pub mod values;
 pub use analysis::AnalysisArguments;
 pub use contracts::{CheckArguments, ContractForm, ContractsCommand};
 pub use explore::{Cover, ExploreArguments, Framework, PreMode, ResultArguments};
+pub use hoist::HoistArguments;
 pub use infer::{Form, FuzzingChoice, InferArguments};
 use nearmiss_engine::{Calls, CallsOf};
 pub use reach::{Overflow, ReachArguments};
@@ -71,6 +73,9 @@ pub enum Command {
     /// Infer what must hold for a safe call of a function
     #[command(after_help = infer::HELP)]
     Infer(Box<InferArguments>),
+    /// Derive what must hold when functions are called, from their unit tests
+    #[command(after_help = hoist::HELP)]
+    Hoist(HoistArguments),
     /// Look at contracts: what must hold when functions are called
     #[command(subcommand)]
     Contracts(ContractsCommand),

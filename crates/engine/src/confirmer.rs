@@ -6,6 +6,7 @@ mod longer;
 
 use std::time::{Duration, Instant};
 
+use nearmiss_abi::check::Kind;
 use nearmiss_campaign::capsule::Capsule;
 use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::spot::Check;
@@ -267,6 +268,10 @@ impl<'a> Confirmer<'a> {
     /// The complaints that the twin does not have on the test's own input too.
     pub fn news(&self, complaints: Vec<Complaint>) -> Vec<Complaint> {
         let is_new = |complaint: &Complaint| {
+            if complaint.kinds == [Kind::Precondition] {
+                // By itself no failure: see `judge::contract`.
+                return false;
+            }
             let place = complaint.places.first();
             !self
                 .known

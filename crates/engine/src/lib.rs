@@ -14,6 +14,7 @@
 //! | [`lengths`] | lengths of inputs: what the path implies, the nearest that will do |
 //! | `alphabet` | what holds of bytes because of where they come from |
 //! | [`invent`], [`resize`](mod@resize), `inputs` | a solver's answer as arguments, standard input and files |
+//! | `contracts` | programs as variants that check contracts |
 //! | `trials`, `confirmer` | the new input tried on the program itself and on its twin; `judge` says what it is |
 //! | `defects` | one finding per defect, with the nearest input |
 //! | `figures`, `summary` | what the work came to |
@@ -25,6 +26,7 @@ mod alphabet;
 pub mod analyse;
 mod calls;
 mod confirmer;
+mod contracts;
 mod defects;
 mod error;
 mod executor;
@@ -58,10 +60,12 @@ use nearmiss_abi::check::Kind;
 use nearmiss_sandbox::Sandbox;
 use nearmiss_search::strategy::RuleName;
 
+pub use contracts::Contracted;
 pub use error::EngineError;
 pub use nearmiss_campaign::Options;
 pub use nearmiss_solve::back::check_external as check_solver;
 pub use nearmiss_suite::SuiteTarget;
+pub use program::libraries;
 pub use run::{replay, replay_input, run};
 pub use test::test;
 
@@ -102,6 +106,8 @@ pub struct Config {
     pub compiler: nearmiss_cc::Config,
     /// Whether calls of unit tests are inputs.
     pub calls: Calls,
+    /// The contracts that are checked where functions are entered.
+    pub contracted: Contracted,
     /// Set from outside to stop early and report what is there.
     pub stop: &'static AtomicBool,
 }

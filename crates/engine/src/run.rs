@@ -11,6 +11,7 @@ use nearmiss_sandbox::Outcome;
 use nearmiss_search::{Phase, Tally};
 use nearmiss_twin::Judge;
 
+use crate::contracts::contracted;
 use crate::error::{EngineError, TrialError};
 use crate::explore::{Explorer, Seed, Standing};
 use crate::record::record;
@@ -20,10 +21,13 @@ use crate::worker::{Shared, limits};
 use crate::{Config, Target, program};
 
 /// Runs a program once, looks for inputs next to its own that make it fail, and reports them.
-pub fn run(target: Target, config: &Config, tally: &Tally) -> Result<Report, EngineError> {
+pub fn run(mut target: Target, config: &Config, tally: &Tally) -> Result<Report, EngineError> {
     program::inspect(&target.program, &target.environment)?;
     let campaign = Campaign::open(&config.directory)?;
     let directory = campaign.new_run()?;
+    let (program, contracts) =
+        contracted(&target.program, &target.environment, config, campaign.root());
+    target.program = program;
     tally.enter(Phase::Recording);
     let test = record(target, config, &campaign, &directory)?;
     tally.enter(Phase::Exploring);
@@ -56,6 +60,7 @@ pub fn run(target: Target, config: &Config, tally: &Tally) -> Result<Report, Eng
         summary.complete = false;
         summary.another_path = Some(why);
     }
+    summary.contracts = contracts;
     summary.exploration = explores.then(|| explored.exploration.clone());
     explorer.forget_others(&explored.seeds)?;
     let report = Report::new(explored.findings, summary);

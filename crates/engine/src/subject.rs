@@ -164,7 +164,7 @@ pub fn build_variant(
 const MEMORY: &str = "memory";
 
 /// The name of a program's twin: its own, and a few digits that its path and its libraries make.
-fn twin_name(program: &Path, libraries: &[PathBuf]) -> OsString {
+pub fn twin_name(program: &Path, libraries: &[PathBuf]) -> OsString {
     let mut hasher = SipHasher13::new();
     program.hash(&mut hasher);
     for library in libraries {

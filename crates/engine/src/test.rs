@@ -1,15 +1,19 @@
 //! `nearmiss test`, from beginning to end: the suite runs as it is, then every different execution
 //! is looked at.
 
+use std::collections::HashMap;
+use std::path::PathBuf;
 use std::time::Instant;
 
+use nearmiss_campaign::TestCase;
 use nearmiss_campaign::store::{Campaign, Kind};
-use nearmiss_results::{EndReason, Exploration, Finding, Report, Suite, Summary};
+use nearmiss_results::{Contracts, EndReason, Exploration, Finding, Report, Suite, Summary};
 use nearmiss_search::{Phase, Tally};
 use nearmiss_solve::Statistics;
 use nearmiss_suite::{Collected, collect};
 
 use crate::calls::add_unit_tests;
+use crate::contracts::contracted;
 use crate::error::EngineError;
 use crate::explore::{Explored, Explorer, Seed};
 use crate::figures;
@@ -30,6 +34,7 @@ pub fn test(target: SuiteTarget, config: &Config, tally: &Tally) -> Result<Repor
     } = collect(&target, &config.suite(), &campaign, tally)?;
     let shared = Shared::new(config, &campaign, Kind::Test, tally);
     suite.unit_tests = add_unit_tests(&mut tests, &shared, &Subjects::default());
+    let contracts = apply_contracts(&mut tests, config, &campaign);
     tally.enter(Phase::Exploring);
     let deadline = Instant::now() + config.time;
     tally.set_deadline(deadline);
@@ -41,9 +46,29 @@ pub fn test(target: SuiteTarget, config: &Config, tally: &Tally) -> Result<Repor
     let explored = explorer.explore(tests, &save)?;
     tally.enter(Phase::Reporting);
     explorer.forget_others(&explored.seeds)?;
-    let report = report(suite, explored);
+    let mut report = report(suite, explored);
+    report.summary.contracts = contracts;
     campaign.write_report(&report)?;
     Ok(report)
+}
+
+/// Has every test run as a variant of its program that checks contracts.
+fn apply_contracts(tests: &mut [TestCase], config: &Config, campaign: &Campaign) -> Contracts {
+    let mut all = Contracts::default();
+    let mut known: HashMap<PathBuf, PathBuf> = HashMap::new();
+    // Calls of unit tests are made by variants of their own.
+    for test in tests.iter_mut().filter(|test| test.calls.is_empty()) {
+        let capsule = &mut test.capsule;
+        let program = known.entry(capsule.program.clone()).or_insert_with(|| {
+            let environment = capsule.environment.to_vec();
+            let (program, contracts) =
+                contracted(&capsule.program, &environment, config, campaign.root());
+            all.add(contracts);
+            program
+        });
+        capsule.program = program.clone();
+    }
+    all
 }
 
 /// A report for the case that there is never a better one.

@@ -25,7 +25,7 @@ extern unsigned long __nm_concrete(unsigned long value);
 extern void __nm_precondition(int holds, const char *place, const char *text);
 typedef __int128 wide;
 
-__attribute__((unused)) static long long find(const char *pointer, char byte, long long most)
+__attribute__((unused)) static long long __nm_requires_find(const char *pointer, char byte, long long most)
 {
     const char *p = (const char *)__nm_concrete((unsigned long)pointer);
     long long limit = (long long)__nm_concrete((unsigned long)most), end = 0, open = 1, found = 0;
@@ -205,7 +205,7 @@ impl Writer<'_> {
                 };
                 format!("__nm_before({pointer}, {element})")
             }
-            Attribute::Find(byte) => format!("find({pointer}, (char){byte}, {count})"),
+            Attribute::Find(byte) => format!("{CONTRACT_PREFIX}find({pointer}, (char){byte}, {count})"),
             Attribute::Least | Attribute::Greatest => {
                 return self.extreme(term, found, &pointer, &count);
             }

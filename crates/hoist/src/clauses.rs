@@ -62,10 +62,19 @@ impl Premise {
 }
 
 /// The clauses of one call, from the events between its entry and its end.
-pub fn reveal<'e>(terms: &Terms, view: View, events: impl Iterator<Item = &'e Event>) -> Revealed {
+pub fn reveal<'e>(
+    terms: &Terms,
+    view: View,
+    known: Vec<Condition>,
+    events: impl Iterator<Item = &'e Event>,
+) -> Revealed {
     let mut revealed = Revealed::default();
     let mut premise = Premise::default();
     let mut translator = Translator::new(terms, view);
+    for condition in known {
+        translator.assume(&condition);
+        premise.add(condition);
+    }
     for event in events {
         let Some(condition) = event.condition else {
             continue;

@@ -16,8 +16,13 @@
 //! | [`typed`] | contracts against the program's types |
 //! | [`checker`] | contracts as C code that is called where functions are entered |
 //! | [`standing`](mod@standing) | whether a contract fits the program, or is stale |
+//! | [`program`] | a program: its debug information, and variants of it |
+//! | [`calls`], [`session`] | unit tests are run, and what each call reveals becomes a contract |
+//! | [`applied`] | contracts applied to a program |
 //! | [`digest`] | whether a function is still the one that a contract was derived from |
 
+pub mod applied;
+pub mod calls;
 pub mod checker;
 pub mod clauses;
 pub mod condition;
@@ -25,6 +30,8 @@ pub mod digest;
 pub mod inputs;
 mod linear;
 pub mod plan;
+pub mod program;
+pub mod session;
 mod set;
 pub mod simplify;
 pub mod standing;

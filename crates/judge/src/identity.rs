@@ -13,13 +13,18 @@ use nearmiss_abi::check::Kind;
 use nearmiss_results::{Finding, Frame};
 
 use crate::complaint::{Complaint, is_memory, same_file};
+use crate::contract;
 
 /// The complaint that is the failure that a finding tells of, if one is.
-pub fn shown<'c>(finding: &Finding, complaints: &'c [Complaint]) -> Option<&'c Complaint> {
-    complaints.iter().find(|complaint| {
+pub fn shown(finding: &Finding, complaints: &[Complaint]) -> Option<Complaint> {
+    if finding.kind == Kind::Precondition {
+        return contract::shown(finding, complaints);
+    }
+    let is_it = |complaint: &&Complaint| {
         complaint.is_exactly_at(&finding.file, finding.line, finding.column)
             && complaint.as_kind(finding.kind) == Some(finding.kind)
-    })
+    };
+    complaints.iter().find(is_it).cloned()
 }
 
 /// Whether two findings are of one defect.

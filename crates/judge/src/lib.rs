@@ -7,6 +7,7 @@
 //! | [`spot`] | a site of the program as a place in the source |
 //! | [`steps`] | a path as places in the source and the ways that were taken there |
 //! | [`confirm`](mod@confirm) | a predicted failure, tried and judged |
+//! | [`contract`] | a violated contract, and the failure that follows from it |
 //! | [`verdict`] | a predicted failure against what replay and twin showed |
 //! | [`defects`] | failures of one defect become one finding |
 //! | [`identity`] | whether two findings are of one defect |
@@ -18,6 +19,7 @@
 
 pub mod complaint;
 pub mod confirm;
+pub mod contract;
 pub mod defects;
 pub mod identity;
 pub mod minimise;

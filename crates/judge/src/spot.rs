@@ -1,6 +1,6 @@
 //! A site as a place in the source.
 
-use nearmiss_abi::check::Kind;
+use nearmiss_abi::check::{CONTRACT_PREFIX, Kind, contracted};
 use nearmiss_abi::site::SiteId;
 use nearmiss_results::Frame;
 use nearmiss_sites::{Site, SiteKind, Sites, Unit};
@@ -37,6 +37,11 @@ pub struct Check {
 /// the event says what can go wrong there (`failure`).
 pub fn check(sites: &Sites, id: SiteId, failure: Option<Kind>) -> Option<Check> {
     let (unit, site) = sites.get(id)?;
+    let function = unit.function_of(site);
+    if function.starts_with(CONTRACT_PREFIX) && failure != Some(Kind::Precondition) {
+        // The code of a contract looks before it reads.
+        return None;
+    }
     let (kind, message) = match (site.check(), failure) {
         (Some((kind, message)), None) => (kind, message.to_string()),
         (_, Some(kind)) => (kind, message(kind, &site.kind)),
@@ -50,13 +55,16 @@ pub fn check(sites: &Sites, id: SiteId, failure: Option<Kind>) -> Option<Check> 
             column: site.column,
             number: (site.line == 0).then_some(id.0),
         },
-        function: unit.function_of(site).into(),
+        function: contracted(function).unwrap_or(function).into(),
         message,
     })
 }
 
 /// What goes wrong at an access or a call, for a person.
 fn message(kind: Kind, site: &SiteKind) -> String {
+    if kind == Kind::Precondition {
+        return "the contract of the function can be violated".into();
+    }
     let SiteKind::Call(name) = site else {
         let words = match kind {
             Kind::OutOfBoundsRead => "read outside its object",

@@ -9,6 +9,7 @@ use nearmiss_sites::Sites;
 use nearmiss_trace::Event;
 
 use crate::complaint::Complaint;
+use crate::contract::{self, Violation};
 use crate::spot::{self, Check};
 
 /// A failure that is expected of an input.
@@ -62,7 +63,10 @@ pub fn judge<Error: fmt::Display>(
         Ok(complaints) => {
             let seen = seen(&complaints, expected.check, fails);
             if seen.is_none() && fails {
-                doubt = "its sanitizer twin does not fail there".into();
+                doubt = match contract::of_check(&complaints, expected.check) {
+                    Violation::Harmless(text) => format!("{text} is violated, and the call does not fail"),
+                    _ => "its sanitizer twin does not fail there".into(),
+                };
             }
             (seen, complaints)
         }
@@ -86,6 +90,15 @@ pub fn judge<Error: fmt::Display>(
 /// The complaint that is the predicted failure: at its very column, else on its line.
 fn seen(complaints: &[Complaint], check: &Check, fails: bool) -> Option<Seen> {
     let spot = &check.spot;
+    if spot.kind == Kind::Precondition {
+        return match contract::of_check(complaints, check) {
+            Violation::Fails(complaint) => Some(Seen {
+                kind: spot.kind,
+                complaint,
+            }),
+            _ => None,
+        };
+    }
     let of = |complaint: &Complaint| {
         let kind = kind_seen(complaint, check, fails)?;
         let complaint = complaint.clone();

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use nearmiss_abi::note::NoteKind;
-use nearmiss_results::{Checks, LostCall, Note, Recorded, Report, Status, Summary, Uninitialised};
+use nearmiss_results::{Checks, Contracts, LostCall, Note, Recorded, Report, Status, Summary, Uninitialised};
 
 use crate::exploration::Around;
 use crate::words::counted;
@@ -29,6 +29,7 @@ pub fn block(report: &Report) -> String {
     let summary = &report.summary;
     let _ = write_verdict(&mut text, report);
     let _ = write_uninitialised(&mut text, summary);
+    let _ = write_contracts(&mut text, summary);
     let _ = write_recorded(&mut text, summary);
     let _ = inputs::write(&mut text, summary);
     text.extend(summary.suite.as_ref().map(suite::block));
@@ -100,6 +101,20 @@ fn write_uninitialised(text: &mut String, summary: &Summary) -> fmt::Result {
             "Uninitialised reads were looked for in some of the runs, not in all: {why}."
         ),
     }
+}
+
+/// Which contracts were checked, and which were not.
+fn write_contracts(text: &mut String, summary: &Summary) -> fmt::Result {
+    let Contracts { used, unused } = &summary.contracts;
+    if !used.is_empty() {
+        let names = escape::text(&used.join(", "));
+        writeln!(text, "Contracts were checked where these are entered: {names}.")?;
+    }
+    for (function, why) in unused {
+        let (function, why) = (escape::text(function), escape::text(why));
+        writeln!(text, "The contract of {function} was not used: {why}.")?;
+    }
+    Ok(())
 }
 
 /// The recorded executions that died, whatever was found.

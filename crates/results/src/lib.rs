@@ -31,7 +31,7 @@ pub use library::{Library, LibraryFunction};
 pub use memory::{Block, Memory, Role, Value, Variable};
 pub use precondition::{PreconditionConflict, PreconditionEvidence, PreconditionReport};
 pub use reach::{Nearest, ReachReport, ReachVerdict, TestOrigin};
-pub use summary::{Checks, LostCall, Note, Queries, Recorded, Summary, Uninitialised};
+pub use summary::{Checks, Contracts, LostCall, Note, Queries, Recorded, Summary, Uninitialised};
 
 use std::io::{self, Write};
 

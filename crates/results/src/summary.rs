@@ -56,6 +56,9 @@ pub struct Summary {
     /// Whether reads of memory that was never written were looked for.
     #[serde(default, skip_serializing_if = "Uninitialised::is_unknown")]
     pub uninitialised: Uninitialised,
+    /// The contracts that were checked where functions are entered.
+    #[serde(default, skip_serializing_if = "Contracts::is_empty")]
+    pub contracts: Contracts,
     /// What else was lost, for a person.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub losses: Vec<String>,
@@ -84,6 +87,37 @@ impl Summary {
     pub fn withdraw(&mut self, why: &str) {
         self.complete = false;
         self.unconfirmable.get_or_insert_with(|| why.to_string());
+    }
+}
+
+/// Contracts that were checked where functions are entered, and those that were not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Contracts {
+    /// The functions whose contracts were checked.
+    pub used: Vec<String>,
+    /// Functions whose contracts were not, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unused: Vec<(String, String)>,
+}
+
+impl Contracts {
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.used.is_empty() && self.unused.is_empty()
+    }
+
+    /// Takes in those of another program.
+    pub fn add(&mut self, other: Contracts) {
+        for name in other.used {
+            if !self.used.contains(&name) {
+                self.used.push(name);
+            }
+        }
+        for one in other.unused {
+            if !self.unused.contains(&one) {
+                self.unused.push(one);
+            }
+        }
     }
 }
 

@@ -29,6 +29,13 @@ pub struct AnalysisArguments {
     /// Do not look for reads of memory that was never written
     #[arg(long)]
     pub no_uninitialised: bool,
+    /// Check the contracts of this file where functions are entered [default: nearmiss.contracts, if it is
+    /// there]
+    #[arg(long, value_name = "FILE")]
+    pub contracts: Option<PathBuf>,
+    /// Check no contracts
+    #[arg(long, conflicts_with = "contracts")]
+    pub no_contracts: bool,
     #[command(flatten)]
     pub inputs: InputArguments,
     /// How to show the report

@@ -12,6 +12,9 @@ use nearmiss_hoist::standing::{Standing, standing};
 use crate::arguments::{CheckArguments, ContractForm};
 use crate::{FOUND, NOTHING, environment, output};
 
+/// The file of contracts that is used where none is named.
+pub const CONTRACTS: &str = "nearmiss.contracts";
+
 /// Checks a file of contracts, and prints it.
 pub fn check(arguments: &CheckArguments) -> Result<u8, String> {
     let contracts = read(&arguments.file)?;

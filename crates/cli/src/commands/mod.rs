@@ -2,6 +2,7 @@
 
 pub mod contracts;
 pub mod explore;
+pub mod hoist;
 pub mod infer;
 mod kept;
 pub mod libc;
@@ -26,6 +27,7 @@ pub fn carry_out(command: Command) -> Result<u8, String> {
         Command::Test(arguments) => test::test(arguments),
         Command::Explore(arguments) => explore::explore(&arguments),
         Command::Infer(arguments) => infer::infer(&arguments),
+        Command::Hoist(arguments) => hoist::hoist(&arguments),
         Command::Contracts(ContractsCommand::Check(arguments)) => contracts::check(&arguments),
         Command::Reach(arguments) => reach::reach(*arguments),
         Command::Show {

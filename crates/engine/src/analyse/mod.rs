@@ -15,6 +15,7 @@ mod tests;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};
 
+use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::EventKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_expr::support::Part;
@@ -299,7 +300,9 @@ impl Walk<'_> {
         if can_flip(event) && self.is_wanted_fork(number, task) {
             self.fork(number, event);
         }
-        let Some(condition) = event.condition else {
+        // A call that its contract excludes is made all the same: what it does is looked at, too.
+        let is_contract = event.failure == Some(Kind::Precondition);
+        let Some(condition) = event.condition.filter(|_| !is_contract) else {
             return;
         };
         if event.kind == EventKind::Concretized {

@@ -43,6 +43,10 @@ impl Confirmer<'_> {
     pub(super) fn seen(&self, complaint: &Complaint, distance: u32) -> Option<Finding> {
         let sites = &self.trials.subject.program.sites;
         let (kind, place) = spot::of_complaint(sites, complaint)?;
+        if kind == Kind::Precondition {
+            // By itself no failure: see `judge::contract`.
+            return None;
+        }
         let wanted = self.trials.worker.shared.config.checks.as_ref();
         if wanted.is_some_and(|kinds| !kinds.contains(&kind)) {
             return None;
@@ -171,7 +175,7 @@ impl Confirmer<'_> {
     /// What the twin says, if it fails as a finding says. Without an answer the input stays as it is.
     fn fails(&self, finding: &Finding, capsule: &Capsule) -> Option<Complaint> {
         let complaints = self.trials.twin_of(finding.kind, capsule).ok()?;
-        identity::shown(finding, &complaints).cloned()
+        identity::shown(finding, &complaints)
     }
 }
 

@@ -146,6 +146,7 @@ const UNDEFINED: &[(&str, &[Kind])] = &[
     ("member call on null pointer", &[Kind::NullDereference]),
     ("load of address", &[Kind::OutOfBoundsRead]),
     ("store to address", &[Kind::OutOfBoundsWrite]),
+    ("precondition of", &[Kind::Precondition]),
     ("execution reached an unreachable", &[Kind::Abort]),
     (
         "execution reached the end of a value-returning function",

@@ -1,0 +1,104 @@
+//! `nearmiss hoist`: contracts from unit tests.
+
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use nearmiss_contracts::Contract;
+use nearmiss_hoist::program::Subject;
+use nearmiss_hoist::session::{self, Hoisted, Request};
+
+use crate::arguments::HoistArguments;
+use crate::{FOUND, NOTHING, environment, output};
+
+/// For making one contract shorter.
+const TIME: Duration = Duration::from_secs(10);
+
+/// Derives contracts, prints and writes them.
+pub fn hoist(arguments: &HoistArguments) -> Result<u8, String> {
+    let name = arguments.command.first().ok_or("no program given")?;
+    let program = environment::find_program(name).map_err(|error| error.to_string())?;
+    let libraries = nearmiss_engine::libraries(&program, &environment::variables());
+    let directory = environment::directory()?;
+    let compiler = environment::compiler_config()?;
+    let words: Vec<String> = (arguments.command.iter())
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let place = arguments.campaign.dir.join("hoist");
+    let request = Request {
+        subject: Subject {
+            program: &program,
+            libraries: &libraries,
+            compiler: &compiler,
+            directory: &place,
+        },
+        arguments: &arguments.command[1..],
+        command: words.join(" "),
+        working_directory: &directory,
+        functions: &arguments.function,
+        time: TIME,
+    };
+    let all = session::hoist(&request)?;
+    let text: String = all.iter().map(told).collect();
+    output::result(text.as_bytes())?;
+    let contracts: Vec<Contract> = (all.into_iter().map(|it| it.contract))
+        .filter(|contract| !contract.requires.is_empty())
+        .collect();
+    if contracts.is_empty() {
+        return Ok(FOUND);
+    }
+    keep(&arguments.output, &contracts)?;
+    Ok(NOTHING)
+}
+
+/// What was revealed, for a person.
+fn told(hoisted: &Hoisted) -> String {
+    let Hoisted {
+        function,
+        contract,
+        calls,
+        paths,
+        checks,
+        left_out,
+        unsaid,
+    } = hoisted;
+    let counted = |count: u64, word: &str| match count {
+        1 => format!("1 {word}"),
+        _ => format!("{count} {word}s"),
+    };
+    let mut text = format!("{} in {}\n", function.signature, contract.subject.file);
+    text += &format!(
+        "  {} on {}, {}\n",
+        counted(*calls, "call"),
+        counted(*paths, "path"),
+        counted(*checks, "check")
+    );
+    for formula in &contract.requires {
+        text += &format!("  requires {formula}\n");
+    }
+    if contract.requires.is_empty() {
+        text += "  nothing was revealed\n";
+    }
+    if *left_out > 0 {
+        text += &format!("  {} left out: too long to be read\n", counted(*left_out, "requirement"));
+    }
+    for (place, count) in unsaid {
+        text += &format!("  {} not said: see {place}\n", counted(*count, "check"));
+    }
+    text
+}
+
+/// Puts contracts into a file, in the place of those that were hoisted before.
+fn keep(path: &Path, contracts: &[Contract]) -> Result<(), String> {
+    let named = |why: String| format!("{}: {why}", path.display());
+    let old = match path.exists() {
+        true => fs::read_to_string(path).map_err(|error| named(error.to_string()))?,
+        false => String::new(),
+    };
+    let new = nearmiss_contracts::merge(&old, contracts).map_err(named)?;
+    let unfinished = path.with_extension("contracts.new");
+    fs::write(&unfinished, new).map_err(|error| named(error.to_string()))?;
+    fs::rename(&unfinished, path).map_err(|error| named(error.to_string()))?;
+    output::message(format!("Contracts are in {}.\n", path.display()).as_bytes());
+    Ok(())
+}

@@ -1,0 +1,161 @@
+//! A recorded run of unit tests → what each call of the wanted function reveals.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_RESULT, PHASE_SETUP, phase};
+use nearmiss_abi::site::SiteId;
+use nearmiss_expr::{Evaluator, InputByte, Terms};
+use nearmiss_sites::Sites;
+use nearmiss_trace::{Arena, Channel, RawTrace, Reading, RecordedPath};
+
+use crate::clauses::{Revealed, reveal};
+use crate::condition::{Clause, Condition};
+use crate::inputs::{Bytes, Input, Role, View};
+use crate::linear::{Linear, Variable};
+
+/// What the calls of a function in one or several runs reveal.
+#[derive(Clone, Debug, Default)]
+pub struct Calls {
+    /// How many calls there were.
+    pub calls: u64,
+    /// How many different paths they took.
+    pub paths: u64,
+    /// Checks on input data that they met, on all paths.
+    pub checks: u64,
+    /// The clauses of all paths.
+    pub clauses: Vec<(Clause, SiteId)>,
+    /// Checks that cannot be said in a contract, by the place of what cannot be said.
+    pub unsaid: BTreeMap<SiteId, u64>,
+    seen: HashSet<Vec<(u8, u64, u8, u64)>>,
+}
+
+impl Calls {
+    /// Takes in what one run recorded; `inputs` are those of the function's plan.
+    pub fn add(&mut self, raw: &RawTrace, sites: &Sites, inputs: &[Input]) {
+        for (number, events) in calls(raw).into_iter().enumerate() {
+            self.calls += 1;
+            let nulls = nulls(raw, number as u32, inputs);
+            // Calls that took the same path reveal the same.
+            let mut path: Vec<_> = (raw.events[events.clone()].iter())
+                .map(|event| (event.kind, event.site, event.flags, choice(raw, event)))
+                .collect();
+            path.extend(nulls.iter().map(|input| (0, u64::from(*input), 0, 0)));
+            if !self.seen.insert(path) {
+                continue;
+            }
+            self.paths += 1;
+            let revealed = one(raw, sites, inputs, (number as u32, events), &nulls);
+            self.checks += revealed.checks;
+            self.clauses.extend(revealed.clauses);
+            for (site, count) in revealed.unsaid {
+                *self.unsaid.entry(site).or_default() += count;
+            }
+        }
+    }
+}
+
+/// What tells two events of one kind at one place apart: the value that was switched on or fixed.
+fn choice(raw: &RawTrace, event: &nearmiss_abi::event::Event) -> u64 {
+    let is_choice = event.kind == EventKind::Switch as u8 || event.kind == EventKind::Concretized as u8;
+    let term = raw.terms.get(event.label as usize);
+    term.filter(|_| is_choice).map_or(0, |term| term.value)
+}
+
+/// The events of each call.
+fn calls(raw: &RawTrace) -> Vec<std::ops::Range<usize>> {
+    let mut found = Vec::new();
+    let mut start = None;
+    for (number, event) in raw.events.iter().enumerate() {
+        if event.kind != EventKind::Mark as u8 {
+            continue;
+        }
+        match phase(event.aux) {
+            PHASE_FUNCTION => start = Some(number + 1),
+            PHASE_RESULT | PHASE_SETUP => {
+                found.extend(start.take().map(|start| start..number));
+                // A call that made no inputs has its number all the same.
+            }
+            _ => {}
+        }
+    }
+    // A call that never came back: the program ended in it.
+    found.extend(start.map(|start| start..raw.events.len()));
+    found
+}
+
+/// The pointers that were null in a call.
+fn nulls(raw: &RawTrace, call: u32, inputs: &[Input]) -> Vec<u32> {
+    let is_null = |(_, input): &(usize, &Input)| {
+        input.role == Role::Null
+            && raw.channels.iter().any(|row| {
+                let name = raw.blob(row.name_offset, row.name_size);
+                let content = raw.blob(row.content_offset, row.content_size);
+                row.index == call
+                    && name == Some(input.channel().as_bytes())
+                    && content == Some(&[1])
+            })
+    };
+    let found = inputs.iter().enumerate().filter(is_null);
+    found.map(|(number, _)| number as u32).collect()
+}
+
+/// What one call reveals.
+fn one(
+    raw: &RawTrace,
+    sites: &Sites,
+    inputs: &[Input],
+    (call, events): (u32, std::ops::Range<usize>),
+    nulls: &[u32],
+) -> Revealed {
+    let raw = RawTrace {
+        events: raw.events[events].to_vec(),
+        ..raw.clone()
+    };
+    let mut terms = Terms::new();
+    let by_name: HashMap<String, u32> = (inputs.iter().enumerate())
+        .map(|(number, input)| (input.channel(), number as u32))
+        .collect();
+    let mut bytes = Bytes::default();
+    let mut next = 0;
+    let mut number = |channel: &Channel| {
+        let name = String::from_utf8_lossy(&channel.name).into_owned();
+        if let Some(input) = by_name.get(&name).filter(|_| channel.index == call) {
+            bytes.channels.insert(next, *input);
+        }
+        for (offset, byte) in channel.content.iter().enumerate() {
+            let at = InputByte {
+                channel: next,
+                offset: offset as u32,
+            };
+            bytes.recorded.insert(at, *byte);
+        }
+        next += 1;
+        next - 1
+    };
+    let mut arena = Arena {
+        terms: &mut terms,
+        evaluator: &mut Evaluator::new(),
+        number: &mut number,
+    };
+    let how = Reading {
+        stdin: None,
+        events: usize::MAX,
+        implied_lengths: false,
+    };
+    let path = RecordedPath::read(&raw, sites, &mut arena, how);
+    let view = View {
+        inputs,
+        bytes: &bytes,
+    };
+    let range = |variable: Variable| view.range(variable);
+    let null = |input: &u32| {
+        let variable = Variable {
+            input: *input,
+            element: 0,
+        };
+        let sum = Linear::variable(variable);
+        Condition::between(&sum, Some(1), Some(1), &range)
+    };
+    let nulls: Vec<Condition> = nulls.iter().map(null).collect();
+    reveal(&terms, view, nulls, path.events.iter())
+}

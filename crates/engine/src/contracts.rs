@@ -34,7 +34,9 @@ pub fn contracted(
         return (itself, Contracts::default());
     }
     let libraries = libraries(program, &loader_variables(environment));
-    let place = campaign.join("contracts").join(crate::subject::twin_name(program, &libraries));
+    let place = campaign
+        .join("contracts")
+        .join(crate::subject::twin_name(program, &libraries));
     let subject = Subject {
         program,
         libraries: &libraries,

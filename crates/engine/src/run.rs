@@ -25,8 +25,12 @@ pub fn run(mut target: Target, config: &Config, tally: &Tally) -> Result<Report,
     program::inspect(&target.program, &target.environment)?;
     let campaign = Campaign::open(&config.directory)?;
     let directory = campaign.new_run()?;
-    let (program, contracts) =
-        contracted(&target.program, &target.environment, config, campaign.root());
+    let (program, contracts) = contracted(
+        &target.program,
+        &target.environment,
+        config,
+        campaign.root(),
+    );
     target.program = program;
     tally.enter(Phase::Recording);
     let test = record(target, config, &campaign, &directory)?;

@@ -96,6 +96,9 @@ fn read(dwarf: &gimli::Dwarf<Slice<'_>>) -> gimli::Result<Vec<Entry>> {
     let mut units = dwarf.units();
     while let Some(header) = units.next()? {
         let unit = dwarf.unit(header)?;
+        if is_ours(&unit)? {
+            continue;
+        }
         let mut cursor = unit.entries();
         let mut ancestors: Vec<usize> = Vec::new();
         let mut depth = 0isize;
@@ -121,6 +124,16 @@ fn read(dwarf: &gimli::Dwarf<Slice<'_>>) -> gimli::Result<Vec<Entry>> {
         entry.specification = more.and_then(|place| places.get(&place).copied());
     }
     Ok(all)
+}
+
+/// Whether a unit is of the runtime, which every instrumented program has in it: that is not in C.
+fn is_ours(unit: &gimli::Unit<Slice<'_>>) -> gimli::Result<bool> {
+    let mut entries = unit.entries();
+    let Some((_, root)) = entries.next_dfs()? else {
+        return Ok(false);
+    };
+    let language = root.attr_value(gimli::DW_AT_language)?;
+    Ok(language == Some(AttributeValue::Language(gimli::DW_LANG_Rust)))
 }
 
 fn section_offset(offset: gimli::UnitSectionOffset) -> usize {

@@ -56,7 +56,8 @@ impl Calls {
 
 /// What tells two events of one kind at one place apart: the value that was switched on or fixed.
 fn choice(raw: &RawTrace, event: &nearmiss_abi::event::Event) -> u64 {
-    let is_choice = event.kind == EventKind::Switch as u8 || event.kind == EventKind::Concretized as u8;
+    let is_choice =
+        event.kind == EventKind::Switch as u8 || event.kind == EventKind::Concretized as u8;
     let term = raw.terms.get(event.label as usize);
     term.filter(|_| is_choice).map_or(0, |term| term.value)
 }

@@ -205,7 +205,9 @@ impl Writer<'_> {
                 };
                 format!("__nm_before({pointer}, {element})")
             }
-            Attribute::Find(byte) => format!("{CONTRACT_PREFIX}find({pointer}, (char){byte}, {count})"),
+            Attribute::Find(byte) => {
+                format!("{CONTRACT_PREFIX}find({pointer}, (char){byte}, {count})")
+            }
             Attribute::Least | Attribute::Greatest => {
                 return self.extreme(term, found, &pointer, &count);
             }

@@ -1,5 +1,6 @@
 //! A program whose functions are looked at: its debug information, and variants of it.
 
+use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -25,7 +26,9 @@ pub struct Subject<'a> {
 impl Subject<'_> {
     /// The debug information of the program and its libraries: their own, or that of their twins, which always have some.
     pub fn debug_information(&self) -> Result<Unit, String> {
-        if let Ok(unit) = self.read(self.program, self.libraries) {
+        if let Ok(unit) = self.read(self.program, self.libraries)
+            && self.tells_of_program(&unit)
+        {
             return Ok(unit);
         }
         let directory = self.directory.join("twin");
@@ -41,10 +44,24 @@ impl Subject<'_> {
         self.read(&twin.program, &libraries)
     }
 
-    fn read(&self, program: &Path, libraries: &[PathBuf]) -> Result<Unit, String> {
-        let bytes = |path: &Path| {
-            fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
+    /// Whether debug information is of the program's own sources, and not only of what it is linked with.
+    fn tells_of_program(&self, unit: &Unit) -> bool {
+        let Ok(info) = nearmiss_twin::inspect(self.program, self.libraries) else {
+            return false;
         };
+        let sources: HashSet<String> = (info.sites.units())
+            .map(|unit| absolute(&unit.directory, &unit.source))
+            .collect();
+        let is_own = |it: &Definition| {
+            let file = it.place.as_ref().map(|(file, _)| absolute("/", file));
+            file.is_some_and(|file| sources.contains(&file))
+        };
+        unit.definitions().iter().any(is_own)
+    }
+
+    fn read(&self, program: &Path, libraries: &[PathBuf]) -> Result<Unit, String> {
+        let bytes =
+            |path: &Path| fs::read(path).map_err(|error| format!("{}: {error}", path.display()));
         let mut unit = Unit::read(&bytes(program)?).map_err(|error| error.to_string())?;
         for library in libraries {
             // What a library without debug information has is not known.
@@ -59,6 +76,15 @@ impl Subject<'_> {
         let of = |function: &Definition| Outside::of(&flows, &function.name).variables;
         let globals = functions.iter().map(of);
         globals.map(|names| names.into_iter().collect()).collect()
+    }
+
+    /// The libraries of a variant of the program.
+    pub fn libraries_of(&self, variant: &TwinProgram) -> Vec<PathBuf> {
+        let Some(directory) = &variant.library_path else {
+            return Vec::new();
+        };
+        let in_variant = |path: &PathBuf| directory.join(path.file_name().unwrap_or_default());
+        self.libraries.iter().map(in_variant).collect()
     }
 
     fn workshop(&self) -> nearmiss_twin::Config {

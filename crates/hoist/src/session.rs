@@ -73,7 +73,7 @@ pub fn hoist(request: &Request) -> Result<Vec<Hoisted>, String> {
         ..entry(function, &plan.globals, plan::enter_name(number))
     });
     let variant = subject.variant("hoist", &plan::recorder(&plans), checks.collect())?;
-    let sites = nearmiss_twin::inspect(&variant.program, subject.libraries)
+    let sites = nearmiss_twin::inspect(&variant.program, &subject.libraries_of(&variant))
         .map_err(|error| error.to_string())?
         .sites;
     let mut all = Vec::new();
@@ -208,7 +208,9 @@ fn finish(
         requires,
     };
     let place = |(site, count): (nearmiss_abi::site::SiteId, u64)| {
-        let place = sites.get(site).map(|(unit, site)| (unit.file_of(site).to_string(), site.line));
+        let place = sites
+            .get(site)
+            .map(|(unit, site)| (unit.file_of(site).to_string(), site.line));
         let (file, line) = place.unwrap_or_default();
         (format!("{file}:{line}"), count)
     };

@@ -23,7 +23,11 @@ pub enum Violation {
 /// What the twin says of the requirement that a check is about.
 pub fn of_check(complaints: &[Complaint], check: &Check) -> Violation {
     let spot = &check.spot;
-    violation(complaints, &check.function, (&spot.file, spot.line, spot.column))
+    violation(
+        complaints,
+        &check.function,
+        (&spot.file, spot.line, spot.column),
+    )
 }
 
 /// The failure that a finding tells of, if the twin shows it.
@@ -96,7 +100,10 @@ mod tests {
         assert!(shown_text.ends_with(" at t.c:7"), "{shown_text}");
         // Nothing fails; something fails before; something fails elsewhere.
         assert_eq!(shown(&finding("set"), &read(VIOLATED.into())), None);
-        assert_eq!(shown(&finding("set"), &read(format!("{FAILURE}{VIOLATED}"))), None);
+        assert_eq!(
+            shown(&finding("set"), &read(format!("{FAILURE}{VIOLATED}"))),
+            None
+        );
         assert_eq!(shown(&finding("get"), &both), None);
     }
 }

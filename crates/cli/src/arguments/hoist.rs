@@ -26,7 +26,13 @@ Exit status: 0 there are contracts, 1 nothing was revealed, 2 nearmiss could not
 #[derive(Args, Debug)]
 pub struct HoistArguments {
     /// The functions: names, or patterns such as 'buf_*'
-    #[arg(long, short, required = true, value_delimiter = ',', value_name = "NAME")]
+    #[arg(
+        long,
+        short,
+        required = true,
+        value_delimiter = ',',
+        value_name = "NAME"
+    )]
     pub function: Vec<String>,
     /// Where contracts are written
     #[arg(long, value_name = "FILE", default_value = "nearmiss.contracts")]

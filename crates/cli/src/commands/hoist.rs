@@ -80,7 +80,10 @@ fn told(hoisted: &Hoisted) -> String {
         text += "  nothing was revealed\n";
     }
     if *left_out > 0 {
-        text += &format!("  {} left out: too long to be read\n", counted(*left_out, "requirement"));
+        text += &format!(
+            "  {} left out: too long to be read\n",
+            counted(*left_out, "requirement")
+        );
     }
     for (place, count) in unsaid {
         text += &format!("  {} not said: see {place}\n", counted(*count, "check"));

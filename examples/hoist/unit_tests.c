@@ -1,0 +1,8 @@
+void set(unsigned int i, unsigned int x);
+
+int main(void)
+{
+    set(1, 0);
+    set(3, 100);
+    return 0;
+}

@@ -1,6 +1,7 @@
 /* What the checks of contracts call, for the sanitizer twin (`rt::contracts` has them for programs that record). A
  * requirement that does not hold is said in the words of UBSan, so that it is read with all else that goes wrong.
  */
+#define _GNU_SOURCE
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

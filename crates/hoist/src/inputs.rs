@@ -106,6 +106,11 @@ impl View<'_> {
         self.inputs[variable.input as usize].range()
     }
 
+    /// Whether a variable may be negative.
+    pub fn is_signed(&self, variable: Variable) -> bool {
+        self.inputs[variable.input as usize].signed
+    }
+
     /// Bytes of a variable.
     pub fn size(&self, variable: Variable) -> u32 {
         self.inputs[variable.input as usize].bytes

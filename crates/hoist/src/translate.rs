@@ -6,7 +6,7 @@
 //! constant. A choice makes two pieces of one word in the same way. What depends on one byte only is
 //! found by trying its 256 values. All else is given up.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use nearmiss_expr::{Evaluator, InputByte, Node, Op, Supports, TermId, Terms};
 
@@ -22,6 +22,8 @@ type Pieces = Vec<(Condition, Linear)>;
 const MOST_PIECES: usize = 8;
 /// Windows that a sum may lie in.
 const MOST_WINDOWS: i128 = 3;
+/// Parts of a conjunction that are looked at one by one.
+const MOST_LEAVES: usize = 64;
 /// Terms one within the other.
 const MOST_DEPTH: u32 = 120;
 
@@ -120,7 +122,15 @@ impl<'a> Translator<'a> {
                 let inner = self.truth(a)?;
                 Some(self.negated(&inner))
             }
+            Node::Binary {
+                op: Op::And | Op::Or,
+                ..
+            } => self.joined(id),
             Node::Binary { op, a, b } if self.terms.width(a) == 1 => self.connected(op, a, b),
+            Node::Binary {
+                op: Op::Eq | Op::Ne,
+                ..
+            } if self.byte_equality(id).is_some() => self.joined(id),
             Node::Binary { op, a, b } => self.compared(op, a, b),
             Node::Ite {
                 condition,
@@ -139,6 +149,91 @@ impl<'a> Translator<'a> {
         }
     }
 
+    /// A conjunction or disjunction. That a number of several bytes is equal to another comes as one equality for each
+    /// byte: these are put together again.
+    fn joined(&mut self, id: TermId) -> Option<Condition> {
+        let (is_all, leaves) = match self.terms.node(id) {
+            Node::Binary { op: Op::Or, .. } => (false, self.leaves(id, Op::Or)),
+            Node::Binary { op: Op::Ne, .. } => (false, vec![id]),
+            _ => (true, self.leaves(id, Op::And)),
+        };
+        let wanted = if is_all { Op::Eq } else { Op::Ne };
+        let mut numbers: BTreeMap<Variable, BTreeMap<u32, u8>> = BTreeMap::new();
+        let mut parts = Vec::new();
+        for leaf in leaves {
+            match self.byte_equality(leaf).filter(|(op, ..)| *op == wanted) {
+                Some((_, variable, bytes)) => numbers.entry(variable).or_default().extend(bytes),
+                // Of one byte only: not what was meant above.
+                None if leaf == id => return None,
+                None => parts.push(self.truth(leaf)?),
+            }
+        }
+        for (variable, bytes) in numbers {
+            let equal = self.upper_bytes(variable, &bytes)?;
+            parts.push(match is_all {
+                true => equal,
+                false => self.negated(&equal),
+            });
+        }
+        Some(match is_all {
+            true => Condition::all(parts),
+            false => Condition::any(parts),
+        })
+    }
+
+    fn leaves(&self, id: TermId, op: Op) -> Vec<TermId> {
+        let mut found = Vec::new();
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            match self.terms.node(id) {
+                Node::Binary { op: here, a, b } if here == op && found.len() < MOST_LEAVES => {
+                    open.extend([b, a]);
+                }
+                _ => found.push(id),
+            }
+        }
+        found
+    }
+
+    /// Some bytes of a number of several bytes are equal to constants, or not.
+    fn byte_equality(&self, id: TermId) -> Option<(Op, Variable, Vec<(u32, u8)>)> {
+        let Node::Binary { op, a, b } = self.terms.node(id) else {
+            return None;
+        };
+        let is_equality = matches!(op, Op::Eq | Op::Ne);
+        let value = self.terms.as_constant(b).filter(|_| is_equality)?;
+        let mut bytes = Vec::new();
+        self.input_bytes(a, &mut bytes)?;
+        let (variable, _) = self.view.variable(bytes[0])?;
+        let mut known = Vec::new();
+        for (number, byte) in bytes.iter().enumerate() {
+            let (of, place) = self.view.variable(*byte)?;
+            if of != variable {
+                return None;
+            }
+            known.push((place, (value >> (8 * number)) as u8));
+        }
+        (self.view.size(variable) > 1).then_some((op, variable, known))
+    }
+
+    /// A number whose upper bytes are these, down to some byte: it lies in an interval.
+    fn upper_bytes(&self, variable: Variable, bytes: &BTreeMap<u32, u8>) -> Option<Condition> {
+        let size = self.view.size(variable);
+        let (first, _) = bytes.first_key_value()?;
+        let is_upper = bytes.len() as u32 == size - first;
+        let mut low: i128 = 0;
+        for (place, value) in bytes.iter().filter(|_| is_upper) {
+            low |= i128::from(*value) << (8 * place);
+        }
+        let (least, greatest) = limits(8 * size, self.view.is_signed(variable))?;
+        if low > greatest {
+            low += least - greatest - 1;
+        }
+        let high = low + (1 << (8 * first)) - 1;
+        let sum = Linear::variable(variable);
+        is_upper.then(|| Condition::between(&sum, Some(low), Some(high), &|it| self.view.range(it)))
+    }
+
     /// An operation on two truths.
     fn connected(&mut self, op: Op, a: TermId, b: TermId) -> Option<Condition> {
         let (a, b) = (self.truth(a)?, self.truth(b)?);
@@ -150,8 +245,6 @@ impl<'a> Translator<'a> {
             ])
         };
         Some(match op {
-            Op::And => Condition::all(vec![a, b]),
-            Op::Or => Condition::any(vec![a, b]),
             Op::Xor | Op::Ne => different(self),
             Op::Eq => self.negated(&different(self)),
             _ => return None,

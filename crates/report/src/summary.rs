@@ -3,7 +3,9 @@
 use std::fmt::{self, Write};
 
 use nearmiss_abi::note::NoteKind;
-use nearmiss_results::{Checks, Contracts, LostCall, Note, Recorded, Report, Status, Summary, Uninitialised};
+use nearmiss_results::{
+    Checks, Contracts, LostCall, Note, Recorded, Report, Status, Summary, Uninitialised,
+};
 
 use crate::exploration::Around;
 use crate::words::counted;
@@ -108,7 +110,10 @@ fn write_contracts(text: &mut String, summary: &Summary) -> fmt::Result {
     let Contracts { used, unused } = &summary.contracts;
     if !used.is_empty() {
         let names = escape::text(&used.join(", "));
-        writeln!(text, "Contracts were checked where these are entered: {names}.")?;
+        writeln!(
+            text,
+            "Contracts were checked where these are entered: {names}."
+        )?;
     }
     for (function, why) in unused {
         let (function, why) = (escape::text(function), escape::text(why));

@@ -103,7 +103,7 @@ fn debug_information(arguments: &CheckArguments) -> Result<Option<Unit>, String>
         };
         let added = match &mut unit {
             Some(unit) => unit.add(&object),
-            None => Unit::read(&object).map(|first| drop(unit.insert(first))),
+            None => Unit::read(&object).map(|first| unit = Some(first)),
         };
         added.map_err(|error| named(error.to_string()))?;
     }

@@ -79,6 +79,7 @@ fn replay_config(directory: &Path, arguments: &ReplayArguments) -> Result<Config
         options: Options::default(),
         output: Output::Through,
         compiler,
+        contracted: nearmiss_engine::Contracted::default(),
         calls: Calls::default(),
         stop: &signals::STOP,
     })

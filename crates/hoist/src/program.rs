@@ -115,6 +115,7 @@ impl Subject<'_> {
         };
         let variant = Variant {
             rewrite: &rewrite,
+            replaced: &[],
             sources: &[file],
             compiler: self.compiler,
         };

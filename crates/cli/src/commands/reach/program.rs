@@ -82,6 +82,7 @@ fn config(arguments: &ReachArguments, directory: &Path) -> Result<Config, String
         output: Output::Kept,
         compiler,
         calls: Calls::default(),
+        contracted: nearmiss_engine::Contracted::default(),
         stop: &signals::STOP,
     })
 }

@@ -24,6 +24,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "restart.h"
+
 #define CONTROL 900
 #define RUNS 901
 #define UNKNOWN UINT64_MAX
@@ -37,8 +39,6 @@ struct run {
 /* The texts of a run, then pointers to them: no text is shorter than one byte. */
 #define POINTERS_OFFSET (128u << 10)
 #define BLOCK_SIZE (POINTERS_OFFSET + (MOST_TEXT + 1) * sizeof(char *))
-
-int __real_main(int count, char **arguments, char **variables);
 
 /* In programs that record: the trace is kept as it is before a run; a run that waits gets ready; a run
  * with these arguments begins. */
@@ -194,6 +194,8 @@ int __wrap_main(int count, char **arguments, char **variables)
         waits_for_call = asked && getenv("NEARMISS_CALLS") != NULL;
         if (asked && !waits_for_call)
             serve(&count, &arguments, variables);
+        else if (__nm_restart_wanted != NULL && __nm_restart_wanted())
+            __attribute__((musttail)) return __nm_restart(count, arguments, variables);
     }
     __attribute__((musttail)) return __real_main(count, arguments, variables);
 }

@@ -26,6 +26,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "restart.h"
+
 #define MAGIC 0x314452414f424d4eu /* "NMBOARD1" */
 #define ABI_VERSION 8
 #define QUIT UINT32_MAX
@@ -38,7 +40,7 @@ struct board {
     int32_t status;
     uint32_t timed_out;
     uint32_t input_size, result_size, results_lost;
-    uint32_t reserved;
+    uint32_t restarts, fresh;
 };
 
 #define INPUT_OFFSET 4096u
@@ -53,6 +55,8 @@ extern char __libc_single_threaded __attribute__((weak));
 
 static struct board *board;
 static int complaints = -1;
+/* Whether any child may run `main` more than once, and whether this one, or the next, does. */
+static bool may_restart, restarts;
 
 /* The rows of the engine, if it gives inputs by the board. */
 bool __nm_board_rows(const unsigned char **rows, size_t *size)
@@ -143,27 +147,43 @@ static void set_and_wake(uint32_t *word, uint32_t value)
 /* How long to wait before looking whether the end of a child is still wanted. */
 #define PAUSE 50
 
-/* Whether a child ends in so many milliseconds, while that is wanted: as long as no other request is made. */
-static bool ends_within(pid_t child, uint32_t milliseconds)
+/* How long a run may still take, and which one: the next request may be made without the server's doing. */
+struct watch {
+    uint32_t request;
+    int left;
+};
+
+/* Whether the run that is watched goes on being wanted, another pause later. */
+static bool is_wanted(struct watch *watch)
 {
-    uint32_t number = __atomic_load_n(&board->request, __ATOMIC_RELAXED);
+    uint32_t request = __atomic_load_n(&board->request, __ATOMIC_ACQUIRE);
+    if (restarts && request != QUIT && request == __atomic_load_n(&board->answer, __ATOMIC_ACQUIRE))
+        return true;
+    if (restarts && request != QUIT && request != watch->request) {
+        uint32_t limit = board->time_limit;
+        *watch = (struct watch){request, limit == 0 ? 1 : limit > INT_MAX ? INT_MAX : (int)limit};
+    }
+    watch->left -= PAUSE;
+    return watch->left > 0 && request == watch->request;
+}
+
+/* Whether a child ends in time, while that is wanted. */
+static bool ends_in_time(pid_t child)
+{
+    uint32_t limit = board->time_limit;
+    struct watch watch = {
+        __atomic_load_n(&board->request, __ATOMIC_RELAXED),
+        limit == 0 ? 1 : limit > INT_MAX ? INT_MAX : (int)limit,
+    };
     int fd = (int)syscall(SYS_pidfd_open, child, 0);
     if (fd < 0)
         return true;
     struct pollfd awaited = {.fd = fd, .events = POLLIN};
-    int left = milliseconds == 0 ? 1 : milliseconds > INT_MAX ? INT_MAX : (int)milliseconds;
     int ready;
-    for (;;) {
-        int pause = left < PAUSE ? left : PAUSE;
+    do {
+        int pause = watch.left < PAUSE ? watch.left : PAUSE;
         ready = poll(&awaited, 1, pause);
-        if (ready > 0)
-            break;
-        if (ready == 0) {
-            left -= pause;
-            if (left == 0 || __atomic_load_n(&board->request, __ATOMIC_RELAXED) != number)
-                break;
-        }
-    }
+    } while (ready < 0 || (ready == 0 && is_wanted(&watch)));
     close(fd);
     return ready > 0;
 }
@@ -197,7 +217,7 @@ static pid_t fork_patiently(void)
 
 static void wait_for_child(pid_t child)
 {
-    bool in_time = ends_within(child, board->time_limit);
+    bool in_time = ends_in_time(child);
     if (!in_time)
         kill(child, SIGKILL);
     /* What the child started ends with it. It is not yet waited for: nobody else has its number. */
@@ -224,12 +244,61 @@ static void become_run(uint32_t number)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
     next_request(number);
+    if (restarts && board->fresh)
+        _exit(RETIRED);
     board->result_size = 0;
     board->results_lost = 0;
     if (complaints >= 0 && ftruncate(complaints, 0) != 0)
         complaints = -1;
     /* As every program finds it. */
     errno = 0;
+}
+
+bool __nm_restart_wanted(void)
+{
+    return may_restart;
+}
+
+bool __nm_restart_many(void)
+{
+    return restarts;
+}
+
+void __nm_restart_answer(int status)
+{
+    uint32_t number = __atomic_load_n(&board->request, __ATOMIC_RELAXED);
+    board->status = (status & 0xff) << 8;
+    board->timed_out = 0;
+    set_and_wake(&board->answer, number);
+}
+
+void __nm_restart_wait(void)
+{
+    next_request(__atomic_load_n(&board->answer, __ATOMIC_RELAXED));
+    if (board->fresh)
+        _exit(RETIRED);
+    board->result_size = 0;
+    board->results_lost = 0;
+}
+
+/* Children that made fewer runs than this on average cost more than they save. */
+#define WORTH 4
+#define TRIALS 16
+
+/* Waits until a child that answers by itself has ended; whether it answered all that it was asked. */
+static bool look_after(pid_t child, uint32_t children)
+{
+    wait_for_child(child);
+    uint32_t number = __atomic_load_n(&board->request, __ATOMIC_ACQUIRE), answer = board->answer;
+    if (number == QUIT) {
+        /* The run under way is over, if there was one. */
+        board->timed_out = 1;
+        set_and_wake(&board->answer, answer + 1);
+        _exit(0);
+    }
+    if (children > TRIALS && answer < children * WORTH)
+        board->restarts = 0;
+    return number == answer;
 }
 
 /* Returns in every child, which is there before its request is: forking takes longer than many a
@@ -239,16 +308,30 @@ static void serve(void)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     /* What runs leave behind is ours to wait for. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
+    may_restart = board->restarts;
     board->answer = 0;
     set_and_wake(&board->ready, 1);
-    uint32_t number = 0;
+    uint32_t number = 0, children = 0;
     for (;;) {
+        restarts = board->restarts;
         pid_t child = fork_patiently();
         if (child == 0) {
             become_run(number);
             return;
         }
         number = next_request(number);
+        if (restarts) {
+            bool is_answered = look_after(child, ++children);
+            number = __atomic_load_n(&board->request, __ATOMIC_RELAXED);
+            if (is_answered)
+                continue;
+            restarts = false;
+            child = fork_patiently();
+            if (child == 0) {
+                become_run(number - 1);
+                return;
+            }
+        }
         wait_for_child(child);
         set_and_wake(&board->answer, number);
     }

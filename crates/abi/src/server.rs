@@ -17,6 +17,10 @@
 //!                                               wakes `answer`
 //! ```
 //!
+//! Where the engine allows it ([`Board::restarts`]), a child whose run ended as usual puts its memory back
+//! (`libc/restart.c`), writes `status` and `answer` itself and waits for the next request. The program then only
+//! looks after it: what such a child does not answer is run once more by a fresh one, and that counts.
+//!
 //! Waiting and waking are futexes on words of the board, which is a file that both map shared.
 //! What a child writes to standard error goes to the board's file name with `.err` behind it,
 //! emptied before each run. A program that finds `ready` set does not serve: it was executed by a
@@ -68,8 +72,11 @@ pub struct Board {
     pub result_size: u32,
     /// Results that found no room.
     pub results_lost: u32,
-    /// Zero.
-    pub reserved: u32,
+    /// 1: a child may run `main` again and again, with its memory put back in between; written by the
+    /// engine before the program starts.
+    pub restarts: u32,
+    /// 1: this run is to be made by a child that made none before.
+    pub fresh: u32,
 }
 
 /// Where the input rows start.

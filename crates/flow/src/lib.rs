@@ -5,6 +5,7 @@
 //! | [`graph`] | the flows of all units as one graph; calls through pointers by type |
 //! | `builder` | how that is made of what each unit says |
 //! | [`callbacks`] | which functions of the C library call back |
+//! | `foreign` | whether what a program calls changes memory only |
 //! | [`outside`] | what a function depends on that is no argument of it |
 //! | [`guide`] | the way to a target, for whoever runs the program |
 //! | [`distance`] | the least number of decisions from each node to a target, through steps in order |
@@ -16,11 +17,13 @@
 mod builder;
 pub mod callbacks;
 pub mod distance;
+mod foreign;
 pub mod graph;
 pub mod guide;
 pub mod outside;
 
 pub use distance::{Distances, Goal};
+pub use foreign::changes_memory_only;
 pub use graph::{FlowGraph, FlowNode, KnownSite};
 pub use guide::{Guide, Passed};
 pub use outside::Outside;

@@ -178,16 +178,16 @@ fn asks(name: &str) -> bool {
 }
 
 /// The functions of all units.
-struct Bodies<'a> {
+pub(crate) struct Bodies<'a> {
     /// Each with the number of its unit.
-    all: Vec<(usize, &'a FunctionFlow)>,
+    pub all: Vec<(usize, &'a FunctionFlow)>,
     by_name: HashMap<&'a str, Vec<usize>>,
     /// Functions whose address another unit takes.
     pointed: HashSet<&'a str>,
 }
 
 impl<'a> Bodies<'a> {
-    fn of(units: &'a [UnitFlow]) -> Bodies<'a> {
+    pub fn of(units: &'a [UnitFlow]) -> Bodies<'a> {
         let all: Vec<(usize, &FunctionFlow)> = (units.iter().enumerate())
             .flat_map(|(unit, flow)| flow.functions.iter().map(move |body| (unit, body)))
             .collect();
@@ -204,7 +204,7 @@ impl<'a> Bodies<'a> {
     }
 
     /// The functions that a name may stand for in a unit, or anywhere.
-    fn named(&self, name: &str, unit: Option<usize>) -> impl Iterator<Item = usize> {
+    pub fn named(&self, name: &str, unit: Option<usize>) -> impl Iterator<Item = usize> {
         let numbers = self.by_name.get(name).into_iter().flatten().copied();
         numbers.filter(move |number| {
             let (home, body) = self.all[*number];
@@ -212,7 +212,13 @@ impl<'a> Bodies<'a> {
         })
     }
 
-    fn of_type(&self, ty: &str) -> impl Iterator<Item = usize> {
+    /// Whether a unit defines it.
+    pub fn has(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
+    /// Functions of this type that calls through pointers may lead to.
+    pub fn of_type(&self, ty: &str) -> impl Iterator<Item = usize> {
         let bodies = self.all.iter().enumerate();
         let alike = bodies.filter(move |(_, (_, body))| {
             body.of_type == ty && (body.is_pointed || self.pointed.contains(body.name.as_str()))

@@ -45,6 +45,8 @@ pub enum ExploreError {
     Trace(ReadError),
 
     // An error of nearmiss.
+    /// A run of a process that had made runs before was not what a fresh one makes of it.
+    NotRepeatable,
     /// The formula of the precondition is not what its runs say.
     WrongPrecondition,
 }
@@ -81,6 +83,9 @@ impl fmt::Display for ExploreError {
             ExploreError::Sandbox(error) => error.fmt(f),
             ExploreError::Server(error) => error.fmt(f),
             ExploreError::NotRecorded => write!(f, "nothing was recorded"),
+            ExploreError::NotRepeatable => {
+                write!(f, "the function depends on more than its inputs and memory")
+            }
             ExploreError::Trace(error) => error.fmt(f),
             ExploreError::WrongPrecondition => write!(f, "{WRONG_PRECONDITION}"),
         }

@@ -40,30 +40,42 @@ pub type HarnessExecutor = dyn Executor<Input = Call, Run = RawRun, Error = Expl
 /// end, while each of its decisions costs memory and a query about all before it.
 const UNENDED_EVENTS: usize = 512;
 
-/// A harness that was started once and is forked for every run.
+/// A harness that was started once and is forked for every run, or for many runs with its memory put back in
+/// between. Of the latter some are made twice: what was put back wrongly would show.
 pub struct ForkServer {
     server: Server,
     /// How long one run may take.
     run_time: Duration,
+    /// Whether one process may make many runs.
+    restarts: bool,
+    runs: u64,
+}
+
+/// One run in so many is made once more by a fresh process, and each whose number is a power of two.
+const CHECKED: u64 = 256;
+
+/// Whether this run is to be made by a fresh process, too.
+pub fn is_checked(number: u64) -> bool {
+    number.is_power_of_two() && number > 1 || number.is_multiple_of(CHECKED)
 }
 
 impl ForkServer {
     /// An executor of a program that waits for requests, and records.
-    pub fn new(server: Server, run_time: Duration) -> ForkServer {
-        ForkServer { server, run_time }
+    pub fn new(server: Server, run_time: Duration, restarts: bool) -> ForkServer {
+        ForkServer {
+            server,
+            run_time,
+            restarts,
+            runs: 0,
+        }
     }
-}
 
-impl Executor for ForkServer {
-    type Input = Call;
-    type Run = RawRun;
-    type Error = ExploreError;
-
-    fn run(&mut self, call: &Call) -> Result<RawRun, ExploreError> {
+    fn run_once(&mut self, call: &Call, fresh: bool) -> Result<RawRun, ExploreError> {
         let run = self.server.run(&Request {
             mode: call.mode,
             rows: &call.rows,
             time: self.run_time.min(call.time),
+            fresh,
         })?;
         let file = self.server.trace_file();
         let file = file.ok_or(ExploreError::NotRecorded)?;
@@ -73,6 +85,32 @@ impl Executor for ForkServer {
             results: run.results,
             trace,
         })
+    }
+}
+
+impl Executor for ForkServer {
+    type Input = Call;
+    type Run = RawRun;
+    type Error = ExploreError;
+
+    fn run(&mut self, call: &Call) -> Result<RawRun, ExploreError> {
+        let run = self.run_once(call, false)?;
+        self.runs += 1;
+        if self.restarts && run.ended.is_some() && is_checked(self.runs) {
+            let fresh = self.run_once(call, true)?;
+            if fresh.ended.is_some() && !run.is_same(&fresh) {
+                return Err(ExploreError::NotRepeatable);
+            }
+        }
+        Ok(run)
+    }
+}
+
+impl RawRun {
+    /// Whether another run did the same.
+    fn is_same(&self, other: &RawRun) -> bool {
+        (self.ended, &self.results) == (other.ended, &other.results)
+            && self.trace.is_same(&other.trace)
     }
 }
 

@@ -16,6 +16,7 @@ use nearmiss_twin::TwinProgram;
 use crate::budget::{self, Budget};
 use crate::build::BuildError;
 use crate::error::{ExploreError, Unfinished};
+use crate::executor;
 use crate::freed::Rows;
 
 /// What the judge needs to begin.
@@ -34,6 +35,8 @@ pub struct Setup {
     pub budget: Budget,
     /// What is run: one of `nearmiss_abi::server::MODE_*`.
     pub mode: u32,
+    /// Whether one process may make many runs.
+    pub restarts: bool,
 }
 
 /// Runs tests on the twin.
@@ -110,7 +113,7 @@ fn judge_all(
     judged: &Mutex<Judged>,
 ) -> Result<(), Unfinished<ExploreError>> {
     let twin = (setup.build)().map_err(ExploreError::from)?;
-    let settings = settings(&twin, setup.environment, setup.directory);
+    let settings = settings(&twin, setup.environment, setup.directory, setup.restarts);
     let server = Server::start(&setup.sandbox, settings);
     let mut server = server.map_err(ExploreError::from)?;
     server.stop_by(setup.budget.stop);
@@ -118,13 +121,22 @@ fn judge_all(
         if setup.budget.is_exhausted() {
             return Err(Unfinished::OutOfTime(Some(lock(judged).seen)));
         }
-        let request = Request {
+        let mut request = Request {
             mode: setup.mode,
             rows: &rows,
             time: setup.run_time,
+            fresh: false,
         };
-        let run = server.run(&request).map_err(ExploreError::from)?;
+        let mut run = server.run(&request).map_err(ExploreError::from)?;
         lock(judged).seen += 1;
+        if setup.restarts && executor::is_checked(lock(judged).seen as u64) {
+            let before = run;
+            request.fresh = true;
+            run = server.run(&request).map_err(ExploreError::from)?;
+            if (before.ended, &before.results) != (run.ended, &run.results) {
+                return Err(Unfinished::Failed(ExploreError::NotRepeatable));
+            }
+        }
         if nearmiss_harness::may_tell_of_freed(&run.results) {
             lock(judged).freed.push((test, run.results));
         }
@@ -149,6 +161,7 @@ pub fn settings(
     twin: &TwinProgram,
     mut environment: Vec<(OsString, OsString)>,
     directory: PathBuf,
+    restarts: bool,
 ) -> Settings {
     let variables = sanitizer_variables().into_iter();
     environment.extend(variables.map(|(name, value)| (name.into(), value)));
@@ -158,5 +171,6 @@ pub fn settings(
         record: None,
         working_directory: directory.clone(),
         directory,
+        restarts,
     }
 }

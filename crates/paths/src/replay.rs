@@ -75,12 +75,14 @@ impl Explored {
             &self.twin(Judge::Address)?,
             environment(),
             self.directory.join("judge"),
+            false,
         );
         let mut server = Server::start(&self.sandbox, settings)?;
         let request = Request {
             mode: MODE_FUNCTION,
             rows,
             time: RUN_TIME,
+            fresh: false,
         };
         let run = server.run(&request)?;
         let said = run.result(VERDICT);

@@ -37,13 +37,26 @@ use crate::signatures::CoverageSignatures;
 use crate::workspace::Workspace;
 use crate::{Config, Cover, Mode};
 
-/// Explores.
+/// Explores: where a process that makes many runs does not make each as a fresh one would, once more from the
+/// beginning with a fresh one for each.
 pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, ExploreError> {
+    match attempt(config, tally, true) {
+        Err(ExploreError::NotRepeatable) => attempt(config, tally, false),
+        explored => explored,
+    }
+}
+
+fn attempt(
+    config: &Config,
+    tally: &Tally,
+    may_restart: bool,
+) -> Result<FunctionReport, ExploreError> {
     if let Some(file) = config.build.files.first() {
         tally.enter(Phase::Building(file.display().to_string()));
     }
     let directory = config.directory.join(build::DIRECTORY);
-    let programs = build::build(&config.build, config.request.as_ref(), &directory)?;
+    let mut programs = build::build(&config.build, config.request.as_ref(), &directory)?;
+    programs.restarts &= may_restart;
     let programs = Arc::new(programs);
     let wants_program = config.mode == Mode::Auto && precondition_name(config).is_some();
     let program = wants_program.then(|| build::program(&programs)).flatten();
@@ -86,11 +99,9 @@ pub fn explore(config: &Config, tally: &Tally) -> Result<FunctionReport, Explore
     let mut explorer = explorer(config, &mut workspace, precondition);
     explorer.guide = guide;
     let mut arrivals = Arrivals::new(explorer, first, strategy(config));
-    while let Some(arrival) = arrivals.next()? {
-        if study.arrive(&mut arrivals.explorer, arrival)? {
-            arrivals.stop();
-        }
-        study.count(&arrivals);
+    if let Err(why) = study.pursue(&mut arrivals) {
+        study.abandon();
+        return Err(why);
     }
     if let Some(why) = nothing_explored(config, &programs, &arrivals) {
         return Err(why);
@@ -136,6 +147,23 @@ impl Study<'_> {
             }
             None => Input::default(),
         }
+    }
+
+    /// Takes all runs, or as many as are wanted.
+    fn pursue(&mut self, arrivals: &mut Arrivals<'_>) -> Result<(), ExploreError> {
+        while let Some(arrival) = arrivals.next()? {
+            if self.arrive(&mut arrivals.explorer, arrival)? {
+                arrivals.stop();
+            }
+            self.count(arrivals);
+        }
+        Ok(())
+    }
+
+    /// Waits until nothing uses the programs any more.
+    fn abandon(&mut self) {
+        self.judge.take().map(Judge::finish);
+        self.measure.take().map(Measure::finish);
     }
 
     /// Takes a run on an admissible input; says whether that is enough.
@@ -348,10 +376,11 @@ fn executor(
             record: Some(recording_options()),
             directory: config.directory.join("recording"),
             working_directory: config.directory.clone(),
+            restarts: programs.restarts,
         },
     )?;
     server.stop_by(config.stop);
-    Ok(ForkServer::new(server, config.run_time))
+    Ok(ForkServer::new(server, config.run_time, programs.restarts))
 }
 
 fn workspace(
@@ -407,7 +436,7 @@ fn measure(config: &Config, programs: &Arc<Programs>, budget: Budget) -> Measure
 }
 
 fn judge(config: &Config, programs: &Arc<Programs>, budget: Budget) -> Judge {
-    let programs = programs.clone();
+    let (programs, restarts) = (programs.clone(), programs.restarts);
     Judge::start(Setup {
         build: Box::new(move || build::twin(&programs)),
         sandbox: config.sandbox.clone(),
@@ -416,5 +445,6 @@ fn judge(config: &Config, programs: &Arc<Programs>, budget: Budget) -> Judge {
         run_time: config.run_time,
         budget,
         mode: MODE_FUNCTION,
+        restarts,
     })
 }

@@ -147,11 +147,12 @@ fn fork_server(directory: &Path, program: &Path) -> ForkServer {
         program: program.to_path_buf(),
         environment: Vec::new(),
         record: Some("terms=65536,events=65536,length=0,channels=n".into()),
+        restarts: false,
         directory: directory.join("server"),
         working_directory: directory.to_path_buf(),
     };
     let server = Server::start(&Sandbox::none(), settings).expect("a server");
-    ForkServer::new(server, AMPLE)
+    ForkServer::new(server, AMPLE, false)
 }
 
 /// Far more than a run or a query takes: the machine may be busy.

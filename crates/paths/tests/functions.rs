@@ -19,6 +19,7 @@ fn run(place: &Place, program: &std::path::Path, input: &[u8]) -> Run {
         program: program.to_path_buf(),
         environment: vec![(OsString::from("ASAN_OPTIONS"), "detect_leaks=0".into())],
         record: None,
+        restarts: false,
         directory: place.path("served"),
         working_directory: place.path(""),
     };
@@ -28,6 +29,7 @@ fn run(place: &Place, program: &std::path::Path, input: &[u8]) -> Run {
         mode: MODE_FUNCTION,
         rows: &rows,
         time: PATIENCE,
+        fresh: false,
     };
     server.run(&request).unwrap()
 }

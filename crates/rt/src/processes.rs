@@ -169,7 +169,7 @@ pub fn wait_for_child(child: i32, milliseconds: u32, is_wanted: impl Fn() -> boo
 }
 
 /// How long to wait before looking whether the end of a child is still wanted: milliseconds.
-const PAUSE: usize = 50;
+pub const PAUSE: usize = 50;
 
 /// Whether a child ends in so many milliseconds, while that is wanted.
 fn ends_within(child: i32, milliseconds: u32, is_wanted: impl Fn() -> bool) -> bool {

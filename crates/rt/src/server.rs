@@ -11,8 +11,9 @@
 //! On `unsafe`: the board is mapped once and never given back. The engine writes it only while the
 //! program waits, and may write anything: sizes are looked at before they are used.
 
+use core::cell::{Cell, UnsafeCell};
 use core::ptr;
-use core::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 use nearmiss_abi::ABI_VERSION;
 use nearmiss_abi::server::{
@@ -32,6 +33,24 @@ static BOARD: AtomicPtr<Board> = AtomicPtr::new(ptr::null_mut());
 /// The descriptor of what children complain about.
 static COMPLAINTS: AtomicU32 = AtomicU32::new(NO_DESCRIPTOR);
 const NO_DESCRIPTOR: u32 = u32::MAX;
+/// Whether this process, or the next child, runs `main` more than once: see `libc/restart.c`.
+static RESTARTS: AtomicBool = AtomicBool::new(false);
+/// Whether any child may.
+static MAY_RESTART: AtomicBool = AtomicBool::new(false);
+/// The status of a process that is of no more use, as `libc/restart.h` has it.
+const RETIRED: i32 = 113;
+/// Children that made fewer runs than this on average cost more than they save.
+const WORTH: u32 = 4;
+/// So many children there are before that is looked at.
+const TRIALS: u32 = 16;
+
+/// What is put back into the trace before a run.
+struct Before(UnsafeCell<Option<Kept>>);
+
+// SAFETY: written by the server before it forks, and only read in its children.
+unsafe impl Sync for Before {}
+
+static BEFORE: Before = Before(UnsafeCell::new(None));
 
 /// Maps the board of this name, unless it is another program's: one that a child executes has the
 /// same environment.
@@ -133,6 +152,8 @@ unsafe fn serve(board: *mut Board) {
         runtime.know_globals();
         runtime.trace.keep()
     });
+    // SAFETY: nothing else uses it yet.
+    unsafe { *BEFORE.0.get() = kept };
     // SAFETY: as promised by the caller.
     let (request, answer, ready) = unsafe {
         (
@@ -141,19 +162,34 @@ unsafe fn serve(board: *mut Board) {
             word(&raw mut (*board).ready),
         )
     };
+    // SAFETY: the board is mapped.
+    MAY_RESTART.store(unsafe { (*board).restarts } != 0, Ordering::Relaxed);
     answer.store(0, Ordering::Relaxed);
     ready.store(1, Ordering::Release);
     processes::wake(ready);
-    let mut number = 0;
+    let (mut number, mut children) = (0, 0);
     loop {
+        // SAFETY: the board is mapped.
+        let restarts = unsafe { word(&raw mut (*board).restarts).load(Ordering::Relaxed) != 0 };
         // SAFETY: the child goes on as this process would.
-        let child = match unsafe { processes::fork() } {
-            // SAFETY: as promised by the caller.
-            Some(0) => return unsafe { become_run(board, number, kept.as_ref()) },
-            Some(child) => child,
-            None => system::exit(1),
+        let Some(mut child) = (unsafe { fork_run(board, number, restarts) }) else {
+            return;
         };
         number = next_request(request, number);
+        if restarts {
+            children += 1;
+            // SAFETY: the board is mapped.
+            let is_answered = unsafe { look_after(board, child, children) };
+            number = request.load(Ordering::Relaxed);
+            if is_answered {
+                continue;
+            }
+            // SAFETY: as above. The request is there already.
+            child = match unsafe { fork_run(board, number.wrapping_sub(1), false) } {
+                Some(child) => child,
+                None => return,
+            };
+        }
         // SAFETY: as promised by the caller.
         unsafe {
             let is_wanted = || request.load(Ordering::Relaxed) == number;
@@ -164,6 +200,73 @@ unsafe fn serve(board: *mut Board) {
         answer.store(number, Ordering::Release);
         processes::wake(answer);
     }
+}
+
+/// Forks the child for the request behind `number`, which may run `main` more than once; `None` in the child, which
+/// has its request then.
+///
+/// # Safety
+/// As for `fork`; `board` is mapped.
+unsafe fn fork_run(board: *mut Board, number: u32, restarts: bool) -> Option<i32> {
+    RESTARTS.store(restarts, Ordering::Relaxed);
+    // SAFETY: as promised by the caller.
+    unsafe {
+        match processes::fork() {
+            Some(0) => {
+                become_run(board, number);
+                None
+            }
+            Some(child) => Some(child),
+            None => system::exit(1),
+        }
+    }
+}
+
+/// Waits until a child that answers by itself has ended; says whether it answered all that it was asked.
+///
+/// # Safety
+/// `board` is mapped.
+unsafe fn look_after(board: *mut Board, child: i32, children: u32) -> bool {
+    // SAFETY: as promised by the caller.
+    let (request, answer) = unsafe {
+        (
+            word(&raw mut (*board).request),
+            word(&raw mut (*board).answer),
+        )
+    };
+    // The request that was seen last, and the pauses that it may still take.
+    let watched = Cell::new((0, 0));
+    let is_wanted = || {
+        let number = request.load(Ordering::Acquire);
+        if number == answer.load(Ordering::Acquire) {
+            return true;
+        }
+        let (last, left) = watched.get();
+        // SAFETY: as promised by the caller.
+        let limit = unsafe { (*board).time_limit } / processes::PAUSE as u32;
+        let left = if number == last { left } else { limit + 1 };
+        watched.set((number, left.saturating_sub(1)));
+        number != QUIT && left > 0
+    };
+    processes::wait_for_child(child, u32::MAX, is_wanted);
+    let (number, answered) = (
+        request.load(Ordering::Acquire),
+        answer.load(Ordering::Acquire),
+    );
+    // SAFETY: as promised by the caller.
+    unsafe {
+        if number == QUIT {
+            // The run under way is over, if there was one.
+            (*board).timed_out = 1;
+            answer.store(answered.wrapping_add(1), Ordering::Release);
+            processes::wake(answer);
+            system::exit(0);
+        }
+        if children > TRIALS && answered < children.saturating_mul(WORTH) {
+            (*board).restarts = 0;
+        }
+    }
+    number == answered
 }
 
 /// Waits for the request behind this one.
@@ -178,8 +281,8 @@ fn next_request(request: &AtomicU32, number: u32) -> u32 {
 /// In the child: waits for the request, then lets the program go on.
 ///
 /// # Safety
-/// `board` is mapped; `kept` is of this trace.
-unsafe fn become_run(board: *mut Board, number: u32, kept: Option<&Kept>) {
+/// `board` is mapped.
+unsafe fn become_run(board: *mut Board, number: u32) {
     processes::end_with_parent();
     processes::lead_group();
     turn::with((), |runtime| {
@@ -187,19 +290,77 @@ unsafe fn become_run(board: *mut Board, number: u32, kept: Option<&Kept>) {
         runtime.forget_in_children();
         turn::forget_in_children();
     });
-    // SAFETY: as promised by the caller. The answer to the last request is the engine's until it
-    // makes this one.
-    unsafe {
-        next_request(word(&raw mut (*board).request), number);
-        (*board).result_size = 0;
-        (*board).results_lost = 0;
-    }
+    // SAFETY: as promised by the caller.
+    unsafe { get_ready(board, number) };
     let fd = COMPLAINTS.load(Ordering::Relaxed);
     if fd != NO_DESCRIPTOR {
         let _ = system::truncate(fd as i32, 0);
     }
-    if let Some(kept) = kept {
-        turn::with((), |runtime| runtime.trace.put_back(kept));
+}
+
+/// Waits for the request behind `number`, and puts back what lies in shared memory.
+///
+/// # Safety
+/// `board` is mapped.
+unsafe fn get_ready(board: *mut Board, number: u32) {
+    // SAFETY: as promised by the caller. The answer to the last request is the engine's until it
+    // makes this one. What was kept is of this trace.
+    unsafe {
+        next_request(word(&raw mut (*board).request), number);
+        if restarts() && (*board).fresh != 0 {
+            system::exit(RETIRED);
+        }
+        (*board).result_size = 0;
+        (*board).results_lost = 0;
+        if let Some(kept) = &*BEFORE.0.get() {
+            turn::with((), |runtime| runtime.trace.put_back(kept));
+        }
+    }
+}
+
+fn restarts() -> bool {
+    RESTARTS.load(Ordering::Relaxed)
+}
+
+/// Whether this process is to run `main` as those do that run it more than once.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_restart_wanted() -> bool {
+    MAY_RESTART.load(Ordering::Relaxed)
+}
+
+/// Whether this process is to run `main` more than once.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_restart_many() -> bool {
+    restarts()
+}
+
+/// `main` came back with this status.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_restart_answer(status: i32) {
+    start::end_recording(status);
+    let Some(board) = board() else {
+        return;
+    };
+    // SAFETY: the board is mapped, and the engine waits for the answer.
+    unsafe {
+        (*board).status = (status & 0xff) << 8;
+        (*board).timed_out = 0;
+        let number = word(&raw mut (*board).request).load(Ordering::Relaxed);
+        let answer = word(&raw mut (*board).answer);
+        answer.store(number, Ordering::Release);
+        processes::wake(answer);
+    }
+}
+
+/// Waits for the next request, and gets ready for it.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_restart_wait() {
+    if let Some(board) = board() {
+        // SAFETY: the board is mapped.
+        unsafe {
+            let number = word(&raw mut (*board).answer).load(Ordering::Relaxed);
+            get_ready(board, number);
+        }
     }
 }
 

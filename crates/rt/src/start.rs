@@ -245,6 +245,11 @@ unsafe fn value_of(entry: *const u8, name: &str) -> Option<*const u8> {
 /// The process exits: glibc passes the status.
 extern "C" fn finish(status: i32, _: *mut c_void) {
     capture::ended(status);
+    end_recording(status);
+}
+
+/// Records that the program ended with this status.
+pub fn end_recording(status: i32) {
     if recording() {
         turn::with((), |runtime| {
             runtime.note_untaken(Thread::current());

@@ -26,6 +26,7 @@ fn main() {
         record: (options != "none").then(|| options.into()),
         directory: directory.into(),
         working_directory: "/tmp".into(),
+        restarts: true,
     };
     let mut server = Server::start(&sandbox, settings).expect("a server");
     println!("ready after {:.1?}", start.elapsed());
@@ -56,6 +57,7 @@ fn run(server: &mut Server, x: u32) {
         mode: 0,
         rows: &rows,
         time: Duration::from_secs(2),
+        fresh: false,
     };
     server.run(&request).expect("an answer");
 }

@@ -32,8 +32,8 @@ pub struct Board {
 unsafe impl Send for Board {}
 
 impl Board {
-    /// A new board in a file of this name.
-    pub fn create(path: &Path) -> io::Result<Board> {
+    /// A new board in a file of this name; whether children may make many runs each.
+    pub fn create(path: &Path, restarts: bool) -> io::Result<Board> {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -62,6 +62,7 @@ impl Board {
             words.write(Words {
                 magic: MAGIC,
                 abi_version: ABI_VERSION,
+                restarts: restarts.into(),
                 ..Words::default()
             });
         }
@@ -84,6 +85,7 @@ impl Board {
             rows.copy_from_nonoverlapping(request.rows.as_ptr(), request.rows.len());
             (*self.words).input_size = request.rows.len() as u32;
             (*self.words).mode = request.mode;
+            (*self.words).fresh = request.fresh.into();
             (*self.words).time_limit = time;
         }
         self.request(number);

@@ -120,6 +120,27 @@ impl RawTrace {
         read(&read_at, u64::MAX)
     }
 
+    /// Whether two runs recorded the same; which processes they were does not matter.
+    pub fn is_same(&self, other: &RawTrace) -> bool {
+        let records = |trace: &RawTrace| {
+            let Header {
+                event_count,
+                term_count,
+                blob_size,
+                ..
+            } = trace.header;
+            (event_count, term_count, blob_size)
+        };
+        records(self) == records(other)
+            && self.events == other.events
+            && self.terms == other.terms
+            && self.notes == other.notes
+            && self.channels == other.channels
+            && self.snapshots == other.snapshots
+            && self.blob == other.blob
+            && self.answers == other.answers
+    }
+
     /// Bytes of the blob region; `None` if it does not have them.
     pub fn blob(&self, offset: u64, size: u64) -> Option<&[u8]> {
         let start = usize::try_from(offset).ok()?;

@@ -91,6 +91,7 @@ pub fn make(compiler: Compiler, subject: Subject) -> Result<Made, BuildError> {
         Linked::With(stubs) => stubs,
         Linked::Needs(variables) => return Ok(Made::Needs(variables)),
     };
+    let restarts = can_restart(&recipe, &objects, &program);
     let stubbed = subject.plan.as_ref().map_or(Vec::new(), Plan::stubbed);
     Ok(Made::Programs(Box::new(Programs {
         recording: program,
@@ -105,8 +106,18 @@ pub fn make(compiler: Compiler, subject: Subject) -> Result<Made, BuildError> {
             storage: stubs.variables.into_iter().collect(),
         },
         notes,
+        restarts,
         recipe,
     })))
+}
+
+/// Whether all code of a program is known, and changes nothing but memory.
+fn can_restart(recipe: &Recipe, objects: &[PathBuf], program: &Path) -> bool {
+    let is_known = recipe.files.linked.is_empty() && recipe.stubs.is_none();
+    is_known
+        && objects.iter().all(|object| symbols::is_instrumented(object))
+        && nearmiss_twin::flows_of(program, &[])
+            .is_ok_and(|flows| nearmiss_flow::changes_memory_only(&flows, "main"))
 }
 
 /// Compiles every source with instrumentation, some at a time; gives the objects.

@@ -99,6 +99,8 @@ pub struct Programs {
     pub undefined: Undefined,
     /// Notes for the report.
     pub notes: Vec<String>,
+    /// Whether a process may make many runs of it: nothing that it calls outlasts that its memory is put back.
+    pub restarts: bool,
     /// How it was made: other programs are made of the same files.
     pub(crate) recipe: Recipe,
 }

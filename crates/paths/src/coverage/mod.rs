@@ -112,6 +112,7 @@ impl Meter {
             working_directory: directory.clone(),
             directory,
             program: program.clone(),
+            restarts: programs.restarts,
         };
         let made = fs::create_dir_all(&settings.directory);
         made.map_err(|error| CoverageError::File(settings.directory.clone(), error))?;
@@ -140,6 +141,7 @@ impl Meter {
             mode: MODE_FUNCTION,
             rows,
             time: self.time,
+            fresh: false,
         };
         self.server.run(&request)?;
         self.look()

@@ -51,7 +51,7 @@ pub fn build(programs: &Programs) -> Result<PathBuf, CoverageError> {
     }
     objects.push(objects[0].clone());
     let program = directory.join("program");
-    let mut all = vec!["-fprofile-instr-generate".to_string()];
+    let mut all = words(["-fprofile-instr-generate", "-Wl,--wrap=main"]).collect::<Vec<String>>();
     all.extend(NEEDED.map(|symbol| format!("-Wl,-u,{symbol}")));
     all.extend(recipe.link_words(&objects, &program));
     let archive = recipe

@@ -86,6 +86,7 @@ impl Place {
             record: (build == Build::Recording).then(|| "channels=n".into()),
             directory: self.path("server"),
             working_directory: self.root.path().into(),
+            restarts: false,
         }
     }
 
@@ -137,6 +138,7 @@ fn run_for(server: &mut Server, x: i32, mode: u32, time: Duration) -> Result<Run
         mode,
         rows: &rows,
         time,
+        fresh: false,
     })
 }
 

@@ -32,7 +32,16 @@ const MEMORY_ONLY: &str = "\
     assert_fail abort exit _Exit _exit stack_chk_fail fentry";
 
 /// What starts these is ours, the compiler's, or a sanitizer's.
-const OWN: &[&str] = &["__nm_", "nearmiss_", "klee_", "__VERIFIER_", "llvm.", "__ubsan_handle_", "__asan_", "__nearmiss_"];
+const OWN: &[&str] = &[
+    "__nm_",
+    "nearmiss_",
+    "klee_",
+    "__VERIFIER_",
+    "llvm.",
+    "__ubsan_handle_",
+    "__asan_",
+    "__nearmiss_",
+];
 
 /// Whether whatever `function` of these units may call, wherever its calls may lead, changes nothing but memory of
 /// the process.
@@ -84,7 +93,9 @@ fn is_memory_only(name: &str) -> bool {
 
 /// The name without what the C library's headers put around it.
 fn without_headers(name: &str) -> &str {
-    let name = name.trim_start_matches("__isoc99_").trim_start_matches("__isoc23_");
+    let name = name
+        .trim_start_matches("__isoc99_")
+        .trim_start_matches("__isoc23_");
     let name = name.trim_start_matches("__");
     name.strip_suffix("_chk").unwrap_or(name)
 }

@@ -182,7 +182,8 @@ impl Server {
     fn start_program(&mut self) -> Result<Live, ServerError> {
         let directory = make_directory(&self.settings.directory)?;
         let file = directory.join(BOARD);
-        let board = Board::create(&file, self.settings.restarts).map_err(|error| ServerError::Io(file.clone(), error))?;
+        let board = Board::create(&file, self.settings.restarts)
+            .map_err(|error| ServerError::Io(file.clone(), error))?;
         let spec = spec(&self.settings, &directory, &file);
         self.complaints = file.with_added_extension("err");
         let mut live = Live {

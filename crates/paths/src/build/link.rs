@@ -115,7 +115,9 @@ pub fn make(compiler: Compiler, subject: Subject) -> Result<Made, BuildError> {
 fn can_restart(recipe: &Recipe, objects: &[PathBuf], program: &Path) -> bool {
     let is_known = recipe.files.linked.is_empty() && recipe.stubs.is_none();
     is_known
-        && objects.iter().all(|object| symbols::is_instrumented(object))
+        && objects
+            .iter()
+            .all(|object| symbols::is_instrumented(object))
         && nearmiss_twin::flows_of(program, &[])
             .is_ok_and(|flows| nearmiss_flow::changes_memory_only(&flows, "main"))
 }

@@ -60,7 +60,8 @@ impl Place {
         if build == Build::Twin {
             shell(
                 Command::new("clang-19")
-                    .args(["-g", "-fsanitize=address,undefined", include, "-o"])
+                    .args(["-g", "-fsanitize=address,undefined", "-Wl,--wrap=main"])
+                    .args([include, "-o"])
                     .args([&program, &file, &target().join("libnearmiss_replay.a")]),
             );
         } else {
@@ -94,6 +95,15 @@ impl Place {
     pub fn serve(&self, build: Build) -> Server {
         Server::start(&sandbox(), self.settings(build)).expect("a server")
     }
+
+    /// Serves the program by processes that make many runs each.
+    pub fn serve_restarting(&self, build: Build) -> Server {
+        let settings = Settings {
+            restarts: true,
+            ..self.settings(build)
+        };
+        Server::start(&sandbox(), settings).expect("a server")
+    }
 }
 
 const PROLOGUE: &str = "#include <nearmiss.h>\n\
@@ -120,6 +130,17 @@ const SHORT: Duration = Duration::from_secs(1);
 /// One run with `x` as the input of this name.
 pub fn run(server: &mut Server, x: i32) -> Run {
     try_run(server, x, MODE_FUNCTION).expect("an answer")
+}
+
+/// The same by a process that made no run before.
+pub fn run_fresh(server: &mut Server, x: i32) -> Run {
+    let request = Request {
+        mode: MODE_FUNCTION,
+        rows: &row("x", &x.to_le_bytes()),
+        time: PATIENCE,
+        fresh: true,
+    };
+    server.run(&request).expect("an answer")
 }
 
 /// One run that does not end.

@@ -8,6 +8,7 @@
 //! | `simplify` | the rewrite rules, one small function each |
 //! | [`evaluate`] | the value of terms under an assignment of the input bytes |
 //! | [`partial`] | the same while some bytes have no value yet |
+//! | [`columns`] | the same under many assignments at once |
 //! | [`digest`] | names of terms that hold beyond their arena |
 //! | [`support`] | which input bytes a term depends on |
 //! | [`range`] | which values a term can have, also under the conditions of a path |
@@ -18,6 +19,7 @@
 //! over them: loops use the order of [`TermId`]s (operands are smaller than what is made of
 //! them) or a stack of their own.
 
+pub mod columns;
 pub mod digest;
 pub mod evaluate;
 pub mod lower;
@@ -32,6 +34,7 @@ pub mod terms;
 #[cfg(test)]
 mod testing;
 
+pub use columns::Columns;
 pub use digest::Digests;
 pub use evaluate::{Assignment, Evaluator, Inputs};
 pub use lower::Lowering;

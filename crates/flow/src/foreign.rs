@@ -99,3 +99,55 @@ fn without_headers(name: &str) -> &str {
     let name = name.trim_start_matches("__");
     name.strip_suffix("_chk").unwrap_or(name)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nearmiss_sites::flow::{FlowBlock, FunctionFlow};
+
+    fn unit(bodies: &[(&str, &[&str])]) -> UnitFlow {
+        let body = |&(name, calls): &(&str, &[&str])| FunctionFlow {
+            name: name.into(),
+            blocks: vec![FlowBlock {
+                calls: calls
+                    .iter()
+                    .map(|name| FlowCall::Named(name.to_string()))
+                    .collect(),
+                ..FlowBlock::default()
+            }],
+            ..FunctionFlow::default()
+        };
+        UnitFlow {
+            unit: 1,
+            functions: bodies.iter().map(body).collect(),
+            ..UnitFlow::default()
+        }
+    }
+
+    #[test]
+    fn all_that_may_be_called_counts() {
+        let library = [
+            "__nm_model_strlen",
+            "__memcpy_chk",
+            "__isoc99_sscanf",
+            "abort",
+        ];
+        let main = ("main", &["nearmiss_symbolic", "f"][..]);
+        let harmless = unit(&[main, ("f", &library), ("apart", &["fork"])]);
+        assert!(changes_memory_only(&[harmless], "main"));
+        for name in ["dup", "__nm_model_fopen", "unknown", "mmap", "signal"] {
+            let asks = unit(&[main, ("f", &["g"]), ("g", &[name])]);
+            assert!(!changes_memory_only(&[asks], "main"), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_pointer_may_lead_to_whatever_was_taken() {
+        let taker = UnitFlow {
+            pointed: vec!["open".into()],
+            ..unit(&[("main", &["nearmiss_symbolic"])])
+        };
+        assert!(!changes_memory_only(&[taker], "main"));
+        assert!(!changes_memory_only(&[], "main"), "its code is not known");
+    }
+}

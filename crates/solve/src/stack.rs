@@ -8,7 +8,7 @@ use crate::answers::Answers;
 use crate::back::{BitBlaster, BitwuzlaSolver, External};
 use crate::layers::{
     Checked, Differential, Escalate, Instances, OneByte, RangeBounds, RecentModels, Share,
-    SmallDomains, SmallNumbers, UnsatCores,
+    SmallDomains, SmallNumbers, Tabulated, UnsatCores,
 };
 use crate::query::Solver;
 use crate::session::Session;
@@ -139,6 +139,7 @@ impl Stack {
         let mut solver: Box<dyn Solver> = Box::new(Checked::new(make(&self.backend, share, quick)));
         if self.layered {
             solver = Box::new(SmallDomains::new(solver));
+            solver = Box::new(Tabulated::new(solver));
         }
         solver
     }

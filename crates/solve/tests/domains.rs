@@ -139,6 +139,55 @@ fn more_numbers_than_values_cannot_differ() {
     assert_eq!((reply.answer, reply.layer), (Answer::Unsat, Layer::Domains));
 }
 
+/// After a while all permutations are in a table.
+#[test]
+fn random_queries_about_permutations_have_the_same_answers() {
+    let mut random = Random::new(29);
+    let (mut sat, mut unsat) = (0, 0);
+    let mut terms = Terms::new();
+    let numbers: Vec<TermId> = (0..5).map(|k| number(&mut terms, k)).collect();
+    let mut always = ranged(&mut terms, &numbers);
+    for (position, &one) in numbers.iter().enumerate() {
+        for &other in &numbers[..position] {
+            always.push(terms.binary(Op::Ne, one, other));
+        }
+    }
+    let base = |byte: InputByte| match byte.offset % 4 {
+        0 => (byte.offset as u8 / 4 + 2) % 5,
+        _ => 0,
+    };
+    let mut sessions: [TreeSession; 2] =
+        [Stack::default(), Stack::bare(Backend::BitBlaster)].map(|stack| stack.tree());
+    for session in &mut sessions {
+        session.assume_always(&always);
+    }
+    for round in 0..300 {
+        let mut conditions = always.clone();
+        for _ in 0..2 + random.below(8) {
+            let condition = random_condition(&mut terms, &mut random, &numbers);
+            let truth = Evaluator::new().holds(&terms, &base, condition);
+            conditions.push(terms.holds(condition, truth));
+        }
+        let goal = random_condition(&mut terms, &mut random, &numbers);
+        let answers = sessions
+            .each_mut()
+            .map(|session| session.query(&mut terms, &conditions, goal, &base, &limits(60)));
+        match (&answers[0].answer, &answers[1].answer) {
+            (Answer::Sat(model), Answer::Sat(_)) => {
+                let all = [&conditions[..], &[goal]].concat();
+                assert!(is_answer(&terms, &all, &model.over(&base)), "{round}");
+                sat += 1;
+            }
+            (Answer::Unsat, Answer::Unsat) => unsat += 1,
+            others => panic!("{round}: {others:?}"),
+        }
+        let layer = answers[0].layer;
+        let is_early = round < 80 || matches!(layer, Layer::Constant | Layer::Known);
+        assert!(is_early || layer == Layer::Domains, "{round}: {layer:?}");
+    }
+    assert!(sat > 60 && unsat > 40, "{sat} {unsat}");
+}
+
 /// A digest of one byte is hard for bits; a byte has 256 values.
 #[test]
 fn one_byte_is_tried() {

@@ -10,6 +10,7 @@ mod models;
 mod one_byte;
 mod ranges;
 mod small_numbers;
+mod tabulated;
 
 pub use checked::Checked;
 pub use cores::UnsatCores;
@@ -21,6 +22,7 @@ pub use models::RecentModels;
 pub use one_byte::OneByte;
 pub use ranges::RangeBounds;
 pub use small_numbers::SmallNumbers;
+pub use tabulated::Tabulated;
 
 use nearmiss_expr::{Evaluator, Inputs, Terms};
 

@@ -22,6 +22,7 @@ use nearmiss_expr::{Evaluator, InputByte, Node, Op, Ranges, TermId, Terms, diges
 use super::satisfies;
 use crate::query::{Answer, Layer, Model, Policy, Query, Reply, Solver};
 use byte_set::ByteSet;
+pub(super) use search::{Bounds, Rows};
 use search::{Outcome, Pair, Problem, Search};
 
 /// Queries about more bytes are left to the next solver, where all paths have one: what was evaluated serves them all.
@@ -153,6 +154,21 @@ impl SmallDomains {
         match self.problem(terms, query) {
             Ok(problem) => self.search.run(terms, query, problem),
             Err(outcome) => outcome,
+        }
+    }
+
+    /// Every input that fulfils a query, if there are not too many; `None` as well where each byte has its values by
+    /// itself: then a table says no more than its domains do.
+    pub(super) fn all(
+        &mut self,
+        terms: &mut Terms,
+        query: &Query<'_>,
+        bounds: Bounds,
+    ) -> Option<Rows> {
+        match self.problem(terms, query) {
+            Ok(problem) if problem.pairs.is_empty() && problem.others.is_empty() => None,
+            Ok(problem) => self.search.run_for_all(terms, query, &problem, bounds),
+            Err(_) => None,
         }
     }
 

@@ -78,6 +78,19 @@ struct Level {
 
 impl Search {
     pub fn run(&mut self, terms: &Terms, query: &Query<'_>, problem: Problem) -> Outcome {
+        let mut attempt = self.attempt(terms, query, &problem);
+        match attempt.begin() {
+            Some(domains) => attempt.run(domains),
+            None => Outcome::None,
+        }
+    }
+
+    fn attempt<'s, 'q>(
+        &'s mut self,
+        terms: &'s Terms,
+        query: &'s Query<'q>,
+        problem: &'s Problem,
+    ) -> Attempt<'s, 'q> {
         self.evaluator.begin(&problem.bytes);
         self.values = 0;
         let mut pairs_of = vec![Vec::new(); problem.bytes.len()];
@@ -90,19 +103,103 @@ impl Search {
             search: self,
             terms,
             query,
-            problem: &problem,
+            problem,
             pairs_of,
             different: Vec::new(),
         };
         attempt.find_different();
+        attempt
+    }
+}
+
+/// Every input of a problem, byte after byte in the order of its bytes.
+#[derive(Debug, Default)]
+pub(in crate::layers) struct Rows {
+    pub bytes: Vec<u8>,
+    pub count: usize,
+}
+
+/// How much looking for all inputs of a problem may cost.
+#[derive(Clone, Copy)]
+pub(in crate::layers) struct Bounds {
+    /// The most inputs.
+    pub rows: usize,
+    /// The most values that are given to bytes.
+    pub values: usize,
+}
+
+impl Search {
+    /// All inputs, if there are not too many.
+    pub fn run_for_all(
+        &mut self,
+        terms: &Terms,
+        query: &Query<'_>,
+        problem: &Problem,
+        bounds: Bounds,
+    ) -> Option<Rows> {
+        let mut attempt = self.attempt(terms, query, problem);
         match attempt.begin() {
-            Some(domains) => attempt.run(domains),
-            None => Outcome::None,
+            Some(domains) => attempt.run_for_all(domains, bounds),
+            None => Some(Rows::default()),
         }
     }
 }
 
 impl Attempt<'_, '_> {
+    fn run_for_all(&mut self, mut domains: Vec<ByteSet>, bounds: Bounds) -> Option<Rows> {
+        let mut rows = Rows::default();
+        let mut decided = 0;
+        let mut levels: Vec<Level> = Vec::new();
+        loop {
+            match self.next_undecided(&mut decided, &domains) {
+                Some(Partial::Needs(position)) => levels.push(Level {
+                    position,
+                    left: domains[position],
+                    domains: domains.clone(),
+                    decided,
+                }),
+                None => self.add_rows(&domains, &mut rows, bounds.rows)?,
+                Some(Partial::Value(_)) => {}
+            }
+            match self.go_on(&mut levels, bounds.values) {
+                Some((next, from)) => (domains, decided) = (next, from),
+                None => return Some(rows),
+            }
+            if self.search.values > bounds.values {
+                return None;
+            }
+        }
+    }
+
+    /// Adds what is decided, with each combination of values of the bytes that nothing depends on; `None` if
+    /// that is too much.
+    fn add_rows(&self, domains: &[ByteSet], rows: &mut Rows, most: usize) -> Option<()> {
+        let of = |position: usize| match self.search.evaluator.assigned(position) {
+            Some(value) => vec![value],
+            None => domains[position].iter().collect(),
+        };
+        let values: Vec<Vec<u8>> = (0..domains.len()).map(of).collect();
+        let product = values.iter().map(Vec::len);
+        let product = product.fold(1usize, |product, len| product.saturating_mul(len));
+        if rows.count.saturating_add(product) > most {
+            return None;
+        }
+        let mut chosen = vec![0; values.len()];
+        for _ in 0..product {
+            let row = chosen.iter().zip(&values).map(|(&at, values)| values[at]);
+            rows.bytes.extend(row);
+            rows.count += 1;
+            for (at, values) in chosen.iter_mut().zip(&values) {
+                *at += 1;
+                if *at < values.len() {
+                    break;
+                }
+                *at = 0;
+            }
+        }
+        Some(())
+    }
+
     /// Gives bytes with one value that value; the domains behind that, if all have values left.
     fn begin(&mut self) -> Option<Vec<ByteSet>> {
         let mut domains = self.problem.domains.clone();
@@ -135,7 +232,7 @@ impl Attempt<'_, '_> {
                 // A condition is false.
                 Some(Partial::Value(_)) => {}
             }
-            match self.go_on(&mut levels) {
+            match self.go_on(&mut levels, MOST_VALUES) {
                 Some((next, from)) => (domains, decided) = (next, from),
                 None => return Outcome::None,
             }
@@ -162,7 +259,7 @@ impl Attempt<'_, '_> {
 
     /// The next value of the deepest byte that has one left; the domains behind it, and which conditions are
     /// decided.
-    fn go_on(&mut self, levels: &mut Vec<Level>) -> Option<(Vec<ByteSet>, usize)> {
+    fn go_on(&mut self, levels: &mut Vec<Level>, most: usize) -> Option<(Vec<ByteSet>, usize)> {
         loop {
             let depth = levels.len() as u32;
             let level = levels.last_mut()?;
@@ -180,7 +277,7 @@ impl Attempt<'_, '_> {
             };
             level.left.remove(value);
             self.search.values += 1;
-            if self.search.values > MOST_VALUES {
+            if self.search.values > most {
                 // The caller sees that it is too much.
                 return Some((level.domains.clone(), level.decided));
             }

@@ -13,7 +13,7 @@ use nearmiss_expr::{TermId, Terms};
 use nearmiss_harness::ACCEPTED;
 use nearmiss_merge::Judge;
 use nearmiss_sites::program::Program;
-use nearmiss_solve::{Answer, Limits, TreeSession};
+use nearmiss_solve::{Answer, Deadline, Limits, TreeSession};
 
 use super::{Calls, PartialPath, Precondition, Summary};
 use crate::error::ExploreError;
@@ -30,8 +30,10 @@ pub struct Formula {
 
 /// The name of the channel that a harness reads.
 const CHANNEL: &[u8] = b"input";
-/// How long the formula is made, and how long it is tried, at most.
+/// How much CPU time making the formula may take, and how much trying it: a busy machine must not change what is done.
 const MAKING_TIME: Duration = Duration::from_secs(2);
+/// The most that either may take on the clock.
+const LONGEST_MAKING: Duration = Duration::from_secs(20);
 /// Larger formulas would be slower than calls.
 const MAX_TERMS: usize = 200_000;
 /// Parts of the formula that are tried before it is used.
@@ -88,7 +90,7 @@ impl Formula {
             solver: &mut workspace.solver,
             setup,
             input: valid,
-            end: Instant::now() + MAKING_TIME,
+            end: making_deadline(),
         };
         let before = workspace.terms.len();
         let parts = nearmiss_merge::acceptance(&request, &mut workspace.terms, &mut judge);
@@ -119,9 +121,9 @@ impl Formula {
         setup: &[TermId],
         valid: &Input,
     ) -> Result<bool, ExploreError> {
-        let end = Instant::now() + MAKING_TIME;
+        let end = making_deadline();
         for part in self.parts.clone().into_iter().take(TRIED_PARTS) {
-            if Instant::now() >= end {
+            if end.is_over() {
                 break;
             }
             let broken = workspace.terms.not(part);
@@ -169,17 +171,23 @@ struct Solver<'a> {
     solver: &'a mut TreeSession,
     setup: &'a [TermId],
     input: &'a Input,
-    end: Instant,
+    end: Deadline,
+}
+
+fn making_deadline() -> Deadline {
+    Deadline::after(MAKING_TIME, Instant::now() + LONGEST_MAKING)
 }
 
 impl Judge for Solver<'_> {
     fn may_hold(&mut self, terms: &mut Terms, conditions: &[TermId]) -> Option<bool> {
-        let left = self.end.checked_duration_since(Instant::now())?;
+        if self.end.is_over() {
+            return None;
+        }
         let Some((&goal, before)) = conditions.split_last() else {
             return Some(true);
         };
         let all = [self.setup, before].concat();
-        let limits = Limits::until(left, self.end);
+        let limits = Limits::until(self.end.left(), Instant::now() + LONGEST_MAKING);
         let reply = (self.solver).query(terms, &all, goal, self.input, &limits);
         Some(reply.answer != Answer::Unsat)
     }

@@ -153,10 +153,8 @@ fn maybe_null(message: &str) -> Option<String> {
 /// Whether an alarm is about a read of memory that was never written.
 pub fn is_about_uninitialised(alarm: &Alarm) -> bool {
     let words = format!("{} {}", alarm.rule, alarm.message).to_ascii_lowercase();
-    let is_it = |word: &&str| words.contains(word);
-    ["uninit", "garbage", "undefined"]
-        .iter()
-        .any(|word| is_it(&word))
+    let named = ["uninit", "garbage", "undefined"];
+    named.iter().any(|word| words.contains(word))
 }
 
 /// Why this kind of alarm is not judged; `None` if it is.

@@ -34,11 +34,11 @@ pub fn mark_units(
         config: compiler.clone(),
         directory: directory.to_path_buf(),
     };
-    let mut files = Files::default();
-    files.sources = units
-        .iter()
-        .map(|(unit, kept)| source(unit, kept))
-        .collect();
+    let sources = units.iter().map(|(unit, kept)| source(unit, kept));
+    let mut files = Files {
+        sources: sources.collect(),
+        ..Files::default()
+    };
     let marked = mark(&compiler, &mut files, marks, definition(steps(marks)))?;
     let mut result = MarkedUnits {
         notes: marked.notes,

@@ -18,7 +18,7 @@ pub use analysis::AnalysisArguments;
 pub use contracts::{CheckArguments, ContractForm, ContractsCommand};
 pub use explore::{Cover, ExploreArguments, Framework, PreMode, ResultArguments};
 pub use hoist::HoistArguments;
-pub use infer::{Form, FuzzingChoice, InferArguments};
+pub use infer::{EffortArguments, Form, FuzzingChoice, InferArguments};
 use nearmiss_engine::{Calls, CallsOf};
 pub use reach::{Overflow, ReachArguments};
 use values::{pattern, percent, size, subject};

@@ -92,7 +92,8 @@ fn truth(holds: bool, dialect: Dialect) -> String {
     }
 }
 
-fn sign(comparison: Comparison) -> &'static str {
+/// As C writes it.
+pub fn sign(comparison: Comparison) -> &'static str {
     match comparison {
         Comparison::Less => "<",
         Comparison::LessEqual => "<=",

@@ -43,8 +43,8 @@ pub enum Shape {
     },
     /// A pointer to data.
     Pointer(Pointee),
-    /// A pointer to functions.
-    Function,
+    /// A pointer to functions: what these are given, and what they give back (nothing: `Other`).
+    Function(Vec<Shape>, Box<Shape>),
     /// A floating-point number of so many bytes.
     Float(u64),
     /// Anything else: structures by value, complex numbers, bit-fields.
@@ -121,7 +121,9 @@ fn shape(types: &Types, id: TypeId, depth: usize) -> Shape {
                 .collect(),
         },
         Kind::Float => Shape::Float(types.size(id)),
-        Kind::Pointer(of) if matches!(types.kind(*of), Kind::Function(_)) => Shape::Function,
+        Kind::Pointer(of) if matches!(types.kind(*of), Kind::Function(_)) => {
+            function(types, *of, depth)
+        }
         Kind::Pointer(of) if depth > 0 => Shape::Pointer(pointee(
             types,
             *of,
@@ -130,6 +132,19 @@ fn shape(types: &Types, id: TypeId, depth: usize) -> Shape {
         )),
         _ => Shape::Other,
     }
+}
+
+/// What functions of a type are given and give back; pointers lead to elements without members.
+fn function(types: &Types, id: TypeId, depth: usize) -> Shape {
+    let Kind::Function(signature) = types.kind(id) else {
+        return Shape::Other;
+    };
+    let one = |of: TypeId| shape(types, of, depth.min(1));
+    let parameters = signature.parameters.iter();
+    Shape::Function(
+        parameters.map(|parameter| one(parameter.of)).collect(),
+        Box::new(one(signature.result)),
+    )
 }
 
 fn pointee(types: &Types, of: TypeId, is_restrict: bool, depth: usize) -> Pointee {

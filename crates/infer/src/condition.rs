@@ -1,5 +1,8 @@
 //! Formulas over the variables of one environment: evaluated quickly, and as terms for the solver.
 
+use std::collections::BTreeSet;
+
+use nearmiss_contracts::print::sign;
 use nearmiss_contracts::{Comparison, Formula, Term};
 use nearmiss_expr::{InputByte, Op, TermId, Terms};
 
@@ -45,6 +48,18 @@ impl Condition {
         evaluate(&self.node, values) != 0
     }
 
+    /// As a C expression over the elements of `values`.
+    pub fn c(&self, values: &str) -> String {
+        expression(&self.node, values)
+    }
+
+    /// The variables that it needs.
+    pub fn variables(&self) -> BTreeSet<usize> {
+        let mut found = BTreeSet::new();
+        collect(&self.node, &mut found);
+        found
+    }
+
     /// As a one-bit term.
     pub fn term(&self, terms: &mut Terms) -> TermId {
         truth(&self.node, terms)
@@ -86,6 +101,48 @@ fn evaluate(node: &Node, values: &[i64]) -> i64 {
         Node::All(parts) => i64::from(parts.iter().all(|part| of(part) != 0)),
         Node::Any(parts) => i64::from(parts.iter().any(|part| of(part) != 0)),
         Node::Not(inner) => i64::from(of(inner) == 0),
+    }
+}
+
+fn expression(node: &Node, values: &str) -> String {
+    let of = |part: &Node| expression(part, values);
+    let joined = |parts: &[Node], sign: &str, none: &str| match parts.is_empty() {
+        true => none.to_string(),
+        false => {
+            let parts: Vec<String> = parts.iter().map(of).collect();
+            format!("({})", parts.join(sign))
+        }
+    };
+    match node {
+        Node::Number(number) => format!("({number}LL)"),
+        Node::Variable(index) => format!("{values}[{index}]"),
+        Node::Add(left, right) => format!("({} + {})", of(left), of(right)),
+        Node::Subtract(left, right) => format!("({} - {})", of(left), of(right)),
+        Node::Multiply(left, right) => format!("({} * {})", of(left), of(right)),
+        Node::Compare(comparison, left, right) => {
+            format!("({} {} {})", of(left), sign(*comparison), of(right))
+        }
+        Node::All(parts) => joined(parts, " && ", "1"),
+        Node::Any(parts) => joined(parts, " || ", "0"),
+        Node::Not(inner) => format!("!{}", of(inner)),
+    }
+}
+
+fn collect(node: &Node, found: &mut BTreeSet<usize>) {
+    match node {
+        Node::Number(_) => {}
+        Node::Variable(index) => {
+            found.insert(*index);
+        }
+        Node::Add(left, right)
+        | Node::Subtract(left, right)
+        | Node::Multiply(left, right)
+        | Node::Compare(_, left, right) => {
+            collect(left, found);
+            collect(right, found);
+        }
+        Node::All(parts) | Node::Any(parts) => parts.iter().for_each(|part| collect(part, found)),
+        Node::Not(inner) => collect(inner, found),
     }
 }
 

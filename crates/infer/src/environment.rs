@@ -53,8 +53,28 @@ pub struct NumberPlace {
     pub home: Home,
     /// Its size.
     pub bytes: u64,
+    /// Whether it has negative numbers.
+    pub signed: bool,
+    /// The constants of its enumeration.
+    pub constants: Vec<i64>,
     /// Its variable.
     pub variable: usize,
+}
+
+impl NumberPlace {
+    /// The least and the greatest number that its type has, as far as formulas have them.
+    pub fn limits(&self) -> (i64, i64) {
+        match (self.bytes, self.signed) {
+            (1, true) => (i8::MIN.into(), i8::MAX.into()),
+            (1, false) => (0, u8::MAX.into()),
+            (2, true) => (i16::MIN.into(), i16::MAX.into()),
+            (2, false) => (0, u16::MAX.into()),
+            (4, true) => (i32::MIN.into(), i32::MAX.into()),
+            (4, false) => (0, u32::MAX.into()),
+            (_, true) => (i64::MIN, i64::MAX),
+            (_, false) => (0, i64::MAX),
+        }
+    }
 }
 
 /// A variable.
@@ -197,12 +217,14 @@ impl Environment {
                     place,
                     home,
                     bytes: *bytes,
+                    signed: *signed,
+                    constants: constants.clone(),
                     variable,
                 });
             }
             Shape::Pointer(of) if of.size > 0 => self.add_block(of, place, home, wishes)?,
             // What a function pointer leads to gives back small numbers; a floating-point number is 0.
-            Shape::Function | Shape::Float(_) => {}
+            Shape::Function(..) | Shape::Float(_) => {}
             // Members that cannot be chosen are zero.
             _ if matches!(home, Home::Member(..)) => {}
             _ => {
@@ -221,57 +243,27 @@ impl Environment {
         home: Home,
         wishes: &Wishes,
     ) -> Result<(), InferError> {
-        let most = MAX_BOUNDS.min((MAX_BYTES / of.size) as i64);
-        if most < 1 {
-            let why = format!("an element of {place} has {} bytes, too many", of.size);
-            return Err(InferError::Unsupported(why));
-        }
-        let is_record = !of.members.is_empty();
-        // Structures come one by one; terms are about the first element only.
-        let most = if is_record { 2 } else { most };
+        let most = most_elements(of, &place)?;
         let index = self.blocks.len();
-        let simple = |block: &Block| block.of.members.is_empty() && !is_record;
-        let may = |block: &Block| {
-            wishes.aliases
-                && simple(block)
-                && block.of.size == of.size
-                && !of.is_restrict
-                && !block.of.is_restrict
-                && block.of.is_char == of.is_char
-        };
-        let aliases = (0..index).filter(|i| may(&self.blocks[*i])).collect();
+        let aliases = self.possible_aliases(of, wishes);
         let address = self.quantity(Quantity {
             term: term(Attribute::Value, &place),
             range: (0, index as i64 + 1),
             others: Vec::new(),
             is_number: false,
         });
-        let mut counted = |attribute, range| {
-            let term = term(attribute, &place);
-            self.quantity(Quantity {
-                term,
-                range,
-                others: Vec::new(),
-                is_number: true,
-            })
-        };
-        let bounds = counted(Attribute::Bounds, (0, most));
+        let bounds = self.count(Attribute::Bounds, &place, (0, most));
         let before = wishes
             .before
-            .then(|| counted(Attribute::Before, (0, most / 2)));
-        let mut bytes: Vec<u8> = if of.is_char { vec![0] } else { Vec::new() };
-        let wanted = wishes
-            .sentinels
-            .iter()
-            .filter(|(wanted, _)| *wanted == place);
-        bytes.extend(wanted.filter(|_| of.size == 1).map(|(_, byte)| *byte));
-        let find = |byte| (byte, counted(Attribute::Find(byte), (0, most)));
-        let finds = bytes.into_iter().map(find).collect();
-        let is_array = of.signed.is_some() && !of.is_char;
-        let low = if of.signed == Some(true) { -2 } else { 0 };
-        let range = (wishes.elements && is_array).then(|| {
-            let least = counted(Attribute::Least, (low, most));
-            (least, counted(Attribute::Greatest, (low, most)))
+            .then(|| self.count(Attribute::Before, &place, (0, most / 2)));
+        let finds = sought(of, &place, wishes)
+            .into_iter()
+            .map(|byte| (byte, self.count(Attribute::Find(byte), &place, (0, most))))
+            .collect();
+        let range = (wishes.elements && of.signed.is_some() && !of.is_char).then(|| {
+            let within = (if of.signed == Some(true) { -2 } else { 0 }, most);
+            let least = self.count(Attribute::Least, &place, within);
+            (least, self.count(Attribute::Greatest, &place, within))
         });
         self.blocks.push(Block {
             place: place.clone(),
@@ -284,6 +276,16 @@ impl Environment {
             finds,
             range,
         });
+        self.add_members(of, &place, index, wishes)
+    }
+
+    fn add_members(
+        &mut self,
+        of: &Pointee,
+        place: &str,
+        index: usize,
+        wishes: &Wishes,
+    ) -> Result<(), InferError> {
         let chosen =
             |member: &&Declared| matches!(member.shape, Shape::Integer { .. } | Shape::Pointer(_));
         let count = of.members.iter().filter(chosen).count();
@@ -297,6 +299,32 @@ impl Environment {
             self.add(member, name, Home::Member(index, member.offset), wishes)?;
         }
         Ok(())
+    }
+
+    /// Earlier blocks that a pointer may lead to as well.
+    fn possible_aliases(&self, of: &Pointee, wishes: &Wishes) -> Vec<usize> {
+        let may = |block: &Block| {
+            wishes.aliases
+                && block.of.members.is_empty()
+                && of.members.is_empty()
+                && block.of.size == of.size
+                && !of.is_restrict
+                && !block.of.is_restrict
+                && block.of.is_char == of.is_char
+        };
+        (0..self.blocks.len())
+            .filter(|index| may(&self.blocks[*index]))
+            .collect()
+    }
+
+    /// A variable that counts elements or has the value of one.
+    fn count(&mut self, attribute: Attribute, place: &str, range: (i64, i64)) -> usize {
+        self.quantity(Quantity {
+            term: term(attribute, place),
+            range,
+            others: Vec::new(),
+            is_number: true,
+        })
     }
 
     fn quantity(&mut self, quantity: Quantity) -> usize {
@@ -334,6 +362,27 @@ impl Environment {
         );
         all
     }
+}
+
+/// How many elements a block may have. Structures come one by one: terms are about the first element only.
+fn most_elements(of: &Pointee, place: &str) -> Result<i64, InferError> {
+    let most = MAX_BOUNDS.min((MAX_BYTES / of.size) as i64);
+    if most < 1 {
+        let why = format!("an element of {place} has {} bytes, too many", of.size);
+        return Err(InferError::Unsupported(why));
+    }
+    Ok(if of.members.is_empty() { most } else { 2 })
+}
+
+/// The bytes whose first place is a variable: the end of a string, and what was asked for.
+fn sought(of: &Pointee, place: &str, wishes: &Wishes) -> Vec<u8> {
+    let mut bytes: Vec<u8> = if of.is_char { vec![0] } else { Vec::new() };
+    let wanted = wishes
+        .sentinels
+        .iter()
+        .filter(|(wanted, _)| wanted == place);
+    bytes.extend(wanted.filter(|_| of.size == 1).map(|(_, byte)| *byte));
+    bytes
 }
 
 /// A term.

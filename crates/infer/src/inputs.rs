@@ -95,6 +95,41 @@ pub fn test(
     TestCase { numbers, blocks }
 }
 
+/// Gives a test the bytes of another one, as far as the valuation lets them stay: sizes and the first places of sought
+/// bytes are as before.
+pub fn imitate(
+    environment: &Environment,
+    values: &Valuation,
+    template: &TestCase,
+    test: &mut TestCase,
+) {
+    let blocks = environment.blocks.iter().zip(&template.blocks);
+    for ((block, (_, start, from)), (given, before, to)) in blocks.zip(&mut test.blocks) {
+        let is_plain = block.range.is_none() && block.of.members.is_empty();
+        let from = from.get(*start..).unwrap_or_default();
+        if *given != Given::Own || from.is_empty() || !is_plain {
+            continue;
+        }
+        let to = &mut to[*before..];
+        let length = to.len().min(from.len());
+        to[..length].copy_from_slice(&from[..length]);
+        let is_sought = |byte: u8| block.finds.iter().any(|(sought, _)| *sought == byte);
+        let plain = *[b'z', b'y', b'w']
+            .iter()
+            .find(|byte| !is_sought(**byte))
+            .unwrap_or(&b'v');
+        for (byte, find) in &block.finds {
+            let at = values[*find] as usize;
+            for early in to.iter_mut().take(at).filter(|early| *early == byte) {
+                *early = plain;
+            }
+            if at < to.len() {
+                to[at] = *byte;
+            }
+        }
+    }
+}
+
 fn content(
     block: &Block,
     values: &Valuation,

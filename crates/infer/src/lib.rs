@@ -16,10 +16,12 @@
 //! | `assign` | which assignments are feasible: direct sampling, then the solver |
 //! | `valuations` | values for variables |
 //! | `inputs` | contents: smart and naive fuzzing |
-//! | `runner` | the program that runs tests |
+//! | `runner`, `stubs` | the program that runs tests; functions that are passed |
 //! | `table`, `tree`, `shorten` | learning |
 //! | `separate` | linear predicates |
+//! | `constants`, `magic` | numbers of the code and of headers that make a difference |
 //! | `study`, `passes` | all of it, in rounds |
+//! | `whitebox`, `wrapper` | with source: all paths of the calls that a formula lets through |
 //! | `summary`, `tidy` | the report |
 //! | `compare` | a formula against another: exact, safe, permissive |
 //! | `evidence` | a test on each side of each part of a formula |
@@ -28,17 +30,20 @@ mod assign;
 mod compare;
 mod condition;
 mod consistency;
+mod constants;
 mod environment;
 mod evidence;
 mod inputs;
 #[cfg(test)]
 mod learning_tests;
+mod magic;
 mod passes;
 mod predicates;
 mod random;
 mod runner;
 mod separate;
 mod shorten;
+mod stubs;
 mod study;
 mod subject;
 mod summary;
@@ -48,6 +53,8 @@ mod testing;
 mod tidy;
 mod tree;
 mod valuations;
+mod whitebox;
+mod wrapper;
 
 use std::fmt;
 use std::path::PathBuf;
@@ -61,6 +68,7 @@ pub use environment::Wishes;
 pub use inputs::Fuzzing;
 pub use study::{Progress, infer};
 pub use subject::{Origin, Subject};
+pub use whitebox::WhiteBox;
 
 /// What is wanted, and what may be used up.
 #[derive(Clone, Debug)]
@@ -83,6 +91,8 @@ pub struct InferConfig {
     pub linear: bool,
     /// For one function, without building.
     pub time: Duration,
+    /// With source: all paths are explored, too.
+    pub white_box: Option<WhiteBox>,
     /// Where tests are run.
     pub sandbox: Sandbox,
     /// A directory for what is made on the way.

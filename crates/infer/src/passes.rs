@@ -5,14 +5,18 @@ use std::sync::atomic::Ordering;
 
 use crate::InferError;
 use crate::assign::{Feasible, assignment};
-use crate::inputs;
+use crate::inputs::{self, TestCase};
 use crate::runner::Group;
-use crate::separate::Mixed;
+use crate::separate::{Gap, Mixed};
 use crate::study::{Point, Study};
 use crate::valuations::{self, Valuation};
 
 /// Of one whose valuations differ.
 const MORE_VALUATIONS: usize = 60;
+/// A larger gap is bisected.
+const GAP_VALUES: i64 = 16;
+/// Tests of each step of that.
+const NARROW_TESTS: usize = 32;
 /// Tests that are in memory at the same time.
 const BATCH: usize = 60_000;
 /// Most tests of one pass over safe assignments.
@@ -91,16 +95,9 @@ impl Study<'_> {
     fn test_batch(&mut self, wanted: &[(Valuation, usize, bool)]) -> Result<(), InferError> {
         let mut groups = Vec::with_capacity(wanted.len());
         for (values, count, fresh) in wanted {
-            let test = |_| {
-                inputs::test(
-                    &self.environment,
-                    values,
-                    self.config.fuzzing,
-                    &mut self.random,
-                )
-            };
+            let tests = (0..*count).map(|_| self.new_test(values)).collect();
             groups.push(Group {
-                tests: (0..*count).map(test).collect(),
+                tests,
                 fresh: *fresh,
             });
         }
@@ -173,6 +170,49 @@ impl Study<'_> {
             .filter(|valuations| self.is_mixed(valuations))
             .map(sides);
         Ok(mixed.collect())
+    }
+
+    /// Values of a gap that are to be tried: all if there are few, else the two between which the outcome changes, by
+    /// bisection over a call of which nothing else is changed.
+    pub(crate) fn narrow(&mut self, gap: &Gap, mixed: &[Mixed]) -> Result<Vec<i64>, InferError> {
+        let between = gap.safe.min(gap.failing) + 1..gap.safe.max(gap.failing);
+        if between.end.saturating_sub(between.start) <= GAP_VALUES {
+            return Ok(between.collect());
+        }
+        let at_end = |values: &&Valuation| values[gap.variable] == gap.failing;
+        let Some(call) = mixed.iter().flat_map(|tests| &tests.failing).find(at_end) else {
+            return Ok(Vec::new());
+        };
+        let (mut safe, mut failing) = (gap.safe, gap.failing);
+        while safe.abs_diff(failing) > 1 {
+            let middle = safe.midpoint(failing);
+            let mut values = call.clone();
+            values[gap.variable] = middle;
+            match self.fails_somewhere(&values)? {
+                true => failing = middle,
+                false => safe = middle,
+            }
+        }
+        Ok(vec![safe, failing])
+    }
+
+    /// Whether a test of a valuation fails; nothing is kept.
+    pub(crate) fn fails_somewhere(&mut self, values: &Valuation) -> Result<bool, InferError> {
+        let tests = (0..NARROW_TESTS).map(|_| self.new_test(values)).collect();
+        self.tests += NARROW_TESTS as u64;
+        let outcome = self.runner.run(&[Group { tests, fresh: true }])?;
+        Ok(outcome.iter().any(Option::is_some))
+    }
+
+    /// A test of a valuation. Every third one has contents that an exploration found to matter.
+    pub(crate) fn new_test(&mut self, values: &Valuation) -> TestCase {
+        let fuzzing = self.config.fuzzing;
+        let mut test = inputs::test(&self.environment, values, fuzzing, &mut self.random);
+        if !self.templates.is_empty() && self.random.once_in(3) {
+            let template = self.random.choose(&self.templates);
+            inputs::imitate(&self.environment, values, template, &mut test);
+        }
+        test
     }
 
     pub(crate) fn is_mixed(&self, valuations: &[Valuation]) -> bool {

@@ -29,6 +29,7 @@
 #define NM_DONE (-1)
 #define NM_TIME 1000
 #define NM_ENDED 1001
+#define NM_WAITS 1002
 
 struct nm_group {
     uint32_t tests, fresh;
@@ -47,6 +48,46 @@ struct nm_result {
 static unsigned char *nm_arena[BLOCKS + 1];
 static unsigned char *nm_start[BLOCKS + 1], *nm_end[BLOCKS + 1];
 static struct nm_result *volatile nm_now;
+static pid_t nm_self;
+
+/* Blocks of arguments are no memory of malloc's, but a function may free or grow them as if they were. */
+void __libc_free(void *);
+void *__libc_realloc(void *, size_t);
+static unsigned char nm_freed[BLOCKS + 1];
+
+static int nm_block_at(const void *p)
+{
+    for (int i = 0; i < BLOCKS; i++)
+        if ((const unsigned char *)p >= nm_arena[i] && (const unsigned char *)p <= nm_arena[i] + NM_ROOM && nm_arena[i])
+            return i;
+    return -1;
+}
+
+void free(void *p)
+{
+    int block = p == NULL ? -1 : nm_block_at(p);
+    if (block < 0) {
+        __libc_free(p);
+        return;
+    }
+    if (p != nm_start[block] || nm_freed[block])
+        abort();
+    nm_freed[block] = 1;
+}
+
+void *realloc(void *p, size_t size)
+{
+    int block = p == NULL ? -1 : nm_block_at(p);
+    if (block < 0)
+        return __libc_realloc(p, size);
+    size_t old = (size_t)(nm_end[block] - nm_start[block]);
+    unsigned char *new = malloc(size);
+    if (new == NULL)
+        return NULL;
+    memcpy(new, nm_start[block], old < size ? old : size);
+    free(p);
+    return new;
+}
 
 static void nm_fault(int signal, siginfo_t *info, void *context)
 {
@@ -116,16 +157,24 @@ static const unsigned char *nm_run(const unsigned char *at, int side, int only_s
         if (to + home->size <= nm_end[home->block])
             memcpy(to, i < NUMBERS ? (void *)&numbers[i] : (void *)&pointers[i - NUMBERS], home->size);
     }
+    memset(nm_freed, 0, sizeof nm_freed);
     nm_call(numbers, pointers);
+    /* A function that forks comes back twice. */
+    if (getpid() != nm_self)
+        _exit(0);
     return at;
 }
 
 static void nm_child(const unsigned char *tests, const struct nm_group *groups, struct nm_result *results,
                      uint32_t from, uint32_t count)
 {
+    nm_self = getpid();
     static unsigned char stack[1 << 16];
     stack_t other = {.ss_sp = stack, .ss_size = sizeof stack};
     sigaltstack(&other, NULL);
+    sigset_t none_blocked;
+    sigemptyset(&none_blocked);
+    sigprocmask(SIG_SETMASK, &none_blocked, NULL);
     struct sigaction action = {.sa_sigaction = nm_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGPROF, SIGSYS};
     for (unsigned i = 0; i < sizeof signals / sizeof *signals; i++)
@@ -151,6 +200,45 @@ static void nm_child(const unsigned char *tests, const struct nm_group *groups, 
         now->test = NM_DONE;
     }
     _exit(0);
+}
+
+/* Whether a process sleeps: one that only has no processor to run on does not. */
+static int nm_sleeps(pid_t child)
+{
+    char path[40], text[256];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)child);
+    int fd = open(path, O_RDONLY);
+    ssize_t size = fd < 0 ? -1 : read(fd, text, sizeof text - 1);
+    if (fd >= 0)
+        close(fd);
+    if (size <= 0)
+        return 0;
+    text[size] = 0;
+    const char *end = strrchr(text, ')');
+    return end != NULL && end[1] == ' ' && end[2] == 'S';
+}
+
+/* Waits for a child; one that sleeps for a second and does nothing else is ended. True if it was. */
+static int nm_wait(pid_t child, int *status)
+{
+    int asleep = 0;
+    for (;;) {
+        sigset_t signals;
+        sigemptyset(&signals);
+        sigaddset(&signals, SIGCHLD);
+        struct timespec time = {.tv_nsec = 100000000};
+        pid_t ended = waitpid(child, status, WNOHANG);
+        if (ended == child)
+            return 0;
+        if (ended == 0 && sigtimedwait(&signals, NULL, &time) < 0 && errno == EAGAIN)
+            asleep = nm_sleeps(child) ? asleep + 1 : 0;
+        if (asleep == 10) {
+            kill(child, SIGKILL);
+            while (waitpid(child, status, 0) < 0 && errno == EINTR)
+                ;
+            return 1;
+        }
+    }
 }
 
 static void *nm_map(const char *path, int is_result, size_t *size)
@@ -183,6 +271,10 @@ int main(int argc, char **argv)
     dup2(null, 1);
     dup2(null, 2);
     nm_arenas();
+    sigset_t ends;
+    sigemptyset(&ends);
+    sigaddset(&ends, SIGCHLD);
+    sigprocmask(SIG_BLOCK, &ends, NULL);
     for (uint32_t next = 0; next < count;) {
         pid_t child = fork();
         if (child < 0)
@@ -190,14 +282,15 @@ int main(int argc, char **argv)
         if (child == 0)
             nm_child(tests, groups, results, next, count);
         int status;
-        while (waitpid(child, &status, 0) < 0 && errno == EINTR)
-            ;
+        int waits = nm_wait(child, &status);
         uint32_t first = next;
         while (next < count && results[next].test == NM_DONE && (next == first || !groups[next].fresh))
             next++;
         if (next == count || (next > first && groups[next].fresh && results[next].test == NM_RUNNING))
             continue;
         /* This one failed. The handler has said how, unless the process ended by itself. */
+        if (results[next].signal == 0 && waits)
+            results[next].signal = NM_WAITS;
         if (results[next].signal == 0)
             results[next].signal = WIFSIGNALED(status) ? WTERMSIG(status) : NM_ENDED;
         next++;

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use nearmiss_harness::{Prototype, Shape};
+use nearmiss_harness::Prototype;
 use nearmiss_sandbox::{Limits, Sandbox, Spec, Stdin};
 
 use crate::InferError;
 use crate::environment::{Environment, Home};
 use crate::inputs::TestCase;
+use crate::stubs;
 use crate::subject::Subject;
 
 /// Tests of one valuation.
@@ -27,7 +28,7 @@ pub struct Group {
 pub struct Failure {
     /// Which test of the group.
     pub test: usize,
-    /// The signal, or one of [`TIME`] and [`ENDED`].
+    /// The signal, or one of [`TIME`], [`ENDED`] and [`WAITS`].
     pub signal: i32,
     /// The block whose guard page was touched.
     pub block: Option<usize>,
@@ -39,6 +40,8 @@ pub struct Failure {
 pub const TIME: i32 = 1000;
 /// It ended the process.
 pub const ENDED: i32 = 1001;
+/// It slept, and would not wake up.
+pub const WAITS: i32 = 1002;
 
 impl Failure {
     /// What happened, in words.
@@ -47,6 +50,7 @@ impl Failure {
         match (self.signal, block) {
             (TIME, _) => "does not end".into(),
             (ENDED, _) => "ends the process".into(),
+            (WAITS, _) => "waits".into(),
             (_, Some(block)) if self.distance > 0 => {
                 format!("touches byte {} behind {}", self.distance, block.place)
             }
@@ -205,7 +209,7 @@ fn tests_file(groups: &[Group]) -> Vec<u8> {
 /// The part of the runner that knows the function.
 fn calls(prototype: &Prototype, environment: &Environment) -> String {
     let mut text = format!(
-        "#define NUMBERS {}\n#define BLOCKS {}\nstruct nm_home {{ int block; unsigned long offset, size; }};\n",
+        "#include <stdint.h>\n#include <string.h>\n#include <stdlib.h>\n#define NUMBERS {}\n#define BLOCKS {}\nstruct nm_home {{ int block; unsigned long offset, size; }};\n",
         environment.numbers.len(),
         environment.blocks.len()
     );
@@ -222,28 +226,11 @@ fn calls(prototype: &Prototype, environment: &Environment) -> String {
         };
     }
     text += "    {-1, 0, 0}};\n";
-    text += "static long nm_stub(void)\n{\n    static int turn;\n    return turn++ % 3 - 1;\n}\n";
+    text += &stubs::definitions(prototype, environment);
     let name = &prototype.function;
     text += &format!("static __typeof__(&{name}) volatile nm_subject = {name};\n");
-    text += "static void nm_call(const long *numbers, void *const *pointers)\n{\n";
-    let arguments: Vec<String> = prototype
-        .parameters
-        .iter()
-        .enumerate()
-        .map(|(index, parameter)| {
-            let spelled = &parameter.spelled;
-            let here = Home::Parameter(index);
-            let number = environment.numbers.iter().position(|n| n.home == here);
-            let block = environment.blocks.iter().position(|b| b.home == here);
-            match (number, block, &parameter.shape) {
-                (Some(number), _, _) => format!("({spelled})numbers[{number}]"),
-                (_, Some(block), _) => format!("(void *)pointers[{block}]"),
-                (_, _, Shape::Function) => "(void *)nm_stub".into(),
-                _ => "0".into(),
-            }
-        })
-        .collect();
-    text += &format!("    nm_subject({});\n}}\n", arguments.join(", "));
-    text.replace("const long *numbers", "const int64_t *numbers")
-        .replacen("#define", "#include <stdint.h>\n#define", 1)
+    text += "static void nm_call(const int64_t *numbers, void *const *pointers)\n{\n    nm_numbers = numbers;\n";
+    let arguments = stubs::arguments(prototype, environment);
+    text += &format!("    nm_subject({arguments});\n}}\n");
+    text
 }

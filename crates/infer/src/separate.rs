@@ -47,9 +47,17 @@ type Sum = Vec<(i64, Feature)>;
 pub struct Separation {
     /// A predicate that holds for safe ones.
     pub formula: Formula,
-    /// Of a comparison of one variable with a number: the variable, and the values between the last safe and the first
-    /// failing one, which are to be tried before the number is believed.
-    pub gap: Option<(usize, Vec<i64>)>,
+    /// Of a comparison of one variable with a number: values that are to be tried before the number is believed.
+    pub gap: Option<Gap>,
+}
+
+/// Values of a variable between the last safe and the first failing one.
+#[derive(Clone, Debug)]
+pub struct Gap {
+    pub variable: usize,
+    /// The safe end, and the failing one.
+    pub safe: i64,
+    pub failing: i64,
 }
 
 /// The sum that separates most assignments. `None` if none separates enough of them.
@@ -81,25 +89,19 @@ pub fn separate(environment: &Environment, mixed: &[Mixed]) -> Option<Separation
 }
 
 /// Values of a single variable on which the threshold could as well lie.
-fn gap(sum: &Sum, threshold: i64, mixed: &[Mixed]) -> Option<(usize, Vec<i64>)> {
+fn gap(sum: &Sum, threshold: i64, mixed: &[Mixed]) -> Option<Gap> {
     let [(sign, Feature::Variable(variable))] = sum[..] else {
         return None;
     };
     let intervals = mixed.iter().filter_map(|tests| interval(sum, tests));
     let around = intervals.filter(|(low, high)| (*low..=*high).contains(&threshold));
     let (low, high) = around.reduce(|(a, b), (c, d)| (a.max(c), b.min(d)))?;
-    let all: Vec<i64> = (low + 1..=high).collect();
-    let step = all.len().div_ceil(GAP_VALUES).max(1);
-    let tried: Vec<i64> = all
-        .into_iter()
-        .step_by(step)
-        .map(|value| sign * value)
-        .collect();
-    (!tried.is_empty()).then_some((variable, tried))
+    (high > low).then_some(Gap {
+        variable,
+        safe: sign * low,
+        failing: sign * (high + 1),
+    })
 }
-
-/// So many values of a gap are tried at once.
-const GAP_VALUES: usize = 16;
 
 /// The thresholds that separate the tests of an assignment.
 fn interval(sum: &Sum, tests: &Mixed) -> Option<(i64, i64)> {

@@ -23,6 +23,13 @@ impl Cover {
         (literals, parts, self.of_safe)
     }
 
+    /// Whether it has an assignment.
+    pub fn lets_through(&self, row: &[bool]) -> bool {
+        let holds = |literal: &Literal| row[literal.predicate] == literal.holds;
+        let covered = self.cubes.iter().any(|cube| cube.iter().all(holds));
+        covered == self.of_safe
+    }
+
     /// How many literals it has.
     pub fn size(&self) -> usize {
         self.cubes.iter().map(Vec::len).sum()

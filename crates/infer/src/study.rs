@@ -7,10 +7,11 @@ use std::time::Instant;
 
 use nearmiss_contracts::Formula;
 use nearmiss_harness::Prototype;
-use nearmiss_results::PreconditionReport;
+use nearmiss_results::{DecidedAssignments, PreconditionReport};
 
 use crate::assign::{self, Feasible, Reach};
 use crate::condition::Condition;
+use crate::constants;
 use crate::environment::Environment;
 use crate::inputs::TestCase;
 use crate::predicates::predicates;
@@ -84,6 +85,14 @@ pub struct Study<'a> {
     pub(crate) points: Points,
     pub(crate) found: Vec<Formula>,
     pub(crate) tests: u64,
+    /// Numbers of the code or of the header.
+    pub(crate) constants: Vec<i64>,
+    /// How many predicates there were at first.
+    pub(crate) usual: usize,
+    /// Failing calls of explorations: contents that matter.
+    pub(crate) templates: Vec<TestCase>,
+    /// What explorations decided.
+    pub(crate) decided: Option<DecidedAssignments>,
     deadline: Instant,
 }
 
@@ -105,6 +114,7 @@ pub fn infer(
         &config.sandbox,
         &config.directory,
     )?;
+    let usual = predicates.len();
     let mut study = Study {
         config,
         progress,
@@ -115,10 +125,13 @@ pub fn infer(
         points: BTreeMap::new(),
         found: Vec::new(),
         tests: 0,
+        constants: constants::constants(&config.subject, &prototype.function, &config.directory),
+        usual,
+        templates: Vec::new(),
+        decided: None,
         deadline: Instant::now() + config.time,
     };
-    let feasible = study.rounds()?;
-    let (cover, feasible) = study.learn(feasible)?;
+    let (cover, feasible) = study.decide(prototype)?;
     let mut report = study.report(prototype, &cover, &feasible)?;
     if let Some(specification) = specification {
         let formula = cover.formula(&study.predicates);
@@ -135,7 +148,7 @@ impl Study<'_> {
     }
 
     /// Finds assignments, tests them, and adds predicates while tests suggest some.
-    fn rounds(&mut self) -> Result<Feasible, InferError> {
+    pub(crate) fn rounds(&mut self) -> Result<Feasible, InferError> {
         let mut round = 0;
         loop {
             self.progress.enter("enumerating");
@@ -147,26 +160,38 @@ impl Study<'_> {
             self.test_rows(&feasible, FIRST_TESTS)?;
             self.test_safe_rows(&feasible)?;
             round += 1;
-            if !self.config.linear || round > ROUNDS || self.is_over() {
+            if round > ROUNDS || self.is_over() || !self.add_predicate(&feasible, round)? {
                 return Ok(feasible);
             }
-            let mixed = self.mixed(&feasible)?;
-            let suggested = separate::separate(&self.environment, &mixed);
-            let Some(separation) = suggested.filter(|found| self.is_new(&found.formula)) else {
-                return Ok(feasible);
-            };
-            if let Some((variable, values)) = separation.gap
-                && self.environment.allow(variable, &values)?
-            {
-                continue;
-            }
-            let formula = separation.formula;
-            self.predicates.push(self.environment.condition(&formula)?);
-            self.found.push(formula);
         }
     }
 
-    fn is_new(&self, formula: &Formula) -> bool {
+    /// Adds what tests suggest: a predicate, or values that are to be tried before one is believed. False if nothing.
+    fn add_predicate(&mut self, feasible: &Feasible, round: usize) -> Result<bool, InferError> {
+        if round == 1 && self.try_constants(feasible)? {
+            return Ok(true);
+        }
+        if !self.config.linear {
+            return Ok(false);
+        }
+        let mixed = self.mixed(feasible)?;
+        let suggested = separate::separate(&self.environment, &mixed);
+        let Some(separation) = suggested.filter(|found| self.is_new(&found.formula)) else {
+            return Ok(false);
+        };
+        if let Some(gap) = separation.gap {
+            let values = self.narrow(&gap, &mixed)?;
+            if self.environment.allow(gap.variable, &values)? {
+                return Ok(true);
+            }
+        }
+        let formula = separation.formula;
+        self.predicates.push(self.environment.condition(&formula)?);
+        self.found.push(formula);
+        Ok(true)
+    }
+
+    pub(crate) fn is_new(&self, formula: &Formula) -> bool {
         self.predicates
             .iter()
             .all(|known| known.formula != *formula)
@@ -202,7 +227,10 @@ impl Study<'_> {
     }
 
     /// The shortest formula found. Where not all assignments are known, those on which others differ from it are tested.
-    fn learn(&mut self, mut feasible: Feasible) -> Result<(Cover, Feasible), InferError> {
+    pub(crate) fn learn(
+        &mut self,
+        mut feasible: Feasible,
+    ) -> Result<(Cover, Feasible), InferError> {
         self.progress.enter("learning");
         let mut tried = 0;
         loop {

@@ -126,7 +126,7 @@ impl Subject {
     }
 
     /// The text of a header and of those that belong to it.
-    fn headers(&self, header: &str, unit: &Path) -> Result<String, InferError> {
+    pub(crate) fn headers(&self, header: &str, unit: &Path) -> Result<String, InferError> {
         let mut command = Command::new(&self.clang);
         let said = command
             .args(&self.flags)

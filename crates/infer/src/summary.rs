@@ -11,6 +11,7 @@ use crate::environment::MAX_BOUNDS;
 use crate::evidence::{describe, evidence};
 use crate::inputs::Fuzzing;
 use crate::shorten::Cover;
+use crate::stubs;
 use crate::study::{Point, Study};
 use crate::tidy::tidy;
 use crate::valuations::Valuation;
@@ -63,7 +64,8 @@ impl Study<'_> {
             conflicts: conflicts.into_iter().take(5).collect(),
             evidence: evidence(&self.environment, &formula, &self.points)?,
             left_out,
-            notes: self.notes(safe, left_out),
+            decided: self.decided.clone(),
+            notes: self.notes(prototype, safe, left_out),
             ..PreconditionReport::default()
         };
         report.contract = self.contract(prototype, &formula, &report);
@@ -145,8 +147,8 @@ impl Study<'_> {
     }
 
     /// What limits or withdraws a claim.
-    fn notes(&self, safe: usize, left_out: usize) -> Vec<String> {
-        let mut notes = Vec::new();
+    fn notes(&self, prototype: &Prototype, safe: usize, left_out: usize) -> Vec<String> {
+        let mut notes = stubs::notes(prototype, &self.environment);
         if left_out > 0 {
             notes.push(format!(
                 "{left_out} of {safe} safe assignments are left out: no short formula has all of them"

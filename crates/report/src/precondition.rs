@@ -1,6 +1,6 @@
 //! Preconditions as text: one with its evidence, or a table of many.
 
-use nearmiss_results::PreconditionReport;
+use nearmiss_results::{DecidedAssignments, PreconditionReport};
 
 use crate::escape;
 use crate::words::counted;
@@ -28,8 +28,8 @@ pub fn text(report: &PreconditionReport) -> String {
         _ => format!("A call is likely safe if\n  {}\n\n", lines.join("\n  && ")),
     };
     text += &extent(report);
-    if let Some(explored) = &report.explored {
-        text += &format!("{explored}\n");
+    if let Some(decided) = &report.decided {
+        text += &exploration(decided);
     }
     if let Some(relation) = &report.relation {
         text += &format!("Compared with the specification, for all sizes: {relation}.\n");
@@ -90,6 +90,35 @@ fn extent(report: &PreconditionReport) -> String {
         );
     }
     text += &format!("Time: {:.2} s.\n", report.seconds);
+    text
+}
+
+/// What exploring all paths decided.
+fn exploration(decided: &DecidedAssignments) -> String {
+    let numbers = match decided.any_numbers {
+        true => "any numbers",
+        false => "small numbers",
+    };
+    let aside = match decided.exceptions.is_empty() {
+        true => "",
+        false => ", signed overflow aside",
+    };
+    let mut text = format!(
+        "Explored {}, blocks of up to {} elements, {numbers}{aside}: {} proved",
+        counted(decided.paths, "path"),
+        decided.largest,
+        counted(decided.proved as u64, "safe assignment"),
+    );
+    if decided.refuted > 0 {
+        text += &format!(", {} refuted and learnt from", decided.refuted);
+    }
+    text += &format!(", {} undecided.\n", decided.undecided);
+    if let Some(why) = &decided.open {
+        text += &format!("  not all is decided: {}\n", escape::text(why));
+    }
+    for exception in &decided.exceptions {
+        text += &format!("  overflows although it is let through: {exception}\n");
+    }
     text
 }
 

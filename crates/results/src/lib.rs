@@ -29,7 +29,9 @@ pub use function::{
 pub use inputs::{InputFigures, add_inputs};
 pub use library::{Library, LibraryFunction};
 pub use memory::{Block, Memory, Role, Value, Variable};
-pub use precondition::{PreconditionConflict, PreconditionEvidence, PreconditionReport};
+pub use precondition::{
+    DecidedAssignments, PreconditionConflict, PreconditionEvidence, PreconditionReport,
+};
 pub use reach::{Nearest, ReachReport, ReachVerdict, TestOrigin};
 pub use summary::{Checks, Contracts, LostCall, Note, Queries, Recorded, Summary, Uninitialised};
 

@@ -60,14 +60,55 @@ pub struct PreconditionReport {
     pub evidence: Vec<PreconditionEvidence>,
     /// What withdraws or limits a claim.
     pub notes: Vec<String>,
-    /// What the exploration of all paths said of the formula, if it was asked.
+    /// With source: what exploring all paths decided about the safe assignments.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub explored: Option<String>,
+    pub decided: Option<DecidedAssignments>,
     /// How it is to a specification: `exact`, `safe`, `permissive`, `neither`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub relation: Option<String>,
     /// Time, in seconds.
     pub seconds: f64,
+}
+
+/// What exploring all paths of the calls that a formula lets through decided, for small blocks.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DecidedAssignments {
+    /// Blocks had at most so many elements.
+    pub largest: i64,
+    /// Whether numbers were any that their types have; else a few small ones.
+    pub any_numbers: bool,
+    /// Safe assignments of which no call fails.
+    pub proved: usize,
+    /// Assignments whose tests had all passed, and of which a failing call was found: learnt from.
+    pub refuted: usize,
+    /// Safe assignments that are not decided: they need larger blocks, the formula leaves them out, or [`Self::open`].
+    pub undecided: usize,
+    /// Calls that fail by an overflow of signed numbers although the formula lets them through: contents decide. What
+    /// is proved leaves these overflows aside.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub exceptions: Vec<String>,
+    /// Paths of all explorations.
+    pub paths: u64,
+    /// Why something is not decided.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub open: Option<String>,
+}
+
+impl DecidedAssignments {
+    /// So many safe assignments are to be decided.
+    pub fn begin(&mut self, safe: usize) {
+        self.any_numbers = false;
+        self.proved = 0;
+        self.undecided = safe;
+        self.open = None;
+    }
+
+    /// So many of them are proved now, in all.
+    pub fn prove(&mut self, proved: usize, any_numbers: bool) {
+        self.undecided = (self.undecided + self.proved).saturating_sub(proved);
+        self.proved = proved;
+        self.any_numbers = any_numbers;
+    }
 }
 
 /// Two tests that no predicate tells apart.

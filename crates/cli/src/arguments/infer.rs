@@ -114,9 +114,12 @@ pub struct EffortArguments {
     /// Functions that are looked at in parallel [default: one for each processor]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
-    /// With a C file: explore all paths of the function on small inputs that the formula lets through
+    /// With a C file: explore paths for as long as --time says, not only for 10 s
     #[arg(long, requires = "files")]
     pub prove: bool,
+    /// With a C file: tests only, no paths are explored
+    #[arg(long, conflicts_with = "prove")]
+    pub no_explore: bool,
 }
 
 /// How contents are chosen.

@@ -1,18 +1,20 @@
 //! `nearmiss infer`: what must hold for a safe call of a function.
 
 mod many;
-mod prove;
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use nearmiss_harness::Prototype;
-use nearmiss_infer::{Fuzzing, InferConfig, InferError, Origin, Progress, Subject, Wishes};
+use nearmiss_infer::{
+    Fuzzing, InferConfig, InferError, Origin, Progress, Subject, WhiteBox, Wishes,
+};
 use nearmiss_report::precondition;
 use nearmiss_results::PreconditionReport;
 
-use crate::arguments::{Form, Format, FuzzingChoice, InferArguments};
+use crate::arguments::{EffortArguments, Form, Format, FuzzingChoice, InferArguments};
 use crate::display::{Display, Mode, precondition::Inference};
 use crate::{FOUND, NOTHING, environment, output, signals};
 
@@ -36,11 +38,7 @@ pub fn infer(arguments: &InferArguments) -> Result<u8, String> {
     );
     let report = one(arguments, &config, prototype, &progress);
     display.finish();
-    let mut report = report?;
-    if arguments.effort.prove {
-        progress.enter("exploring");
-        report.explored = Some(prove::prove(arguments, &config, prototype, &report)?);
-    }
+    let report = report?;
     tell(&report, arguments)?;
     if let Some(path) = &arguments.result.output {
         many::keep(path, std::slice::from_ref(&report))?;
@@ -117,10 +115,25 @@ fn config(arguments: &InferArguments, directory: &Path) -> Result<InferConfig, S
         seed: effort.seed,
         linear: !variables.no_linear,
         time: effort.time,
+        white_box: white_box(effort)?,
         sandbox: environment::sandbox(arguments.no_sandbox)?,
         directory: directory.to_path_buf(),
         stop: &signals::STOP,
     })
+}
+
+/// How long paths are explored, if they are.
+fn white_box(effort: &EffortArguments) -> Result<Option<WhiteBox>, String> {
+    const USUAL: Duration = Duration::from_secs(10);
+    if effort.no_explore {
+        return Ok(None);
+    }
+    let time = match effort.prove {
+        true => effort.time,
+        false => effort.time.min(USUAL),
+    };
+    let compiler = environment::compiler_config()?;
+    Ok(Some(WhiteBox { compiler, time }))
 }
 
 fn subject(arguments: &InferArguments) -> Result<Subject, String> {

@@ -1,0 +1,476 @@
+//! The white box: where there is source, the exploration core looks at all paths of the calls that a formula lets
+//! through, on small blocks. It finds a call that fails, which is one more test to learn from, or there is none.
+//!
+//! ```text
+//!  tests ─► formula ─► all paths of the calls that it lets through ─► none fails: its assignments are proved
+//!             ▲                          │
+//!             └── one more failing test ─┘ (run natively first: it counts only if it fails there, too)
+//! ```
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use nearmiss_abi::check::Kind;
+use nearmiss_contracts::Formula;
+use nearmiss_harness::{Prototype, Request};
+use nearmiss_paths::build::Sources;
+use nearmiss_paths::{Config, Cover as Covered, Mode};
+use nearmiss_results::{DecidedAssignments, FunctionReport, Verdict};
+use nearmiss_search::Tally;
+
+use crate::assign::{Feasible, assignment};
+use crate::condition::Condition;
+use crate::environment::Environment;
+use crate::evidence::describe;
+use crate::inputs::TestCase;
+use crate::runner::{Failure, Group};
+use crate::shorten::Cover;
+use crate::study::{Point, Points, Study};
+use crate::table::Literal;
+use crate::valuations::Valuation;
+use crate::wrapper::{self, Numbers};
+use crate::{InferError, Origin};
+
+/// How the white box works.
+#[derive(Clone, Debug)]
+pub struct WhiteBox {
+    /// What compiles programs that record.
+    pub compiler: nearmiss_cc::Config,
+    /// The time of all explorations of a function, without building.
+    pub time: Duration,
+}
+
+/// Explorations whose failing calls were learnt from.
+const LESSONS: usize = 8;
+/// Failing calls of one exploration that are learnt from.
+const CALLS: usize = 200;
+/// Failing calls whose contents later tests have, too.
+const TEMPLATES: usize = 24;
+/// Explorations of single assignments.
+const SINGLE: usize = 64;
+
+/// A call that fails, here and natively.
+struct FailingCall {
+    values: Valuation,
+    test: TestCase,
+    failure: Failure,
+}
+
+/// Failing calls of an exploration, and whether all of them fail by an overflow of signed numbers.
+#[derive(Default)]
+struct Refutation {
+    calls: Vec<FailingCall>,
+    is_overflow: bool,
+}
+
+/// What one exploration showed.
+struct Exploration {
+    failing: Vec<(Valuation, TestCase)>,
+    is_overflow: bool,
+    paths: u64,
+    /// Why there may be more paths.
+    open: Vec<String>,
+}
+
+/// What one exploration led to.
+enum Outcome {
+    /// No call fails.
+    Proved,
+    /// Calls fail.
+    Refuted(Refutation),
+    /// It is not known.
+    Open(String),
+}
+
+/// What is learnt, so that a lesson can be taken back.
+struct Saved {
+    environment: Environment,
+    predicates: Vec<Condition>,
+    points: Points,
+    found: Vec<Formula>,
+}
+
+impl Study<'_> {
+    /// Learns from tests and, where there is source, from explorations until one finds nothing more.
+    pub(crate) fn decide(
+        &mut self,
+        prototype: &Prototype,
+    ) -> Result<(Cover, Feasible), InferError> {
+        let feasible = self.rounds()?;
+        let (mut cover, mut feasible) = self.learn(feasible)?;
+        let is_source = matches!(self.config.subject.origin, Origin::Source(_));
+        let Some(white_box) = self.config.white_box.as_ref().filter(|_| is_source) else {
+            return Ok((cover, feasible));
+        };
+        let mut session = Session {
+            prototype,
+            white_box,
+            left: white_box.time,
+            wraps: false,
+            decided: DecidedAssignments {
+                largest: wrapper::LARGEST,
+                ..DecidedAssignments::default()
+            },
+        };
+        for _ in 0..LESSONS {
+            let refutation = self.explore_formula(&mut session, &cover, &feasible)?;
+            let Some(first) = refutation.calls.first() else {
+                break;
+            };
+            let exception = describe(&self.environment, &first.test);
+            let count = refuted(&self.predicates, &refutation.calls);
+            match self.lesson(&refutation)? {
+                Some(better) => {
+                    session.decided.refuted += count;
+                    (cover, feasible) = better;
+                }
+                // Contents decide, which no predicate sees.
+                None => {
+                    session.decided.exceptions.push(exception);
+                    session.wraps = true;
+                }
+            }
+        }
+        self.decided = Some(session.decided);
+        Ok((cover, feasible))
+    }
+
+    /// Adds failing calls and learns again. Of overflows: `None`, and nothing has changed, if no predicate tells them
+    /// from calls that do not fail, since large elements of an array would make all calls unsafe.
+    fn lesson(&mut self, refutation: &Refutation) -> Result<Option<(Cover, Feasible)>, InferError> {
+        let saved = Saved {
+            environment: self.environment.clone(),
+            predicates: self.predicates.clone(),
+            points: self.points.clone(),
+            found: self.found.clone(),
+        };
+        let by_contents = self.contents_decide(&refutation.calls)?;
+        if by_contents && refutation.is_overflow {
+            return Ok(None);
+        }
+        if by_contents {
+            let tests = refutation.calls.iter().map(|call| call.test.clone());
+            self.templates.extend(tests.take(TEMPLATES));
+        }
+        self.add_failing(&refutation.calls)?;
+        let feasible = self.rounds()?;
+        let is_conflict = |call: &FailingCall| {
+            let row = feasible
+                .rows
+                .get(&assignment(&self.predicates, &call.values));
+            row.is_some_and(|valuations| self.is_mixed(valuations))
+        };
+        if refutation.is_overflow && refutation.calls.iter().any(is_conflict) {
+            self.environment = saved.environment;
+            self.predicates = saved.predicates;
+            self.points = saved.points;
+            self.found = saved.found;
+            return Ok(None);
+        }
+        Ok(Some(self.learn(feasible)?))
+    }
+
+    /// Whether calls with the same sizes and numbers do not fail on the usual contents.
+    fn contents_decide(&mut self, calls: &[FailingCall]) -> Result<bool, InferError> {
+        for call in calls.iter().take(TEMPLATES) {
+            if !self.fails_somewhere(&call.values)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Each number of a failing call, and those beside it, count from now on.
+    fn add_failing(&mut self, calls: &[FailingCall]) -> Result<(), InferError> {
+        for FailingCall {
+            values,
+            test,
+            failure,
+        } in calls
+        {
+            let point = self.points.entry(values.clone()).or_insert(Point {
+                tests: 0,
+                failure: None,
+                sample: test.clone(),
+            });
+            point.tests += 1;
+            point.failure.get_or_insert((test.clone(), *failure));
+            let numbers: Vec<usize> = self
+                .environment
+                .numbers
+                .iter()
+                .map(|n| n.variable)
+                .collect();
+            for (number, variable) in numbers.into_iter().enumerate() {
+                let (low, high) = self.environment.numbers[number].limits();
+                let value = values[variable];
+                let beside = [value.saturating_sub(1), value, value.saturating_add(1)];
+                let within: Vec<i64> = beside
+                    .into_iter()
+                    .filter(|v| (low..=high).contains(v))
+                    .collect();
+                self.environment.allow(variable, &within)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Explores the calls that a formula lets through, with small numbers, then with any. Gives back calls that fail.
+    fn explore_formula(
+        &mut self,
+        session: &mut Session<'_>,
+        cover: &Cover,
+        feasible: &Feasible,
+    ) -> Result<Refutation, InferError> {
+        let formula = cover.formula(&self.predicates);
+        let safe: Vec<&Vec<bool>> = (feasible.rows.iter())
+            .filter(|(_, valuations)| !self.has_failed(valuations))
+            .map(|(row, _)| row)
+            .collect();
+        session.decided.begin(safe.len());
+        if formula == Formula::truth(false) {
+            return Ok(Refutation::default());
+        }
+        let condition = self.environment.condition(&formula)?;
+        // Assignments that the formula has, and that small blocks can have.
+        let is_within =
+            |row: &&&Vec<bool>| cover.lets_through(row) && self.is_small(&feasible.rows[**row]);
+        let within = safe.iter().filter(is_within).count();
+        for numbers in self.numbers() {
+            self.progress.enter("exploring");
+            match self.explore(session, &condition, numbers)? {
+                Outcome::Proved => session.decided.prove(within, numbers == Numbers::Any),
+                Outcome::Refuted(calls) => return Ok(calls),
+                Outcome::Open(why) if session.decided.proved > 0 => {
+                    session.decided.open = Some(why);
+                    return Ok(Refutation::default());
+                }
+                Outcome::Open(why) => {
+                    session.decided.open = Some(why);
+                    let rows: Vec<Vec<bool>> = safe
+                        .into_iter()
+                        .filter(|row| cover.lets_through(row))
+                        .cloned()
+                        .collect();
+                    return self.explore_rows(session, &rows, feasible);
+                }
+            }
+        }
+        Ok(Refutation::default())
+    }
+
+    /// Small numbers first: these are decided soon. Where there is no number to choose, once is enough.
+    fn numbers(&self) -> Vec<Numbers> {
+        let is_free = |variable: usize| !self.environment.quantities[variable].others.is_empty();
+        match self
+            .environment
+            .numbers
+            .iter()
+            .any(|number| is_free(number.variable))
+        {
+            true => vec![Numbers::Small, Numbers::Any],
+            false => vec![Numbers::Any],
+        }
+    }
+
+    /// Assignment by assignment, while there is time.
+    fn explore_rows(
+        &mut self,
+        session: &mut Session<'_>,
+        rows: &[Vec<bool>],
+        feasible: &Feasible,
+    ) -> Result<Refutation, InferError> {
+        let small: Vec<&Vec<bool>> = rows
+            .iter()
+            .filter(|row| self.is_small(&feasible.rows[*row]))
+            .collect();
+        for row in small.into_iter().take(SINGLE) {
+            if session.left.is_zero() || self.is_over() {
+                break;
+            }
+            let literals = row.iter().enumerate();
+            let literals = literals.map(|(predicate, holds)| Literal {
+                predicate,
+                holds: *holds,
+            });
+            let alone = Cover {
+                cubes: vec![literals.collect()],
+                of_safe: true,
+            };
+            let condition = self
+                .environment
+                .condition(&alone.formula(&self.predicates))?;
+            match self.explore(session, &condition, Numbers::Small)? {
+                Outcome::Proved => session.decided.prove(session.decided.proved + 1, false),
+                Outcome::Refuted(calls) => return Ok(calls),
+                Outcome::Open(_) => {}
+            }
+        }
+        Ok(Refutation::default())
+    }
+
+    /// Whether blocks as small as those of the exploration have an assignment.
+    fn is_small(&self, valuations: &[Valuation]) -> bool {
+        let blocks = &self.environment.blocks;
+        let fits = |values: &Valuation| {
+            blocks
+                .iter()
+                .all(|block| values[block.bounds] <= wrapper::LARGEST)
+        };
+        valuations.iter().any(fits)
+    }
+
+    /// Explores the calls that a condition lets through. What fails is run natively, too.
+    fn explore(
+        &mut self,
+        session: &mut Session<'_>,
+        admissible: &Condition,
+        numbers: Numbers,
+    ) -> Result<Outcome, InferError> {
+        let file = self.config.directory.join("white_box.c");
+        let text = wrapper::write(
+            &self.config.subject,
+            session.prototype,
+            &self.environment,
+            admissible,
+            numbers,
+        );
+        fs::write(&file, text).map_err(|error| InferError::Io(file.clone(), error))?;
+        if session.left < Duration::from_millis(100) || self.is_over() {
+            return Ok(Outcome::Open("the time was over".into()));
+        }
+        let config = self.exploration(session, file);
+        let explored = match nearmiss_paths::explore(&config, &Tally::default()) {
+            Ok(report) => {
+                let spent = Duration::from_secs_f64(report.figures.seconds.max(0.0));
+                session.left = session.left.saturating_sub(spent);
+                self.read(&report)
+            }
+            Err(error) => return Ok(Outcome::Open(error.to_string())),
+        };
+        session.decided.paths += explored.paths;
+        let found = !explored.failing.is_empty();
+        let calls = self.confirm(explored.failing)?;
+        let is_overflow = explored.is_overflow;
+        Ok(match (calls.is_empty(), explored.open.into_iter().next()) {
+            (false, _) => Outcome::Refuted(Refutation { calls, is_overflow }),
+            (true, _) if found => {
+                Outcome::Open("some calls fail under the checks of the exploration only".into())
+            }
+            (true, Some(why)) => Outcome::Open(why),
+            (true, None) => Outcome::Proved,
+        })
+    }
+
+    /// Those that fail natively, too.
+    fn confirm(
+        &mut self,
+        failing: Vec<(Valuation, TestCase)>,
+    ) -> Result<Vec<FailingCall>, InferError> {
+        let group = |(_, test): &(Valuation, TestCase)| Group {
+            tests: vec![test.clone()],
+            fresh: true,
+        };
+        let failing: Vec<_> = failing.into_iter().take(CALLS).collect();
+        let groups: Vec<Group> = failing.iter().map(group).collect();
+        let failures = self.runner.run(&groups)?;
+        self.tests += failing.len() as u64;
+        let pairs = failing.into_iter().zip(failures);
+        let confirmed = pairs.filter_map(|((values, test), failure)| {
+            Some(FailingCall {
+                values,
+                test,
+                failure: failure?,
+            })
+        });
+        Ok(confirmed.collect())
+    }
+
+    fn exploration(&self, session: &Session<'_>, file: PathBuf) -> Config {
+        let subject = &self.config.subject;
+        let is_option = |word: &&String| word.starts_with('-');
+        let mut files = vec![file];
+        files.extend(
+            subject
+                .linked
+                .iter()
+                .filter(|word| !is_option(word))
+                .map(PathBuf::from),
+        );
+        let options = subject.linked.iter().filter(is_option);
+        Config {
+            build: Sources {
+                files,
+                flags: subject.flags.iter().chain(options).cloned().collect(),
+                compile_commands: None,
+                compiler: session.white_box.compiler.clone(),
+                marks: Vec::new(),
+                wraps: session.wraps,
+            },
+            request: Some(Request {
+                function: wrapper::NAME.into(),
+                depth: nearmiss_harness::DEFAULT_DEPTH,
+                elements: nearmiss_harness::DEFAULT_ELEMENTS,
+                ..Request::default()
+            }),
+            mode: Mode::Auto,
+            cover: Covered::Paths,
+            loops: None,
+            recursion: None,
+            time: session.left,
+            memory: 2 << 30,
+            paths: None,
+            query_time: Duration::from_secs(2),
+            run_time: Duration::from_secs(1),
+            solver: None,
+            sandbox: self.config.sandbox.clone(),
+            directory: self.config.directory.join("explored"),
+            reach: None,
+            stop: self.config.stop,
+        }
+    }
+
+    fn read(&self, report: &FunctionReport) -> Exploration {
+        let fails = |verdict: &Verdict| !matches!(verdict, Verdict::None | Verdict::Pass);
+        let failing = report.tests.iter().filter(|test| fails(&test.verdict));
+        let failing = failing.filter_map(|test| wrapper::call(&self.environment, &test.before));
+        let overflows = |kind: Kind| kind == Kind::SignedOverflow;
+        let open = report.incomplete.iter().chain(&report.bounds);
+        Exploration {
+            failing: failing.collect(),
+            is_overflow: report
+                .findings
+                .iter()
+                .all(|finding| overflows(finding.kind)),
+            paths: report.figures.paths,
+            open: open.filter(|why| !is_ours(why)).cloned().collect(),
+        }
+    }
+}
+
+/// Explorations of one function.
+struct Session<'a> {
+    prototype: &'a Prototype,
+    white_box: &'a WhiteBox,
+    /// The time that is left for exploring, without building.
+    left: Duration,
+    /// Whether signed numbers may overflow.
+    wraps: bool,
+    decided: DecidedAssignments,
+}
+
+/// The memory of calls is made by the explored program itself.
+fn is_ours(bound: &str) -> bool {
+    bound.starts_with("`calloc` answers")
+}
+
+/// How many assignments calls have.
+fn refuted(predicates: &[Condition], calls: &[FailingCall]) -> usize {
+    let rows: BTreeSet<Vec<bool>> = calls
+        .iter()
+        .map(|call| assignment(predicates, &call.values))
+        .collect();
+    rows.len()
+}

@@ -36,7 +36,7 @@ impl Relation {
     }
 }
 
-/// Sizes are compared up to this one.
+/// Sizes are compared up to this one; numbers are any of 32 bits.
 const LARGEST: i64 = 1 << 20;
 
 /// Compares a formula with a specification.
@@ -92,6 +92,10 @@ fn any_size(environment: &Environment) -> Result<Vec<Condition>, InferError> {
     for quantity in environment.quantities.iter() {
         let of = || Formula::Term(quantity.term.clone());
         let (low, high) = match (quantity.is_number, quantity.range.0 == quantity.range.1) {
+            (true, false) if quantity.term.attribute == Attribute::Value => {
+                let low = if quantity.range.0 < 0 { i32::MIN.into() } else { 0 };
+                (low, i32::MAX.into())
+            }
             (true, false) => (if quantity.range.0 < 0 { -LARGEST } else { 0 }, LARGEST),
             _ => quantity.range,
         };

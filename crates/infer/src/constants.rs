@@ -22,6 +22,15 @@ pub fn constants(subject: &Subject, function: &str, directory: &Path) -> Vec<i64
     found
 }
 
+/// Constants that are bytes, and those beside them: characters that code looks for.
+pub fn bytes(constants: &[i64]) -> Vec<u8> {
+    let is_byte = |number: &&i64| (-128..256).contains(*number);
+    let beside = |number: &i64| [number - 1, *number, number + 1].map(|near| near as u8);
+    let found = constants.iter().filter(is_byte).flat_map(beside);
+    let found: BTreeSet<u8> = found.filter(|byte| *byte != 0).collect();
+    found.into_iter().collect()
+}
+
 /// The code of a file as the compiler sees it, nothing folded.
 fn intermediate(subject: &Subject, path: &Path) -> Option<String> {
     let mut command = Command::new(&subject.clang);

@@ -103,7 +103,9 @@ pub struct Wishes {
     pub elements: bool,
     /// Whether pointers that are not `restrict` may lead to the same block.
     pub aliases: bool,
-    /// Numbers that the code, the headers or the user compare with.
+    /// Whether functions are called that need what only their library can make.
+    pub opaque: bool,
+    /// Numbers that the user compares with.
     pub magic: Vec<i64>,
 }
 
@@ -113,6 +115,10 @@ pub struct Environment {
     pub blocks: Vec<Block>,
     pub numbers: Vec<NumberPlace>,
     pub quantities: Vec<Quantity>,
+    /// Bytes that the code compares with: contents often have them.
+    pub dictionary: Vec<u8>,
+    /// Pointers to types that only the library knows, and these types: NULL in every call.
+    pub opaque: Vec<(String, String)>,
     /// What holds for every call that can be made.
     pub consistency: Vec<Condition>,
     known: HashMap<Term, usize>,
@@ -136,6 +142,8 @@ impl Environment {
             blocks: Vec::new(),
             numbers: Vec::new(),
             quantities: Vec::new(),
+            dictionary: Vec::new(),
+            opaque: Vec::new(),
             consistency: Vec::new(),
             known: HashMap::new(),
         };
@@ -225,12 +233,18 @@ impl Environment {
             Shape::Pointer(of) if of.size > 0 => self.add_block(of, place, home, wishes)?,
             // What a function pointer leads to gives back small numbers; a floating-point number is 0.
             Shape::Function(..) | Shape::Float(_) => {}
+            Shape::Pointer(of) if matches!(home, Home::Member(..)) => {
+                self.opaque.push((place, of.spelled.clone()));
+            }
             // Members that cannot be chosen are zero.
             _ if matches!(home, Home::Member(..)) => {}
             _ => {
                 let of = &declared.spelled;
                 let why = format!("values of {place}, a {of}, cannot be chosen");
-                return Err(InferError::Unsupported(why));
+                return Err(match declared.shape {
+                    Shape::Pointer(_) => InferError::Opaque(why),
+                    _ => InferError::Unsupported(why),
+                });
             }
         }
         Ok(())
@@ -292,7 +306,7 @@ impl Environment {
         if count > MAX_MEMBERS {
             let why =
                 format!("{place} leads to a structure of {count} members, more than {MAX_MEMBERS}");
-            return Err(InferError::Unsupported(why));
+            return Err(InferError::Opaque(why));
         }
         for member in &of.members {
             let name = format!("{place}->{}", member.name);

@@ -61,7 +61,10 @@ pub fn test(
         .iter()
         .map(|n| values[n.variable])
         .collect();
-    let mut pool = random.choose(&POOLS).to_vec();
+    let mut pool = match &environment.dictionary[..] {
+        [_, ..] if random.once_in(3) => some_of(&environment.dictionary, random),
+        _ => random.choose(&POOLS).to_vec(),
+    };
     for number in &numbers {
         if (1..256).contains(number) && random.once_in(2) {
             pool.push(*number as u8);
@@ -128,6 +131,13 @@ pub fn imitate(
             }
         }
     }
+}
+
+/// Up to four of the bytes that the code compares with.
+fn some_of(dictionary: &[u8], random: &mut Random) -> Vec<u8> {
+    (0..random.between(1, 4))
+        .map(|_| *random.choose(dictionary))
+        .collect()
 }
 
 fn content(

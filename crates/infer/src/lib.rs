@@ -10,6 +10,7 @@
 //! | module | what it does |
 //! | --- | --- |
 //! | `subject` | functions of a header or file, and how programs with them are built |
+//! | `refusals`, `makers` | functions that are not called; functions that make what others need |
 //! | `environment`, `consistency` | the variables of a call, and which values are consistent |
 //! | `predicates` | comparisons of variables |
 //! | `condition` | formulas over variables: evaluated, and as terms of the solver |
@@ -37,9 +38,11 @@ mod inputs;
 #[cfg(test)]
 mod learning_tests;
 mod magic;
+mod makers;
 mod passes;
 mod predicates;
 mod random;
+mod refusals;
 mod runner;
 mod separate;
 mod shorten;
@@ -66,6 +69,7 @@ use nearmiss_sandbox::Sandbox;
 
 pub use environment::Wishes;
 pub use inputs::Fuzzing;
+pub use makers::makers;
 pub use study::{Progress, infer};
 pub use subject::{Origin, Subject};
 pub use whitebox::WhiteBox;
@@ -108,6 +112,8 @@ pub enum InferError {
     NoFunction(String, Vec<String>),
     /// Arguments cannot be chosen.
     Unsupported(String),
+    /// An argument is something that only the library can make.
+    Opaque(String),
     /// A formula has a term that is no variable; those that are.
     UnknownTerm(String, String),
     /// The compiler refused.
@@ -131,7 +137,7 @@ impl fmt::Display for InferError {
                     others.join(", ")
                 )
             }
-            InferError::Unsupported(why) => write!(f, "{why}"),
+            InferError::Unsupported(why) | InferError::Opaque(why) => write!(f, "{why}"),
             InferError::UnknownTerm(term, known) => {
                 write!(
                     f,

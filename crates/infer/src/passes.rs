@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 
 use crate::InferError;
 use crate::assign::{Feasible, assignment};
+use crate::environment::{MAX_BOUNDS, MAX_BYTES};
 use crate::inputs::{self, TestCase};
 use crate::runner::Group;
 use crate::separate::{Gap, Mixed};
@@ -13,6 +14,8 @@ use crate::valuations::{self, Valuation};
 
 /// Of one whose valuations differ.
 const MORE_VALUATIONS: usize = 60;
+/// Sizes of blocks where the usual ones are all too small.
+const LARGER_BOUNDS: [i64; 12] = [16, 24, 32, 33, 48, 64, 65, 128, 256, 257, 1024, 4096];
 /// A larger gap is bisected.
 const GAP_VALUES: i64 = 16;
 /// Tests of each step of that.
@@ -170,6 +173,39 @@ impl Study<'_> {
             .filter(|valuations| self.is_mixed(valuations))
             .map(sides);
         Ok(mixed.collect())
+    }
+
+    /// Larger sizes count for blocks of which even the largest are too small in every call; true if there are any.
+    pub(crate) fn widen(&mut self) -> Result<bool, InferError> {
+        let mut has_more = false;
+        for index in 0..self.environment.blocks.len() {
+            let block = &self.environment.blocks[index];
+            let (bounds, size) = (block.bounds, block.of.size);
+            let largest = self.environment.quantities[bounds].range.1;
+            let is_full = |values: &Valuation| values[bounds] == largest;
+            let is_behind = |point: &Point| {
+                let failure = point.failure.as_ref();
+                failure.is_some_and(|(_, failure)| {
+                    failure.block == Some(index) && failure.distance > 0
+                })
+            };
+            let mut full = self
+                .points
+                .iter()
+                .filter(|(values, _)| is_full(values))
+                .map(|(_, point)| point);
+            if largest < MAX_BOUNDS || full.clone().count() < 2 || !full.all(is_behind) {
+                continue;
+            }
+            let fits = |count: &i64| *count as u64 * size <= MAX_BYTES;
+            let larger: Vec<i64> = LARGER_BOUNDS.iter().copied().filter(fits).collect();
+            let mut variables = vec![bounds];
+            variables.extend(block.finds.iter().map(|(_, find)| *find));
+            for variable in variables {
+                has_more |= self.environment.allow(variable, &larger)?;
+            }
+        }
+        Ok(has_more)
     }
 
     /// Values of a gap that are to be tried: all if there are few, else the two between which the outcome changes, by

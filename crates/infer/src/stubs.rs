@@ -84,7 +84,7 @@ fn size_of_element(prototype: &Prototype, environment: &Environment) -> Option<u
         let name = environment.numbers[*number].place.to_lowercase();
         ["size", "width", "siz", "es", "elsize", "itemsize"].contains(&name.as_str())
     };
-    let several = || sizes().nth(1).and_then(|_| sizes().last());
+    let several = || sizes().nth(1).and_then(|_| sizes().next_back());
     sizes().find(is_named).or_else(several)
 }
 

@@ -16,9 +16,11 @@ use crate::environment::Environment;
 use crate::inputs::TestCase;
 use crate::predicates::predicates;
 use crate::random::Random;
+use crate::refusals;
 use crate::runner::{Failure, Runner};
 use crate::separate;
 use crate::shorten::{Cover, covers, pruned};
+use crate::subject::Origin;
 use crate::table::Table;
 use crate::valuations::Valuation;
 use crate::{InferConfig, InferError};
@@ -105,7 +107,24 @@ pub fn infer(
 ) -> Result<PreconditionReport, InferError> {
     let start = Instant::now();
     progress.enter("building");
-    let environment = Environment::new(prototype, &config.wishes)?;
+    let is_header = matches!(config.subject.origin, Origin::Header(_));
+    if let Some(why) = refusals::refusal(&prototype.function).filter(|_| is_header) {
+        return Err(InferError::Unsupported(format!("not called: {why}")));
+    }
+    let constants = constants::constants(&config.subject, &prototype.function, &config.directory);
+    let mut environment = Environment::new(prototype, &config.wishes)?;
+    if !is_header {
+        environment.dictionary = constants::bytes(&constants);
+    }
+    if let Some((place, of)) = environment.opaque.first()
+        && is_header
+        && !config.wishes.opaque
+    {
+        let why = format!(
+            "{place} leads to a {of}, which only the library knows: --opaque makes it NULL in all calls"
+        );
+        return Err(InferError::Opaque(why));
+    }
     let predicates = predicates(&environment, &config.wishes.magic, &config.predicates)?;
     let runner = Runner::build(
         &config.subject,
@@ -125,7 +144,7 @@ pub fn infer(
         points: BTreeMap::new(),
         found: Vec::new(),
         tests: 0,
-        constants: constants::constants(&config.subject, &prototype.function, &config.directory),
+        constants,
         usual,
         templates: Vec::new(),
         decided: None,
@@ -168,7 +187,10 @@ impl Study<'_> {
 
     /// Adds what tests suggest: a predicate, or values that are to be tried before one is believed. False if nothing.
     fn add_predicate(&mut self, feasible: &Feasible, round: usize) -> Result<bool, InferError> {
-        if round == 1 && self.try_constants(feasible)? {
+        if round == 1 && self.widen()? {
+            return Ok(true);
+        }
+        if round <= 2 && self.try_constants(feasible)? {
             return Ok(true);
         }
         if !self.config.linear {
@@ -198,10 +220,12 @@ impl Study<'_> {
     }
 
     fn find(&mut self) -> Feasible {
+        // Tests need time, too.
+        let left = self.deadline.saturating_duration_since(Instant::now());
         let reach = Reach {
             assignments: self.config.assignments,
             valuations: VALUATIONS,
-            deadline: self.deadline,
+            deadline: Instant::now() + left / 3,
         };
         let known: Vec<Valuation> = self.points.keys().cloned().collect();
         let random = &mut self.random;
@@ -236,7 +260,8 @@ impl Study<'_> {
         loop {
             let table = self.table(&feasible);
             if table.len() == 0 {
-                return Err(InferError::Runner("stopped before any test".into()));
+                let why = "there was no time for a test: --time gives more".to_string();
+                return Err(InferError::Runner(why));
             }
             let found = covers(&table, &mut self.random);
             let best = found[0].clone();

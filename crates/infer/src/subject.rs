@@ -203,7 +203,8 @@ impl FunctionDeclaration {
 
 /// The functions of a syntax tree that these texts name before a bracket.
 fn functions(tree: &Value, headers: &str) -> Vec<FunctionDeclaration> {
-    let names = called(headers);
+    let headers = code(headers);
+    let names = called(&headers);
     let mut found: Vec<FunctionDeclaration> = Vec::new();
     for node in tree["inner"].as_array().into_iter().flatten() {
         let is_function = node["kind"] == "FunctionDecl";
@@ -219,6 +220,26 @@ fn functions(tree: &Value, headers: &str) -> Vec<FunctionDeclaration> {
         }
     }
     found
+}
+
+/// A text without comments.
+fn code(text: &str) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('/') {
+        let (before, comment) = rest.split_at(at);
+        kept += before;
+        let end = match comment.as_bytes().get(1) {
+            Some(b'*') => comment[2..].find("*/").map(|end| end + 4),
+            Some(b'/') => comment.find('\n'),
+            _ => {
+                kept.push('/');
+                Some(1)
+            }
+        };
+        rest = &comment[end.unwrap_or(comment.len())..];
+    }
+    kept + rest
 }
 
 /// The words of a text that a bracket follows.
@@ -269,4 +290,15 @@ fn function(node: &Value) -> Option<FunctionDeclaration> {
         parameters,
         variadic: of.contains("..."),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_comment_names_is_not_declared() {
+        let text = "int f(int); /* like fopen(name) */\nint g(int a); // execve(2)\nint h(int), x = 4 / 2;";
+        assert_eq!(called(&code(text)), BTreeSet::from(["f", "g", "h"]));
+    }
 }

@@ -162,6 +162,19 @@ impl Study<'_> {
                 ));
             }
         }
+        for (place, of) in &self.environment.opaque {
+            notes.push(format!(
+                "{place} is NULL in every test: what a {of} is, is not known here"
+            ));
+        }
+        for block in &self.environment.blocks {
+            if let Some(most) = self.environment.quantities[block.bounds].others.last() {
+                notes.push(format!(
+                    "{} elements of {} are not enough: some sizes up to {most} were tried as well",
+                    MAX_BOUNDS, block.place
+                ));
+            }
+        }
         if self.is_over() {
             notes.push("stopped before all tests were made: --time gives more".into());
         }

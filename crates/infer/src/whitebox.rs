@@ -110,7 +110,7 @@ impl Study<'_> {
             left: white_box.time,
             wraps: false,
             decided: DecidedAssignments {
-                largest: wrapper::LARGEST,
+                largest: wrapper::largest(&self.environment),
                 ..DecidedAssignments::default()
             },
         };
@@ -314,10 +314,11 @@ impl Study<'_> {
     /// Whether blocks as small as those of the exploration have an assignment.
     fn is_small(&self, valuations: &[Valuation]) -> bool {
         let blocks = &self.environment.blocks;
+        let largest = wrapper::largest(&self.environment);
         let fits = |values: &Valuation| {
             blocks
                 .iter()
-                .all(|block| values[block.bounds] <= wrapper::LARGEST)
+                .all(|block| values[block.bounds] <= largest)
         };
         valuations.iter().any(fits)
     }

@@ -18,10 +18,13 @@ use crate::valuations::Valuation;
 
 /// The function that is explored.
 pub const NAME: &str = "nearmiss_white_box";
-/// Most elements of a block.
-pub const LARGEST: i64 = 4;
 /// Numbers, where not all of them are explored.
-pub const SMALL: (i64, i64) = (-2, LARGEST + 2);
+pub const SMALL: (i64, i64) = (-2, 6);
+
+/// Most elements of a block: fewer where there are many blocks.
+pub fn largest(environment: &Environment) -> i64 {
+    if environment.blocks.len() > 2 { 3 } else { 4 }
+}
 
 /// Which numbers are explored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +92,7 @@ fn parameters(environment: &Environment) -> Vec<String> {
             all.push(format!("uint8_t w{index}"));
         }
         if let Some(bits) = element_bits(block) {
-            all.extend((0..LARGEST).map(|k| format!("uint{bits}_t c{index}_{k}")));
+            all.extend((0..largest(environment)).map(|k| format!("uint{bits}_t c{index}_{k}")));
         }
     }
     for (index, number) in environment.numbers.iter().enumerate() {
@@ -116,7 +119,10 @@ fn element_bits(block: &Block) -> Option<u64> {
 }
 
 fn most(environment: &Environment, variable: usize) -> i64 {
-    environment.quantities[variable].range.1.min(LARGEST)
+    environment.quantities[variable]
+        .range
+        .1
+        .min(largest(environment))
 }
 
 /// A number: as the function gets it, and as formulas have it.
@@ -156,7 +162,7 @@ fn layout(
     text += &format!("        v[{}] = {};\n", block.address, index + 1);
     text += &format!("        unsigned bounds = nm_fix(b{index}, {most}), before = 0;\n");
     if let Some(before) = block.before {
-        let most = environment.quantities[before].range.1.min(LARGEST / 2);
+        let most = environment.quantities[before].range.1.min(largest(environment) / 2);
         text +=
             &format!("        before = nm_fix(w{index}, {most});\n        v[{before}] = before;\n");
     }
@@ -292,7 +298,7 @@ pub fn call(environment: &Environment, input: &Memory) -> Option<(Valuation, Tes
             values[block.bounds] = bounds;
             let before = match block.before {
                 Some(variable) => {
-                    let most = environment.quantities[variable].range.1.min(LARGEST / 2);
+                    let most = environment.quantities[variable].range.1.min(largest(environment) / 2);
                     values[variable] = (get(format!("w{index}"))? as i64).min(most);
                     values[variable]
                 }

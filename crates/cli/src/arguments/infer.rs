@@ -87,6 +87,9 @@ pub struct VariableArguments {
     /// No two pointers lead to the same block
     #[arg(long)]
     pub no_alias: bool,
+    /// Call functions of a header although they need what only the library can make: NULL instead
+    #[arg(long)]
+    pub opaque: bool,
     /// Look for no linear predicates
     #[arg(long)]
     pub no_linear: bool,
@@ -114,7 +117,7 @@ pub struct EffortArguments {
     /// Functions that are looked at in parallel [default: one for each processor]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
-    /// With a C file: explore paths for as long as --time says, not only for 10 s
+    /// With a C file: explore paths for as long as --time says, not only for 20 s
     #[arg(long, requires = "files")]
     pub prove: bool,
     /// With a C file: tests only, no paths are explored

@@ -36,7 +36,7 @@ pub fn infer(arguments: &InferArguments) -> Result<u8, String> {
         Inference::new(progress.clone()),
         Mode::choose(arguments.quiet),
     );
-    let report = one(arguments, &config, prototype, &progress);
+    let report = one(arguments, &config, &prototypes, prototype, &progress);
     display.finish();
     let report = report?;
     tell(&report, arguments)?;
@@ -53,12 +53,26 @@ pub fn infer(arguments: &InferArguments) -> Result<u8, String> {
 fn one(
     arguments: &InferArguments,
     config: &InferConfig,
+    prototypes: &[Prototype],
     prototype: &Prototype,
     progress: &Progress,
 ) -> Result<PreconditionReport, String> {
     let specification = arguments.result.compare.as_ref();
     let report = nearmiss_infer::infer(config, prototype, specification, progress);
-    report.map_err(|error| format!("{}: {error}", prototype.function))
+    report.map_err(|error| {
+        let makers = match error {
+            InferError::Opaque(_) => nearmiss_infer::makers(prototypes, prototype),
+            _ => Vec::new(),
+        };
+        let hint = match makers.is_empty() {
+            true => String::new(),
+            false => format!(
+                "; infer a wrapper that gets it from {}",
+                makers.join(" or ")
+            ),
+        };
+        format!("{}: {error}{hint}", prototype.function)
+    })
 }
 
 fn find<'a>(prototypes: &'a [Prototype], function: &str) -> Result<&'a Prototype, String> {
@@ -103,6 +117,7 @@ fn config(arguments: &InferArguments, directory: &Path) -> Result<InferConfig, S
             before: variables.before,
             elements: variables.elements,
             aliases: !variables.no_alias,
+            opaque: variables.opaque,
             magic: variables.magic.clone(),
         },
         predicates: variables.predicate.clone(),
@@ -124,7 +139,7 @@ fn config(arguments: &InferArguments, directory: &Path) -> Result<InferConfig, S
 
 /// How long paths are explored, if they are.
 fn white_box(effort: &EffortArguments) -> Result<Option<WhiteBox>, String> {
-    const USUAL: Duration = Duration::from_secs(10);
+    const USUAL: Duration = Duration::from_secs(20);
     if effort.no_explore {
         return Ok(None);
     }

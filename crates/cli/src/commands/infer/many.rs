@@ -44,72 +44,34 @@ pub fn infer(
         Inference::new(progress.clone()),
         Mode::choose(arguments.quiet),
     );
-    let reports = in_parallel(arguments, config, &open, &progress);
+    let batch = Batch {
+        arguments,
+        config,
+        prototypes,
+        open,
+        progress: &progress,
+        next: AtomicUsize::new(0),
+        done: Mutex::new(Vec::new()),
+    };
+    let reports = in_parallel(&batch);
     display.finish();
     let reports = reports?;
     let text = match arguments.result.format {
         Format::Json => nearmiss_report::precondition::json(&reports),
-        Format::Text => precondition::table(&reports, prototypes.len() - open.len()),
+        Format::Text => precondition::table(&reports, prototypes.len() - batch.open.len()),
     };
     output::result(text.as_bytes())?;
     Ok(NOTHING)
 }
 
-fn in_parallel(
-    arguments: &InferArguments,
-    config: &InferConfig,
-    open: &[&Prototype],
-    progress: &Progress,
-) -> Result<Vec<PreconditionReport>, String> {
-    let jobs = arguments.effort.jobs.map_or_else(
+fn in_parallel(batch: &Batch<'_>) -> Result<Vec<PreconditionReport>, String> {
+    let jobs = batch.arguments.effort.jobs.map_or_else(
         || thread::available_parallelism().map_or(1, usize::from),
         usize::from,
     );
-    let next = AtomicUsize::new(0);
-    let done: Mutex<Vec<(usize, PreconditionReport)>> = Mutex::new(Vec::new());
-    let work = |job: usize| -> Result<(), String> {
-        let directory = config.directory.join(format!("job-{job}"));
-        fs::create_dir_all(&directory)
-            .map_err(|error| format!("{}: {error}", directory.display()))?;
-        let config = InferConfig {
-            directory,
-            ..config.clone()
-        };
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            let Some(prototype) = open
-                .get(index)
-                .filter(|_| !signals::STOP.load(Ordering::Relaxed))
-            else {
-                return Ok(());
-            };
-            let own = Progress::default();
-            let report =
-                one(arguments, &config, prototype, &own).unwrap_or_else(|why| PreconditionReport {
-                    version: nearmiss_results::VERSION,
-                    function: prototype.function.clone(),
-                    file: config.subject.name(),
-                    prototype: prototype.declaration.clone(),
-                    skipped: Some(why),
-                    ..PreconditionReport::default()
-                });
-            // A function that was stopped in the middle is begun again next time.
-            let stopped = signals::STOP.load(Ordering::Relaxed);
-            let mut done = done.lock().expect("no thread panics");
-            progress.tests.fetch_add(report.tests, Ordering::Relaxed);
-            done.push((index, report));
-            progress.enter(&format!("{} of {} functions", done.len(), open.len()));
-            if let (Some(path), Some((_, report)), false) =
-                (&arguments.result.output, done.last(), stopped)
-            {
-                keep(path, std::slice::from_ref(report))?;
-            }
-        }
-    };
     let results: Vec<Result<(), String>> = thread::scope(|scope| {
-        let work = &work;
         let threads: Vec<_> = (0..jobs)
-            .map(|job| scope.spawn(move || work(job)))
+            .map(|job| scope.spawn(move || batch.work(job)))
             .collect();
         threads
             .into_iter()
@@ -117,9 +79,71 @@ fn in_parallel(
             .collect()
     });
     results.into_iter().collect::<Result<Vec<()>, String>>()?;
-    let mut done = done.into_inner().expect("no thread panics");
+    let mut done = batch.done.lock().expect("no thread panics").clone();
     done.sort_by_key(|(index, _)| *index);
     Ok(done.into_iter().map(|(_, report)| report).collect())
+}
+
+/// Functions that are looked at side by side.
+struct Batch<'a> {
+    arguments: &'a InferArguments,
+    config: &'a InferConfig,
+    prototypes: &'a [Prototype],
+    open: Vec<&'a Prototype>,
+    progress: &'a Progress,
+    next: AtomicUsize,
+    done: Mutex<Vec<(usize, PreconditionReport)>>,
+}
+
+impl Batch<'_> {
+    /// Takes one function after the other, in a directory of its own.
+    fn work(&self, job: usize) -> Result<(), String> {
+        let directory = self.config.directory.join(format!("job-{job}"));
+        fs::create_dir_all(&directory)
+            .map_err(|error| format!("{}: {error}", directory.display()))?;
+        let config = InferConfig {
+            directory,
+            ..self.config.clone()
+        };
+        loop {
+            let index = self.next.fetch_add(1, Ordering::Relaxed);
+            let is_stopped = signals::STOP.load(Ordering::Relaxed);
+            let Some(prototype) = self.open.get(index).filter(|_| !is_stopped) else {
+                return Ok(());
+            };
+            let report = self.report(&config, prototype);
+            self.finish(index, report)?;
+        }
+    }
+
+    fn report(&self, config: &InferConfig, prototype: &Prototype) -> PreconditionReport {
+        let own = Progress::default();
+        let report = one(self.arguments, config, self.prototypes, prototype, &own);
+        report.unwrap_or_else(|why| PreconditionReport {
+            version: nearmiss_results::VERSION,
+            function: prototype.function.clone(),
+            file: config.subject.name(),
+            prototype: prototype.declaration.clone(),
+            skipped: Some(why),
+            ..PreconditionReport::default()
+        })
+    }
+
+    /// Keeps a report. A function that was stopped in the middle is begun again next time.
+    fn finish(&self, index: usize, report: PreconditionReport) -> Result<(), String> {
+        let is_stopped = signals::STOP.load(Ordering::Relaxed);
+        let mut done = self.done.lock().expect("no thread panics");
+        self.progress
+            .tests
+            .fetch_add(report.tests, Ordering::Relaxed);
+        if let (Some(path), false) = (&self.arguments.result.output, is_stopped) {
+            keep(path, std::slice::from_ref(&report))?;
+        }
+        done.push((index, report));
+        let count = format!("{} of {} functions", done.len(), self.open.len());
+        self.progress.enter(&count);
+        Ok(())
+    }
 }
 
 /// The contracts of a file; none if it is not there.

@@ -16,7 +16,9 @@ pub mod values;
 
 pub use analysis::AnalysisArguments;
 pub use contracts::{CheckArguments, ContractForm, ContractsCommand};
-pub use explore::{Cover, ExploreArguments, Framework, PreMode, ResultArguments};
+pub use explore::{
+    Cover, ExploreArguments, Framework, PreMode, PreconditionSource, ResultArguments,
+};
 pub use hoist::HoistArguments;
 pub use infer::{EffortArguments, Form, FuzzingChoice, InferArguments};
 use nearmiss_engine::{Calls, CallsOf};

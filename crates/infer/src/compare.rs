@@ -93,7 +93,11 @@ fn any_size(environment: &Environment) -> Result<Vec<Condition>, InferError> {
         let of = || Formula::Term(quantity.term.clone());
         let (low, high) = match (quantity.is_number, quantity.range.0 == quantity.range.1) {
             (true, false) if quantity.term.attribute == Attribute::Value => {
-                let low = if quantity.range.0 < 0 { i32::MIN.into() } else { 0 };
+                let low = if quantity.range.0 < 0 {
+                    i32::MIN.into()
+                } else {
+                    0
+                };
                 (low, i32::MAX.into())
             }
             (true, false) => (if quantity.range.0 < 0 { -LARGEST } else { 0 }, LARGEST),

@@ -31,6 +31,15 @@ pub fn bytes(constants: &[i64]) -> Vec<u8> {
     found.into_iter().collect()
 }
 
+/// Whether the code of a subject calls a function.
+pub fn calls(subject: &Subject, function: &str) -> bool {
+    let Origin::Source(path) = &subject.origin else {
+        return true;
+    };
+    let code = intermediate(subject, path);
+    code.is_none_or(|code| code.contains(&format!("@{function}(")))
+}
+
 /// The code of a file as the compiler sees it, nothing folded.
 fn intermediate(subject: &Subject, path: &Path) -> Option<String> {
     let mut command = Command::new(&subject.clang);

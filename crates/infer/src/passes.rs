@@ -7,7 +7,7 @@ use crate::InferError;
 use crate::assign::{Feasible, assignment};
 use crate::environment::{MAX_BOUNDS, MAX_BYTES};
 use crate::inputs::{self, TestCase};
-use crate::runner::Group;
+use crate::runner::{Failure, Group};
 use crate::separate::{Gap, Mixed};
 use crate::study::{Point, Study};
 use crate::valuations::{self, Valuation};
@@ -16,6 +16,8 @@ use crate::valuations::{self, Valuation};
 const MORE_VALUATIONS: usize = 60;
 /// Sizes of blocks where the usual ones are all too small.
 const LARGER_BOUNDS: [i64; 12] = [16, 24, 32, 33, 48, 64, 65, 128, 256, 257, 1024, 4096];
+/// Calls that failed and are made once more, alone.
+const CALLS_ALONE: usize = 200;
 /// A larger gap is bisected.
 const GAP_VALUES: i64 = 16;
 /// Tests of each step of that.
@@ -230,6 +232,22 @@ impl Study<'_> {
             }
         }
         Ok(vec![safe, failing])
+    }
+
+    /// Whether a call that failed does not fail alone: what earlier ones left matters.
+    pub(crate) fn depends_on_earlier_calls(&mut self) -> Result<bool, InferError> {
+        let failures = self.points.values().filter_map(|point| point.failure.as_ref());
+        let alone = |(test, _): &(TestCase, Failure)| Group {
+            tests: vec![test.clone()],
+            fresh: true,
+        };
+        let step = (self.points.len() / CALLS_ALONE).max(1);
+        let groups: Vec<Group> = failures.step_by(step).map(alone).collect();
+        if groups.is_empty() {
+            return Ok(false);
+        }
+        let outcomes = self.runner.run(&groups)?;
+        Ok(outcomes.iter().any(Option::is_none))
     }
 
     /// Whether a test of a valuation fails; nothing is kept.

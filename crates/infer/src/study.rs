@@ -93,6 +93,8 @@ pub struct Study<'a> {
     pub(crate) usual: usize,
     /// Failing calls of explorations: contents that matter.
     pub(crate) templates: Vec<TestCase>,
+    /// Whether some calls fail only after others.
+    pub(crate) has_state: bool,
     /// What explorations decided.
     pub(crate) decided: Option<DecidedAssignments>,
     deadline: Instant,
@@ -147,10 +149,12 @@ pub fn infer(
         constants,
         usual,
         templates: Vec::new(),
+        has_state: false,
         decided: None,
         deadline: Instant::now() + config.time,
     };
     let (cover, feasible) = study.decide(prototype)?;
+    study.has_state = study.depends_on_earlier_calls()?;
     let mut report = study.report(prototype, &cover, &feasible)?;
     if let Some(specification) = specification {
         let formula = cover.formula(&study.predicates);

@@ -175,6 +175,12 @@ impl Study<'_> {
                 ));
             }
         }
+        if self.has_state {
+            notes.push(
+                "some calls fail only after others, and count as failing: static variables, or what a stub gave back"
+                    .into(),
+            );
+        }
         if self.is_over() {
             notes.push("stopped before all tests were made: --time gives more".into());
         }

@@ -22,6 +22,7 @@ use nearmiss_search::Tally;
 
 use crate::assign::{Feasible, assignment};
 use crate::condition::Condition;
+use crate::constants;
 use crate::environment::Environment;
 use crate::evidence::describe;
 use crate::inputs::TestCase;
@@ -70,8 +71,9 @@ struct Exploration {
     failing: Vec<(Valuation, TestCase)>,
     is_overflow: bool,
     paths: u64,
-    /// Why there may be more paths.
+    /// Why there may be more paths, and within which bounds there are no others.
     open: Vec<String>,
+    within: Vec<String>,
 }
 
 /// What one exploration led to.
@@ -125,6 +127,10 @@ impl Study<'_> {
                 Some(better) => {
                     session.decided.refuted += count;
                     (cover, feasible) = better;
+                    // Nothing is known of the new formula yet.
+                    session.decided.begin(self.safe_rows(&feasible).len());
+                    let why = "the last formula was not explored any more";
+                    session.decided.open = Some(why.into());
                 }
                 // Contents decide, which no predicate sees.
                 None => {
@@ -225,23 +231,25 @@ impl Study<'_> {
         feasible: &Feasible,
     ) -> Result<Refutation, InferError> {
         let formula = cover.formula(&self.predicates);
-        let safe: Vec<&Vec<bool>> = (feasible.rows.iter())
-            .filter(|(_, valuations)| !self.has_failed(valuations))
-            .map(|(row, _)| row)
-            .collect();
+        let safe = self.safe_rows(feasible);
         session.decided.begin(safe.len());
         if formula == Formula::truth(false) {
             return Ok(Refutation::default());
         }
         let condition = self.environment.condition(&formula)?;
         // Assignments that the formula has, and that small blocks can have.
-        let is_within =
-            |row: &&&Vec<bool>| cover.lets_through(row) && self.is_small(&feasible.rows[**row]);
-        let within = safe.iter().filter(is_within).count();
+        let within = |numbers: Numbers, study: &Self| {
+            let fits = |row: &&Vec<bool>| study.is_small(&feasible.rows[*row], numbers);
+            let safe = safe.iter().filter(|row| cover.lets_through(row));
+            safe.filter(|row| fits(row)).count()
+        };
         for numbers in self.numbers() {
             self.progress.enter("exploring");
             match self.explore(session, &condition, numbers)? {
-                Outcome::Proved => session.decided.prove(within, numbers == Numbers::Any),
+                Outcome::Proved => {
+                    let is_any = numbers == Numbers::Any;
+                    session.decided.prove(within(numbers, self), is_any);
+                }
                 Outcome::Refuted(calls) => return Ok(calls),
                 Outcome::Open(why) if session.decided.proved > 0 => {
                     session.decided.open = Some(why);
@@ -249,16 +257,21 @@ impl Study<'_> {
                 }
                 Outcome::Open(why) => {
                     session.decided.open = Some(why);
-                    let rows: Vec<Vec<bool>> = safe
-                        .into_iter()
-                        .filter(|row| cover.lets_through(row))
-                        .cloned()
-                        .collect();
+                    let rows = safe.iter().filter(|row| cover.lets_through(row));
+                    let rows: Vec<Vec<bool>> = rows.map(|row| (*row).clone()).collect();
                     return self.explore_rows(session, &rows, feasible);
                 }
             }
         }
         Ok(Refutation::default())
+    }
+
+    /// Assignments of which no test has failed.
+    fn safe_rows<'f>(&self, feasible: &'f Feasible) -> Vec<&'f Vec<bool>> {
+        let rows = feasible.rows.iter();
+        rows.filter(|(_, valuations)| !self.has_failed(valuations))
+            .map(|(row, _)| row)
+            .collect()
     }
 
     /// Small numbers first: these are decided soon. Where there is no number to choose, once is enough.
@@ -284,7 +297,7 @@ impl Study<'_> {
     ) -> Result<Refutation, InferError> {
         let small: Vec<&Vec<bool>> = rows
             .iter()
-            .filter(|row| self.is_small(&feasible.rows[*row]))
+            .filter(|row| self.is_small(&feasible.rows[*row], Numbers::Small))
             .collect();
         for row in small.into_iter().take(SINGLE) {
             if session.left.is_zero() || self.is_over() {
@@ -311,14 +324,20 @@ impl Study<'_> {
         Ok(Refutation::default())
     }
 
-    /// Whether blocks as small as those of the exploration have an assignment.
-    fn is_small(&self, valuations: &[Valuation]) -> bool {
-        let blocks = &self.environment.blocks;
-        let largest = wrapper::largest(&self.environment);
+    /// Whether an exploration with blocks and numbers of its sizes has calls of an assignment.
+    fn is_small(&self, valuations: &[Valuation], numbers: Numbers) -> bool {
+        let environment = &self.environment;
+        let largest = wrapper::largest(environment);
+        let (low, high) = wrapper::SMALL;
+        let is_explored = |variable: usize, value: i64| {
+            let is_restricted = environment.quantities[variable].others.is_empty();
+            numbers == Numbers::Any || is_restricted || (low..=high).contains(&value)
+        };
         let fits = |values: &Valuation| {
-            blocks
-                .iter()
-                .all(|block| values[block.bounds] <= largest)
+            let mut blocks = environment.blocks.iter();
+            let mut numbers = environment.numbers.iter().map(|number| number.variable);
+            blocks.all(|block| values[block.bounds] <= largest)
+                && numbers.all(|variable| is_explored(variable, values[variable]))
         };
         valuations.iter().any(fits)
     }
@@ -352,6 +371,7 @@ impl Study<'_> {
             Err(error) => return Ok(Outcome::Open(error.to_string())),
         };
         session.decided.paths += explored.paths;
+        session.decided.within = explored.within;
         let found = !explored.failing.is_empty();
         let calls = self.confirm(explored.failing)?;
         let is_overflow = explored.is_overflow;
@@ -438,15 +458,19 @@ impl Study<'_> {
         let failing = report.tests.iter().filter(|test| fails(&test.verdict));
         let failing = failing.filter_map(|test| wrapper::call(&self.environment, &test.before));
         let overflows = |kind: Kind| kind == Kind::SignedOverflow;
-        let open = report.incomplete.iter().chain(&report.bounds);
+        let calls_calloc = constants::calls(&self.config.subject, "calloc");
+        // The memory of calls is made by the explored program itself.
+        let is_ours = |bound: &&String| !calls_calloc && bound.starts_with("`calloc` answers");
         Exploration {
             failing: failing.collect(),
-            is_overflow: report
-                .findings
-                .iter()
-                .all(|finding| overflows(finding.kind)),
+            is_overflow: !report.findings.is_empty()
+                && (report.findings.iter()).all(|finding| overflows(finding.kind)),
             paths: report.figures.paths,
-            open: open.filter(|why| !is_ours(why)).cloned().collect(),
+            open: report.incomplete.clone(),
+            within: (report.bounds.iter())
+                .filter(|bound| !is_ours(bound))
+                .cloned()
+                .collect(),
         }
     }
 }
@@ -460,11 +484,6 @@ struct Session<'a> {
     /// Whether signed numbers may overflow.
     wraps: bool,
     decided: DecidedAssignments,
-}
-
-/// The memory of calls is made by the explored program itself.
-fn is_ours(bound: &str) -> bool {
-    bound.starts_with("`calloc` answers")
 }
 
 /// How many assignments calls have.

@@ -162,7 +162,10 @@ fn layout(
     text += &format!("        v[{}] = {};\n", block.address, index + 1);
     text += &format!("        unsigned bounds = nm_fix(b{index}, {most}), before = 0;\n");
     if let Some(before) = block.before {
-        let most = environment.quantities[before].range.1.min(largest(environment) / 2);
+        let most = environment.quantities[before]
+            .range
+            .1
+            .min(largest(environment) / 2);
         text +=
             &format!("        before = nm_fix(w{index}, {most});\n        v[{before}] = before;\n");
     }
@@ -298,7 +301,10 @@ pub fn call(environment: &Environment, input: &Memory) -> Option<(Valuation, Tes
             values[block.bounds] = bounds;
             let before = match block.before {
                 Some(variable) => {
-                    let most = environment.quantities[variable].range.1.min(largest(environment) / 2);
+                    let most = environment.quantities[variable]
+                        .range
+                        .1
+                        .min(largest(environment) / 2);
                     values[variable] = (get(format!("w{index}"))? as i64).min(most);
                     values[variable]
                 }

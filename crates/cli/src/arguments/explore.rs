@@ -1,6 +1,6 @@
 //! Flags of `explore`: the function, its inputs, how far to go, and what is written.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
@@ -83,9 +83,9 @@ pub struct SubjectArguments {
     /// The function to explore; without it: a harness with a main, or a libFuzzer target
     #[arg(long, short, value_parser = identifier, value_name = "NAME")]
     pub function: Option<String>,
-    /// The C function that says which inputs count: same parameters, non-zero for yes
-    #[arg(long, value_parser = identifier, value_name = "NAME", requires = "function")]
-    pub pre: Option<String>,
+    /// The C function that says which inputs count: same parameters, non-zero for yes; or a file of contracts
+    #[arg(long, value_parser = precondition, value_name = "NAME", requires = "function")]
+    pub pre: Option<PreconditionSource>,
     /// The C function that judges a result: zero for wrong
     #[arg(long, value_parser = identifier, value_name = "NAME", requires = "function")]
     pub oracle: Option<String>,
@@ -98,6 +98,24 @@ pub struct SubjectArguments {
     /// What the function's contract in this file requires holds for all inputs (see nearmiss infer)
     #[arg(long, value_name = "FILE", requires = "function")]
     pub contracts: Option<PathBuf>,
+}
+
+/// Where a precondition is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PreconditionSource {
+    /// A C function.
+    Function(String),
+    /// A file of contracts, as `nearmiss infer --output` writes it.
+    Contracts(PathBuf),
+}
+
+/// The name of a function, or else of a file.
+fn precondition(text: &str) -> Result<PreconditionSource, String> {
+    match identifier(text) {
+        Ok(function) => Ok(PreconditionSource::Function(function)),
+        Err(_) if Path::new(text).is_file() => Ok(PreconditionSource::Contracts(text.into())),
+        Err(why) => Err(why),
+    }
 }
 
 /// When a precondition is looked at.

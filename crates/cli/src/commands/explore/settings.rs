@@ -8,7 +8,7 @@ use nearmiss_paths::build::Sources;
 use nearmiss_paths::{Config, Cover, Mode};
 
 use super::sizes;
-use crate::arguments::{self, ExploreArguments, PreMode};
+use crate::arguments::{self, ExploreArguments, PreMode, PreconditionSource};
 use crate::commands::settings::solver;
 use crate::{environment, signals};
 
@@ -63,7 +63,10 @@ fn request(arguments: &ExploreArguments) -> Result<Option<Request>, String> {
     let (subject, inputs) = (&arguments.common.subject, &arguments.common.inputs);
     let mut request = Request {
         function: function.clone(),
-        precondition: subject.pre.clone(),
+        precondition: match &subject.pre {
+            Some(PreconditionSource::Function(name)) => Some(name.clone()),
+            _ => None,
+        },
         oracle: subject.oracle.clone(),
         depth: inputs.depth,
         elements: inputs.elements,
@@ -84,7 +87,11 @@ fn request(arguments: &ExploreArguments) -> Result<Option<Request>, String> {
     request.rules.extend(kinds.into_iter().flatten().cloned());
     request.globals.extend(inputs.global.iter().cloned());
     (request.requirements).extend(subject.require.iter().cloned());
-    if let Some(file) = &subject.contracts {
+    let pre = match &subject.pre {
+        Some(PreconditionSource::Contracts(file)) => Some(file),
+        _ => None,
+    };
+    for file in pre.into_iter().chain(&subject.contracts) {
         request.requirements.extend(contracted(file, function)?);
     }
     for text in &request.requirements {

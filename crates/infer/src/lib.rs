@@ -22,8 +22,8 @@
 //! | `separate` | linear predicates |
 //! | `constants`, `magic` | numbers of the code and of headers that make a difference |
 //! | `study`, `passes` | all of it, in rounds |
-//! | `whitebox`, `wrapper` | with source: all paths of the calls that a formula lets through |
-//! | `summary`, `tidy` | the report |
+//! | `whitebox`, `exploring`, `wrapper` | with source: all paths of the calls that a formula lets through |
+//! | `summary`, `notes`, `tidy` | the report |
 //! | `compare` | a formula against another: exact, safe, permissive |
 //! | `evidence` | a test on each side of each part of a formula |
 
@@ -34,11 +34,13 @@ mod consistency;
 mod constants;
 mod environment;
 mod evidence;
+mod exploring;
 mod inputs;
 #[cfg(test)]
 mod learning_tests;
 mod magic;
 mod makers;
+mod notes;
 mod passes;
 mod predicates;
 mod random;

@@ -11,8 +11,7 @@ use crate::environment::MAX_BOUNDS;
 use crate::evidence::{describe, evidence};
 use crate::inputs::Fuzzing;
 use crate::shorten::Cover;
-use crate::stubs;
-use crate::study::{Point, Study};
+use crate::study::Study;
 use crate::tidy::tidy;
 use crate::valuations::Valuation;
 
@@ -144,72 +143,6 @@ impl Study<'_> {
             })
         };
         mixed.filter_map(conflict).collect()
-    }
-
-    /// What limits or withdraws a claim.
-    fn notes(&self, prototype: &Prototype, safe: usize, left_out: usize) -> Vec<String> {
-        let mut notes = stubs::notes(prototype, &self.environment);
-        if left_out > 0 {
-            notes.push(format!(
-                "{left_out} of {safe} safe assignments are left out: no short formula has all of them"
-            ));
-        }
-        for block in &self.environment.blocks {
-            if block.of.spelled.ends_with('*') {
-                notes.push(format!(
-                    "the elements of {} are NULL in every test",
-                    block.place
-                ));
-            }
-        }
-        for (place, of) in &self.environment.opaque {
-            notes.push(format!(
-                "{place} is NULL in every test: what a {of} is, is not known here"
-            ));
-        }
-        for block in &self.environment.blocks {
-            if let Some(most) = self.environment.quantities[block.bounds].others.last() {
-                notes.push(format!(
-                    "{} elements of {} are not enough: some sizes up to {most} were tried as well",
-                    MAX_BOUNDS, block.place
-                ));
-            }
-        }
-        if self.has_state {
-            notes.push(
-                "some calls fail only after others, and count as failing: static variables, or what a stub gave back"
-                    .into(),
-            );
-        }
-        if self.is_over() {
-            notes.push("stopped before all tests were made: --time gives more".into());
-        }
-        if safe == 0 {
-            notes.push("no call was safe".into());
-        }
-        let restrict: Vec<&str> = (self.environment.blocks.iter())
-            .filter(|block| block.of.is_restrict)
-            .map(|block| block.place.as_str())
-            .collect();
-        if restrict.len() > 1 {
-            notes.push(format!(
-                "{} do not overlap: they are declared restrict",
-                restrict.join(" and ")
-            ));
-        }
-        let below = |point: &Point| {
-            point
-                .failure
-                .as_ref()
-                .is_some_and(|(_, failure)| failure.block.is_some() && failure.distance < 0)
-        };
-        if !self.config.wishes.before && self.points.values().any(below) {
-            notes.push(
-                "some calls touch bytes before a pointer: --before makes their number a variable"
-                    .into(),
-            );
-        }
-        notes
     }
 }
 

@@ -8,25 +8,17 @@
 //! ```
 
 use std::collections::BTreeSet;
-use std::fs;
-use std::path::PathBuf;
 use std::time::Duration;
 
-use nearmiss_abi::check::Kind;
 use nearmiss_contracts::Formula;
-use nearmiss_harness::{Prototype, Request};
-use nearmiss_paths::build::Sources;
-use nearmiss_paths::{Config, Cover as Covered, Mode};
-use nearmiss_results::{DecidedAssignments, FunctionReport, Verdict};
-use nearmiss_search::Tally;
+use nearmiss_harness::Prototype;
+use nearmiss_results::DecidedAssignments;
 
 use crate::assign::{Feasible, assignment};
 use crate::condition::Condition;
-use crate::constants;
 use crate::environment::Environment;
 use crate::evidence::describe;
-use crate::inputs::TestCase;
-use crate::runner::{Failure, Group};
+use crate::exploring::{FailingCall, Outcome, Refutation, Session};
 use crate::shorten::Cover;
 use crate::study::{Point, Points, Study};
 use crate::table::Literal;
@@ -45,46 +37,10 @@ pub struct WhiteBox {
 
 /// Explorations whose failing calls were learnt from.
 const LESSONS: usize = 8;
-/// Failing calls of one exploration that are learnt from.
-const CALLS: usize = 200;
 /// Failing calls whose contents later tests have, too.
 const TEMPLATES: usize = 24;
 /// Explorations of single assignments.
 const SINGLE: usize = 64;
-
-/// A call that fails, here and natively.
-struct FailingCall {
-    values: Valuation,
-    test: TestCase,
-    failure: Failure,
-}
-
-/// Failing calls of an exploration, and whether all of them fail by an overflow of signed numbers.
-#[derive(Default)]
-struct Refutation {
-    calls: Vec<FailingCall>,
-    is_overflow: bool,
-}
-
-/// What one exploration showed.
-struct Exploration {
-    failing: Vec<(Valuation, TestCase)>,
-    is_overflow: bool,
-    paths: u64,
-    /// Why there may be more paths, and within which bounds there are no others.
-    open: Vec<String>,
-    within: Vec<String>,
-}
-
-/// What one exploration led to.
-enum Outcome {
-    /// No call fails.
-    Proved,
-    /// Calls fail.
-    Refuted(Refutation),
-    /// It is not known.
-    Open(String),
-}
 
 /// What is learnt, so that a lesson can be taken back.
 struct Saved {
@@ -131,6 +87,10 @@ impl Study<'_> {
                     session.decided.begin(self.safe_rows(&feasible).len());
                     let why = "the last formula was not explored any more";
                     session.decided.open = Some(why.into());
+                }
+                None if session.wraps => {
+                    session.decided.open = Some(format!("a call fails: {exception}"));
+                    break;
                 }
                 // Contents decide, which no predicate sees.
                 None => {
@@ -341,149 +301,6 @@ impl Study<'_> {
         };
         valuations.iter().any(fits)
     }
-
-    /// Explores the calls that a condition lets through. What fails is run natively, too.
-    fn explore(
-        &mut self,
-        session: &mut Session<'_>,
-        admissible: &Condition,
-        numbers: Numbers,
-    ) -> Result<Outcome, InferError> {
-        let file = self.config.directory.join("white_box.c");
-        let text = wrapper::write(
-            &self.config.subject,
-            session.prototype,
-            &self.environment,
-            admissible,
-            numbers,
-        );
-        fs::write(&file, text).map_err(|error| InferError::Io(file.clone(), error))?;
-        if session.left < Duration::from_millis(100) || self.is_over() {
-            return Ok(Outcome::Open("the time was over".into()));
-        }
-        let config = self.exploration(session, file);
-        let explored = match nearmiss_paths::explore(&config, &Tally::default()) {
-            Ok(report) => {
-                let spent = Duration::from_secs_f64(report.figures.seconds.max(0.0));
-                session.left = session.left.saturating_sub(spent);
-                self.read(&report)
-            }
-            Err(error) => return Ok(Outcome::Open(error.to_string())),
-        };
-        session.decided.paths += explored.paths;
-        session.decided.within = explored.within;
-        let found = !explored.failing.is_empty();
-        let calls = self.confirm(explored.failing)?;
-        let is_overflow = explored.is_overflow;
-        Ok(match (calls.is_empty(), explored.open.into_iter().next()) {
-            (false, _) => Outcome::Refuted(Refutation { calls, is_overflow }),
-            (true, _) if found => {
-                Outcome::Open("some calls fail under the checks of the exploration only".into())
-            }
-            (true, Some(why)) => Outcome::Open(why),
-            (true, None) => Outcome::Proved,
-        })
-    }
-
-    /// Those that fail natively, too.
-    fn confirm(
-        &mut self,
-        failing: Vec<(Valuation, TestCase)>,
-    ) -> Result<Vec<FailingCall>, InferError> {
-        let group = |(_, test): &(Valuation, TestCase)| Group {
-            tests: vec![test.clone()],
-            fresh: true,
-        };
-        let failing: Vec<_> = failing.into_iter().take(CALLS).collect();
-        let groups: Vec<Group> = failing.iter().map(group).collect();
-        let failures = self.runner.run(&groups)?;
-        self.tests += failing.len() as u64;
-        let pairs = failing.into_iter().zip(failures);
-        let confirmed = pairs.filter_map(|((values, test), failure)| {
-            Some(FailingCall {
-                values,
-                test,
-                failure: failure?,
-            })
-        });
-        Ok(confirmed.collect())
-    }
-
-    fn exploration(&self, session: &Session<'_>, file: PathBuf) -> Config {
-        let subject = &self.config.subject;
-        let is_option = |word: &&String| word.starts_with('-');
-        let mut files = vec![file];
-        files.extend(
-            subject
-                .linked
-                .iter()
-                .filter(|word| !is_option(word))
-                .map(PathBuf::from),
-        );
-        let options = subject.linked.iter().filter(is_option);
-        Config {
-            build: Sources {
-                files,
-                flags: subject.flags.iter().chain(options).cloned().collect(),
-                compile_commands: None,
-                compiler: session.white_box.compiler.clone(),
-                marks: Vec::new(),
-                wraps: session.wraps,
-            },
-            request: Some(Request {
-                function: wrapper::NAME.into(),
-                depth: nearmiss_harness::DEFAULT_DEPTH,
-                elements: nearmiss_harness::DEFAULT_ELEMENTS,
-                ..Request::default()
-            }),
-            mode: Mode::Auto,
-            cover: Covered::Paths,
-            loops: None,
-            recursion: None,
-            time: session.left,
-            memory: 2 << 30,
-            paths: None,
-            query_time: Duration::from_secs(2),
-            run_time: Duration::from_secs(1),
-            solver: None,
-            sandbox: self.config.sandbox.clone(),
-            directory: self.config.directory.join("explored"),
-            reach: None,
-            stop: self.config.stop,
-        }
-    }
-
-    fn read(&self, report: &FunctionReport) -> Exploration {
-        let fails = |verdict: &Verdict| !matches!(verdict, Verdict::None | Verdict::Pass);
-        let failing = report.tests.iter().filter(|test| fails(&test.verdict));
-        let failing = failing.filter_map(|test| wrapper::call(&self.environment, &test.before));
-        let overflows = |kind: Kind| kind == Kind::SignedOverflow;
-        let calls_calloc = constants::calls(&self.config.subject, "calloc");
-        // The memory of calls is made by the explored program itself.
-        let is_ours = |bound: &&String| !calls_calloc && bound.starts_with("`calloc` answers");
-        Exploration {
-            failing: failing.collect(),
-            is_overflow: !report.findings.is_empty()
-                && (report.findings.iter()).all(|finding| overflows(finding.kind)),
-            paths: report.figures.paths,
-            open: report.incomplete.clone(),
-            within: (report.bounds.iter())
-                .filter(|bound| !is_ours(bound))
-                .cloned()
-                .collect(),
-        }
-    }
-}
-
-/// Explorations of one function.
-struct Session<'a> {
-    prototype: &'a Prototype,
-    white_box: &'a WhiteBox,
-    /// The time that is left for exploring, without building.
-    left: Duration,
-    /// Whether signed numbers may overflow.
-    wraps: bool,
-    decided: DecidedAssignments,
 }
 
 /// How many assignments calls have.

@@ -46,13 +46,25 @@ pub fn explore(arguments: &ExploreArguments) -> Result<u8, String> {
     let text = results::tell(&report, &arguments.common.results)?;
     writing::write(&report, text, campaign.root(), arguments)?;
     if !arguments.common.quiet && may_lack_precondition(&report, arguments) {
-        let (file, function) = (&report.file, &report.function);
-        output::complain(&format!(
-            "these may be calls that {function} is not made for; what a safe call needs: \
-             nearmiss infer {file} --function {function}"
-        ));
+        output::complain(&proposal(&report.function, arguments));
     }
     Ok(status(&report))
+}
+
+/// How to find out which calls a function is made for.
+fn proposal(function: &str, arguments: &ExploreArguments) -> String {
+    let files: Vec<String> = (arguments.files.iter())
+        .map(|file| file.display().to_string())
+        .collect();
+    let flags = match arguments.common.flags.is_empty() {
+        true => String::new(),
+        false => format!(" -- {}", arguments.common.flags.join(" ")),
+    };
+    format!(
+        "these may be calls that {function} is not made for; what a safe call needs: \
+         nearmiss infer {} --function {function}{flags}",
+        files.join(" ")
+    )
 }
 
 /// Whether all that fails has to do with what callers must see to, and nothing was said about that.

@@ -15,7 +15,8 @@ pub fn constants(subject: &Subject, function: &str, directory: &Path) -> Vec<i64
         Origin::Source(path) => of_code(&intermediate(subject, path).unwrap_or_default(), function),
         Origin::Header(header) => of_macros(subject, header, directory).unwrap_or_default(),
     };
-    let mut found: Vec<i64> = found.into_iter().filter(|number| *number != 0).collect();
+    let is_usual = |number: &i64| *number != 0 && number.unsigned_abs() < 1 << 40;
+    let mut found: Vec<i64> = found.into_iter().filter(is_usual).collect();
     // Small ones first: tables of the system's headers go far.
     found.sort_by_key(|number| number.unsigned_abs());
     found.truncate(MAX_CONSTANTS);

@@ -152,7 +152,16 @@ fn content(
     if block.of.is_char || size == 1 && (block.of.is_void || !block.finds.is_empty()) {
         return characters(block, values, count, pool, fuzzing, random);
     }
+    let is_free = block.range.is_none();
     match block.of.signed {
+        // Bytes that are numbers may be characters all the same.
+        Some(_) if is_free && size == 1 && random.once_in(2) => {
+            characters(block, values, count, pool, fuzzing, random)
+        }
+        // The code may compare elements with its constants.
+        Some(_) if is_free && random.once_in(3) => (0..count)
+            .flat_map(|_| element(i64::from(*random.choose(pool)), size))
+            .collect(),
         Some(_) => numbers(block, values, count, size, random),
         // Elements that lead elsewhere are NULL, members are set apart.
         None => vec![0; count * size],
@@ -232,8 +241,14 @@ fn numbers(
             (greatest, least)
         };
     }
-    let bytes = |value: &i64| value.to_le_bytes()[..size.min(8)].to_vec();
+    let bytes = |value: &i64| element(*value, size);
     elements.iter().flat_map(bytes).collect()
+}
+
+fn element(value: i64, size: usize) -> Vec<u8> {
+    let mut bytes = value.to_le_bytes().to_vec();
+    bytes.resize(size, 0);
+    bytes
 }
 
 impl TestCase {

@@ -29,6 +29,13 @@ impl Random {
         low + (self.number() % width) as i64
     }
 
+    /// Puts them into any order.
+    pub fn shuffle<T>(&mut self, all: &mut [T]) {
+        for last in (1..all.len()).rev() {
+            all.swap(last, self.below(last + 1));
+        }
+    }
+
     /// True once in so many times.
     pub fn once_in(&mut self, times: usize) -> bool {
         self.below(times) == 0

@@ -101,7 +101,7 @@ impl Study<'_> {
             Err(error) => return Ok(Outcome::Open(error.to_string())),
         };
         session.decided.paths += explored.paths;
-        session.decided.within = explored.within;
+        self.proof_bounds = explored.within;
         let found = explored.has_failure;
         let calls = self.confirm(explored.failing)?;
         let is_overflow = explored.is_overflow;

@@ -8,12 +8,7 @@ use crate::study::{Point, Study};
 
 impl Study<'_> {
     /// All of it; so many assignments are safe, and so many of them are not in the formula.
-    pub(crate) fn notes(
-        &self,
-        prototype: &Prototype,
-        safe: usize,
-        left_out: usize,
-    ) -> Vec<String> {
+    pub(crate) fn notes(&self, prototype: &Prototype, safe: usize, left_out: usize) -> Vec<String> {
         let mut notes = self.common_to_all(prototype);
         if left_out > 0 {
             notes.push(format!(
@@ -25,6 +20,13 @@ impl Study<'_> {
                 "some calls fail only after others, and count as failing: static variables, or what a stub gave back"
                     .into(),
             );
+        }
+        let has_proof = self
+            .decided
+            .as_ref()
+            .is_some_and(|decided| decided.proved > 0);
+        for bound in self.proof_bounds.iter().filter(|_| has_proof) {
+            notes.push(format!("proved only within this bound: {bound}"));
         }
         if self.is_over() {
             notes.push("stopped before all tests were made: --time gives more".into());

@@ -239,7 +239,10 @@ impl Study<'_> {
 
     /// Whether a call that failed does not fail alone: what earlier ones left matters.
     pub(crate) fn depends_on_earlier_calls(&mut self) -> Result<bool, InferError> {
-        let failures = self.points.values().filter_map(|point| point.failure.as_ref());
+        let failures = self
+            .points
+            .values()
+            .filter_map(|point| point.failure.as_ref());
         let alone = |(test, _): &(TestCase, Failure)| Group {
             tests: vec![test.clone()],
             fresh: true,

@@ -95,6 +95,8 @@ pub struct Study<'a> {
     pub(crate) templates: Vec<TestCase>,
     /// Whether some calls fail only after others.
     pub(crate) has_state: bool,
+    /// Within which bounds they did: `malloc` answers as it does here.
+    pub(crate) proof_bounds: Vec<String>,
     /// What explorations decided.
     pub(crate) decided: Option<DecidedAssignments>,
     deadline: Instant,
@@ -150,6 +152,7 @@ pub fn infer(
         usual,
         templates: Vec::new(),
         has_state: false,
+        proof_bounds: Vec::new(),
         decided: None,
         deadline: Instant::now() + config.time,
     };

@@ -113,9 +113,6 @@ fn exploration(decided: &DecidedAssignments) -> String {
         text += &format!(", {} refuted and learnt from", decided.refuted);
     }
     text += &format!(", {} undecided.\n", decided.undecided);
-    for bound in decided.within.iter().filter(|_| decided.proved > 0) {
-        text += &format!("  within this bound: {}\n", escape::text(bound));
-    }
     if let Some(why) = &decided.open {
         text += &format!("  not all is decided: {}\n", escape::text(why));
     }

@@ -87,9 +87,6 @@ pub struct DecidedAssignments {
     /// is proved leaves these overflows aside.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub exceptions: Vec<String>,
-    /// What is proved is so within these bounds: `malloc` answers as it does here.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub within: Vec<String>,
     /// Paths of all explorations.
     pub paths: u64,
     /// Why something is not decided.

@@ -41,8 +41,8 @@ fn tokens(source: &str) -> Vec<&str> {
             first.len_utf8()
         } else if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            rest[2..].find("*/").map_or(rest.len(), |end| end + 4)
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            comment.find("*/").map_or(rest.len(), |end| end + 4)
         } else {
             let size = match first {
                 '"' | '\'' => quoted(rest, first),

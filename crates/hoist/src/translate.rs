@@ -38,6 +38,9 @@ pub struct Translator<'a> {
     depth: u32,
 }
 
+/// Equal or not, the number, and its bytes by their places.
+type ByteEquality = (Op, Variable, Vec<(u32, u8)>);
+
 impl<'a> Translator<'a> {
     /// A translator for terms over these inputs.
     pub fn new(terms: &'a Terms, view: View<'a>) -> Translator<'a> {
@@ -196,7 +199,7 @@ impl<'a> Translator<'a> {
     }
 
     /// Some bytes of a number of several bytes are equal to constants, or not.
-    fn byte_equality(&self, id: TermId) -> Option<(Op, Variable, Vec<(u32, u8)>)> {
+    fn byte_equality(&self, id: TermId) -> Option<ByteEquality> {
         let Node::Binary { op, a, b } = self.terms.node(id) else {
             return None;
         };

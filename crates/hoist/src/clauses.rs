@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 
+use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::EventKind;
 use nearmiss_abi::site::SiteId;
-use nearmiss_expr::Terms;
+use nearmiss_expr::{TermId, Terms};
 use nearmiss_trace::Event;
 
 use crate::condition::{Clause, Condition};
@@ -61,6 +62,16 @@ impl Premise {
     }
 }
 
+/// That the pointers which a condition looks at are not null.
+fn not_null(translator: &mut Translator, condition: TermId, view: View) -> Vec<Condition> {
+    let range = |variable: Variable| view.range(variable);
+    let set = |variable: Variable| {
+        Condition::between(&Linear::variable(variable), Some(0), Some(0), &range)
+    };
+    let pointers = translator.pointers(condition).into_iter();
+    pointers.map(set).collect()
+}
+
 /// The clauses of one call, from the events between its entry and its end.
 pub fn reveal<'e>(
     terms: &Terms,
@@ -83,9 +94,21 @@ pub fn reveal<'e>(
         if event.kind == EventKind::Hint || event.is_failure() {
             continue;
         }
-        let said = match (premise.lost, is_check) {
-            (None, _) => translator.condition(condition),
+        let set = not_null(&mut translator, condition, view);
+        let said = match (premise.lost, event.failure) {
             (Some(_), _) => None,
+            // An access through a null pointer is one whatever is added to it.
+            (None, Some(Kind::NullDereference)) if is_check => Some(Condition::all(set)),
+            (None, _) => {
+                // What an address is made of says something of pointers that are not null only.
+                if !translator.is_about_null(condition) {
+                    for pointer in set {
+                        translator.assume(&pointer);
+                        premise.add(pointer);
+                    }
+                }
+                translator.condition(condition)
+            }
         };
         if is_check {
             revealed.checks += 1;

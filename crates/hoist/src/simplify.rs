@@ -46,7 +46,7 @@ pub fn simplify(clauses: Vec<(Clause, SiteId)>, inputs: &[Input], time: Duration
     for number in 0..clauses.len() {
         prover.shorten(&mut clauses, number);
     }
-    let mut clauses = without_subsumed(clauses);
+    let mut clauses = without_subsumed(with_single_literals_joined(clauses));
     for number in (0..clauses.len()).rev() {
         if prover.follows_from_others(&clauses, number) {
             clauses.remove(number);
@@ -56,6 +56,26 @@ pub fn simplify(clauses: Vec<(Clause, SiteId)>, inputs: &[Input], time: Duration
     clauses.retain(|(clause, _)| clause.len() <= MOST_LITERALS);
     left_out += (shortened - clauses.len()) as u64;
     Simplified { clauses, left_out }
+}
+
+/// Several clauses that are one literal about the same sum become one.
+fn with_single_literals_joined(clauses: Vec<(Clause, SiteId)>) -> Vec<(Clause, SiteId)> {
+    let mut joined: Vec<(Clause, SiteId)> = Vec::new();
+    for (clause, site) in clauses {
+        let is_same = |known: &&mut (Clause, SiteId)| {
+            known.0.len() == 1 && clause.len() == 1 && known.0.keys().eq(clause.keys())
+        };
+        match joined.iter_mut().find(is_same) {
+            Some((known, _)) => {
+                for (sum, set) in &clause {
+                    let both = known[sum].intersection(set);
+                    known.insert(sum.clone(), both);
+                }
+            }
+            None => joined.push((clause, site)),
+        }
+    }
+    joined
 }
 
 /// Clauses that no other one implies literal by literal.

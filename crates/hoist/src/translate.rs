@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, HashMap};
 use nearmiss_expr::{Evaluator, InputByte, Node, Op, Supports, TermId, Terms};
 
 use crate::condition::{Condition, Ranges};
-use crate::inputs::View;
+use crate::inputs::{Role, View};
 use crate::linear::{Linear, Variable};
 use crate::set::Set;
 
@@ -60,6 +60,26 @@ impl<'a> Translator<'a> {
         self.known.clear();
         self.depth = 0;
         self.truth(id)
+    }
+
+    /// The pointers that a term looks at beside numbers: whether they are null is an input of their own.
+    pub fn pointers(&mut self, id: TermId) -> Vec<Variable> {
+        let support = self.supports.of(self.terms, id);
+        let bytes = self.supports.bytes(support);
+        let of_call = bytes.iter().filter_map(|byte| self.view.variable(*byte));
+        let mut found: Vec<Variable> = of_call.map(|(variable, _)| variable).collect();
+        found.dedup();
+        let is_null = |it: &Variable| self.view.inputs[it.input as usize].role == Role::Null;
+        found.retain(is_null);
+        found
+    }
+
+    /// Whether a term looks at nothing but whether pointers are null.
+    pub fn is_about_null(&mut self, id: TermId) -> bool {
+        let support = self.supports.of(self.terms, id);
+        let bytes = self.supports.bytes(support);
+        let mut of_call = bytes.iter().filter_map(|byte| self.view.variable(*byte));
+        of_call.all(|(it, _)| self.view.inputs[it.input as usize].role == Role::Null)
     }
 
     /// From now on this holds: ranges become narrower.

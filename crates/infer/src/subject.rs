@@ -251,8 +251,12 @@ fn names_in(text: &str) -> BTreeSet<&str> {
 /// The files of a rule for make that belong to a header: `string.h` passes on `strings.h`.
 fn family<'a>(rule: &'a str, header: &str) -> Vec<&'a Path> {
     let stem = header.trim_end_matches(".h");
-    let belongs =
-        |word: &&str| word.ends_with(&format!("/{header}")) || word.contains(&format!("/{stem}"));
+    // With `-I.` a header's name has no directory.
+    let belongs = |word: &&str| {
+        *word == header
+            || word.ends_with(&format!("/{header}"))
+            || word.contains(&format!("/{stem}"))
+    };
     let words = rule.split_whitespace().filter(|word| *word != "\\");
     words.filter(belongs).map(Path::new).collect()
 }

@@ -393,13 +393,13 @@ mod tests {
             panic!("another command");
         };
         assert_eq!(explore.files, [PathBuf::from("a.c"), PathBuf::from("b.o")]);
-        assert_eq!(explore.subject.function.as_deref(), Some("f"));
-        assert_eq!(explore.subject.pre_mode, PreMode::Late);
-        assert_eq!(explore.inputs.range[0].value, "-3..4");
-        assert_eq!(explore.inputs.size.len(), 2);
-        assert_eq!(explore.inputs.global, ["g", "h"]);
-        assert_eq!(explore.limits.cover, Cover::Mcdc);
-        assert_eq!(explore.flags, ["-Iinclude", "-lm"]);
+        assert_eq!(explore.common.subject.function.as_deref(), Some("f"));
+        assert_eq!(explore.common.subject.pre_mode, PreMode::Late);
+        assert_eq!(explore.common.inputs.range[0].value, "-3..4");
+        assert_eq!(explore.common.inputs.size.len(), 2);
+        assert_eq!(explore.common.inputs.global, ["g", "h"]);
+        assert_eq!(explore.common.limits.cover, Cover::Mcdc);
+        assert_eq!(explore.common.flags, ["-Iinclude", "-lm"]);
     }
 
     #[test]

@@ -69,13 +69,13 @@ fn write_unit_tests(text: &mut String, all: &[UnitTests]) -> fmt::Result {
     )?;
     writeln!(
         text,
-        "    under test are up to {} of {}; {} of the tests are inputs{}.",
+        "    under test: up to {} of {}; inputs: {} of the tests{}.",
         counted(most_functions, "function"),
         files(&under_test),
         counted(calls, "call"),
         match all.iter().map(|it| it.left_out).sum::<u64>() {
             0 => String::new(),
-            more => format!(", {more} more from the same places are not"),
+            more => format!(" ({more} more from the same places are not)"),
         }
     )?;
     let troubles = all.iter().filter(|it| !it.trouble.is_empty());

@@ -6,7 +6,7 @@ use nearmiss_report::statistics::{Figures, tab_separated_values};
 use nearmiss_report::text::{self, Lookup};
 use nearmiss_results::{
     Checks, DistanceFigures, EndReason, Exploration, Missed, ProgramFigures, Report, Sample,
-    Skipped, Suite, Summary, TestFigures,
+    Skipped, Suite, Summary, TestFigures, UnitTests,
 };
 
 struct Nothing;
@@ -30,6 +30,15 @@ fn suite() -> Suite {
         tests: 812,
         same_path: 34,
         sample: None,
+        unit_tests: vec![UnitTests {
+            test: "T3".into(),
+            test_files: vec!["tests/a.c".into()],
+            files: vec!["b.c".into()],
+            functions: 4,
+            calls: 7,
+            left_out: 2,
+            ..UnitTests::default()
+        }],
         skipped: vec![
             Skipped {
                 reason: "it was still running when the suite ended".into(),
@@ -124,6 +133,8 @@ fn summary() -> Summary {
 const SUMMARY: &str = r"No check can fail, for any input that takes one of these 326 paths.
 Suite: `make check 'V=a b'` ended with exit 0 after 1m 12s.
   4210 executions of instrumented programs, 812 different; 34 of these took the path of another.
+  Unit tests in 1 program: test code is tests/a.c (--tests GLOB says otherwise);
+    under test: up to 4 functions of b.c; inputs: 7 calls of the tests (2 more from the same places are not).
   Left out, or not as in the suite:
     1 execution: it was still running when the suite ended, for example `sleepy \u{1b}[2J`
     12 executions: more than --tests

@@ -22,12 +22,8 @@ pub fn check(arguments: &CheckArguments) -> Result<u8, String> {
     let mut text = String::new();
     let mut all_fit = true;
     for contract in &contracts {
-        let stands = match &unit {
-            Some(unit) => Some(standing(contract, unit, &|path| {
-                fs::read_to_string(path).ok()
-            })),
-            None => None,
-        };
+        let read = |path: &Path| fs::read_to_string(path).ok();
+        let stands = unit.as_ref().map(|unit| standing(contract, unit, &read));
         all_fit &= matches!(stands, None | Some(Standing::Fits(_)));
         text += &told(contract, stands.as_ref(), arguments.form);
     }

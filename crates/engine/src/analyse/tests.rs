@@ -40,6 +40,7 @@ fn config() -> Config {
         output: Output::Through,
         compiler: nearmiss_cc::Config::from_lookup("/nowhere".as_ref(), |_| None).unwrap(),
         calls: Default::default(),
+        contracted: Default::default(),
         stop: &STOP,
     }
 }

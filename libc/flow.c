@@ -1,5 +1,7 @@
 /* Pipes and sockets of the sanitizer twin: what is read from them is replaced by the invented
- * input, as the runtime does in the instrumented program (crates/rt/src/flows.rs). The twin is
+ * input, as the runtime does in the instrumented program (crates/rt/src/flows.rs); here it may
+ * also be longer than what comes: a row "pipe-grown" or "socket-grown" says behind how many real
+ * bytes there are how many more. The twin is
  * linked with `--wrap` for each of these functions (crates/twin); without NEARMISS_REPLAY they
  * are what they wrap. `fread` is here as well, since it can only be wrapped.
  */
@@ -22,7 +24,12 @@ struct flow {
     enum kind kind;
     bool was_read;
     uint32_t index;
-    size_t position;
+    /* Bytes of the invented content that were given, and those that the kernel gave. */
+    size_t position, real;
+    /* Bytes that the invented content has more than the recorded one, and behind how many real
+     * ones they come; those that were due and had no room yet. */
+    uint32_t more, more_at;
+    size_t due;
 };
 
 static struct flow flows[MOST_DESCRIPTORS];
@@ -54,25 +61,67 @@ static bool is_still(enum kind kind, int fd)
         && (kind == PIPE ? S_ISFIFO(status.st_mode) : S_ISSOCK(status.st_mode));
 }
 
-/* `got` bytes were read: the invented ones take their place. */
-static void replace(int fd, void *buffer, size_t size, ssize_t got)
+/* The pipe or socket that is read from a descriptor. */
+static struct flow *read_flow(int fd)
 {
-    static const char *const names[] = {"", "pipe", "socket"};
+    static const char *const names[] = {"", "pipe-grown", "socket-grown"};
     struct flow *flow = flow_of(fd);
-    if (flow == NULL || flow->kind == NOTHING || got < 0 || !is_still(flow->kind, fd))
-        return;
+    if (flow == NULL || flow->kind == NOTHING || !is_still(flow->kind, fd))
+        return NULL;
     if (!flow->was_read) {
         flow->was_read = true;
         flow->index = read_so_far[flow->kind]++;
+        const unsigned char *grown;
+        size_t size;
+        if (__nm_replay_row(names[flow->kind], flow->index, &grown, &size) && size == 8) {
+            memcpy(&flow->more_at, grown, 4);
+            memcpy(&flow->more, grown + 4, 4);
+        }
     }
-    size_t count = (size_t)got < size ? (size_t)got : size, content_size;
+    return flow;
+}
+
+/* The next `count` bytes of the invented content. */
+static void give(struct flow *flow, void *buffer, size_t count)
+{
+    static const char *const names[] = {"", "pipe", "socket"};
     const unsigned char *content;
-    if (__nm_replay_row(names[flow->kind], flow->index, &content, &content_size)
-        && content_size > flow->position) {
-        size_t left = content_size - flow->position;
+    size_t size;
+    if (__nm_replay_row(names[flow->kind], flow->index, &content, &size) && size > flow->position) {
+        size_t left = size - flow->position;
         memcpy(buffer, content + flow->position, count < left ? count : left);
     }
     flow->position += count;
+}
+
+/* Bytes that are due come before any real ones: how many there are. */
+static ssize_t overdue(int fd, void *buffer, size_t size)
+{
+    struct flow *flow = flow_of(fd);
+    if (flow == NULL || flow->due == 0 || size == 0)
+        return 0;
+    size_t count = flow->due < size ? flow->due : size;
+    flow->due -= count;
+    give(flow, buffer, count);
+    return (ssize_t)count;
+}
+
+/* `got` bytes were read: the invented ones take their place, and may be more. */
+static ssize_t replace(int fd, void *buffer, size_t size, ssize_t got)
+{
+    struct flow *flow = got < 0 ? NULL : read_flow(fd);
+    if (flow == NULL)
+        return got;
+    size_t count = (size_t)got < size ? (size_t)got : size, more = 0;
+    flow->real += count;
+    if (flow->more != 0 && flow->real >= flow->more_at) {
+        flow->due += flow->more;
+        flow->more = 0;
+        more = flow->due < size - count ? flow->due : size - count;
+        flow->due -= more;
+    }
+    give(flow, buffer, count + more);
+    return got + (ssize_t)more;
 }
 
 #define REAL(result, name, ...)                                                                \
@@ -156,26 +205,31 @@ REAL(int, accept4, int fd, void *address, socklen_t *size, int flags)
 
 REAL(ssize_t, read, int fd, void *buffer, size_t size)
 {
-    ssize_t got = __real_read(fd, buffer, size);
-    replace(fd, buffer, size, got);
+    ssize_t got = overdue(fd, buffer, size);
+    if (got > 0)
+        return got;
+    got = replace(fd, buffer, size, __real_read(fd, buffer, size));
     __nm_chance_read(fd, buffer, got);
     return got;
 }
 
 REAL(ssize_t, recv, int fd, void *buffer, size_t size, int flags)
 {
-    ssize_t got = __real_recv(fd, buffer, size, flags);
-    if (!(flags & MSG_PEEK))
-        replace(fd, buffer, size, got);
-    return got;
+    if (flags & MSG_PEEK)
+        return __real_recv(fd, buffer, size, flags);
+    ssize_t got = overdue(fd, buffer, size);
+    return got > 0 ? got : replace(fd, buffer, size, __real_recv(fd, buffer, size, flags));
 }
 
 REAL(ssize_t, recvfrom, int fd, void *buffer, size_t size, int flags, void *address, socklen_t *room)
 {
-    ssize_t got = __real_recvfrom(fd, buffer, size, flags, address, room);
-    if (!(flags & MSG_PEEK))
-        replace(fd, buffer, size, got);
-    return got;
+    if (flags & MSG_PEEK)
+        return __real_recvfrom(fd, buffer, size, flags, address, room);
+    ssize_t got = overdue(fd, buffer, size);
+    if (got > 0)
+        return got;
+    got = __real_recvfrom(fd, buffer, size, flags, address, room);
+    return replace(fd, buffer, size, got);
 }
 
 /* AddressSanitizer counts whole items only, but part of another one is written, too. */

@@ -51,8 +51,8 @@ pub fn write(
                 let content = fitting(channels, number, content);
                 named.extend(named_row(&channel.name, channel.index, &content));
             }
-            ChannelKind::Pipe => named.extend(named_row(PIPE, channel.index, content)),
-            ChannelKind::Socket => named.extend(named_row(SOCKET, channel.index, content)),
+            ChannelKind::Pipe => named.extend(flow_rows(PIPE, channel, content)),
+            ChannelKind::Socket => named.extend(flow_rows(SOCKET, channel, content)),
             _ => {}
         }
     }
@@ -151,6 +151,24 @@ fn replace_file(
         path,
         content: replacement,
     })
+}
+
+/// The rows of a pipe or socket: what it holds and, where that is longer than what was recorded, behind how many
+/// bytes of that there are how many more.
+fn flow_rows(name: &[u8], channel: &Channel, content: &[u8]) -> Vec<u8> {
+    let mut rows = named_row(name, channel.index, content);
+    let more = content.len().saturating_sub(channel.content.len());
+    if more > 0 {
+        let pairs = content.iter().zip(&channel.content);
+        let same = pairs.take_while(|(new, old)| new == old).count();
+        let place: Vec<u8> = [same, more]
+            .iter()
+            .flat_map(|number| (*number as u32).to_le_bytes())
+            .collect();
+        let name = [name, b"-grown"].concat();
+        rows.extend(named_row(&name, channel.index, &place));
+    }
+    rows
 }
 
 /// A row of the file that `NEARMISS_REPLAY` names: see [`nearmiss_abi::environment`].

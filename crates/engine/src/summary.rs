@@ -1,5 +1,7 @@
 //! What was looked at and what was lost, put together.
 
+use std::collections::HashSet;
+
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::event::EventKind;
 use nearmiss_abi::library::{self, State};
@@ -63,14 +65,26 @@ pub fn is_whole(path: &RecordedPath, sites: &Sites) -> bool {
     is_recorded && !path.events.iter().any(is_concretized) && notes(path, sites).is_empty()
 }
 
-/// Whether loops decided on input how often they turn, or lines were read one by one.
+/// Whether the path says how many there are of something in its input: loops or recursive functions decided on input how
+/// often they turn, lines were read one by one, there were so many arguments, pipes and sockets gave so many bytes.
 fn is_tied_to_shape(path: &RecordedPath, sites: &Sites) -> bool {
-    let is_in_loop = |event: &Event| {
-        let site = sites.get(event.site);
-        event.is_decision() && site.is_some_and(|(_, site)| site.in_loop.is_some())
+    let mut decided = HashSet::new();
+    let is_turn = |event: &Event| {
+        let is_in_loop = || {
+            let site = sites.get(event.site);
+            site.is_some_and(|(_, site)| site.in_loop.is_some())
+        };
+        event.is_decision() && (!decided.insert(event.site) || is_in_loop())
     };
-    let is_line = |channel: &Channel| channel.piece.is_some_and(|piece| piece.is_line);
-    path.events.iter().any(is_in_loop) || path.channels.iter().any(is_line)
+    let has_one_shape = |channel: &Channel| {
+        let kinds = [
+            ChannelKind::Argument,
+            ChannelKind::Pipe,
+            ChannelKind::Socket,
+        ];
+        channel.piece.is_some_and(|piece| piece.is_line) || kinds.contains(&channel.kind)
+    };
+    path.channels.iter().any(has_one_shape) || path.events.iter().any(is_turn)
 }
 
 /// How much input a run saw.

@@ -98,7 +98,8 @@ impl Growing {
         turns: u64,
     ) -> Vec<Repeated> {
         match self {
-            Growing::Segments(segments, _) => segments
+            Growing::Parts(parts) => parts
+                .segments
                 .iter()
                 .map(|one| Repeated {
                     channel: channels[one.channel].label(),

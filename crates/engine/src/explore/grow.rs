@@ -6,6 +6,7 @@ use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Instant;
 
 use nearmiss_abi::check::Kind;
 use nearmiss_campaign::capsule::Capsule;
@@ -61,15 +62,9 @@ impl Work<'_, '_> {
         if self.is_over() {
             return Ok(());
         }
-        let capsule = &seed.test.capsule;
-        let subjects = &self.explorer.subjects;
-        let Ok(subject) = subjects.get(&capsule.program, &capsule.environment) else {
+        let Some((subject, mut route)) = self.begin(seed)? else {
             return Ok(());
         };
-        let Some(mut route) = self.own_route(seed, &subject) else {
-            return Ok(());
-        };
-        self.judge_own_once(seed, &subject, &route.traced)?;
         if seed.state.progress.grown_to.take().is_some() {
             // It was done with another maximum.
             seed.state.progress.grown = 0;
@@ -110,7 +105,8 @@ impl Work<'_, '_> {
             fork_time: self.fork_time(seed),
         };
         std::mem::swap(&mut traced.path, &mut numbered.path);
-        let analysis = self.worker.analyse(traced, subject, &task, self.deadline);
+        let deadline = Instant::now() + self.left() / 2;
+        let analysis = self.worker.analyse(traced, subject, &task, deadline);
         std::mem::swap(&mut traced.path, &mut numbered.path);
         locked(&self.explorer.figures)
             .statistics
@@ -246,7 +242,7 @@ impl Work<'_, '_> {
         let wanted = self.explorer.shared.config.grow;
         let most = growing.most_turns(&path.channels, &capsule.arguments, wanted);
         // What can be no nearer than what is known is not looked for.
-        let size = growing.size(&capsule.arguments) as u64;
+        let size = growing.size(&capsule.arguments);
         let is_wanted = |failure: &FailureName, least: u64| {
             let seen = seen.borrow();
             let it = seen.iter().find(|(name, _)| name == failure);

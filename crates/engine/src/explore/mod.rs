@@ -233,10 +233,14 @@ impl<'a> Explorer<'a> {
         let mut seed = locked(&seeds[unit.seed]);
         let (start, before) = (Instant::now(), worker.counts());
         self.show(unit.stage, peers);
+        let share = self.share(&unit, peers, &seed);
         let work = Work {
             explorer: self,
             worker,
-            deadline: start + self.share(&unit, peers, &seed),
+            deadline: start + share.time,
+            at_least: share
+                .at_least
+                .map(|(time, runs)| (start + time, before.runs + runs)),
         };
         match unit.stage {
             Stage::OwnPath => work.own_path(unit.seed, &mut seed)?,
@@ -337,6 +341,8 @@ struct Work<'u, 'a> {
     explorer: &'u Explorer<'a>,
     worker: &'u Worker<'u>,
     deadline: Instant,
+    /// It ends earlier, at this time, if the worker has made so many runs by then.
+    at_least: Option<(Instant, u64)>,
 }
 
 impl Work<'_, '_> {
@@ -351,7 +357,15 @@ impl Work<'_, '_> {
     }
 
     fn is_over(&self) -> bool {
-        self.explorer.shared.is_over(self.deadline)
+        let has_its_runs = |(time, runs): (Instant, u64)| {
+            Instant::now() >= time && self.worker.counts().runs >= runs
+        };
+        self.explorer.shared.is_over(self.deadline) || self.at_least.is_some_and(has_its_runs)
+    }
+
+    /// The time that is left of the unit's at most.
+    fn left(&self) -> Duration {
+        self.deadline.saturating_duration_since(Instant::now())
     }
 
     /// Trials of a program in the time of the unit.

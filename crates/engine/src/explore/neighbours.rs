@@ -62,15 +62,9 @@ impl Work<'_, '_> {
         if seed.is_finished(distance) {
             return Ok(());
         }
-        let capsule = &seed.test.capsule;
-        let subjects = &self.explorer.subjects;
-        let Ok(subject) = subjects.get(&capsule.program, &capsule.environment) else {
+        let Some((subject, mut route)) = self.begin(seed)? else {
             return Ok(());
         };
-        let Some(mut route) = self.own_route(seed, &subject) else {
-            return Ok(());
-        };
-        self.judge_own_once(seed, &subject, &route.traced)?;
         let first = seed.state.progress.finished.map_or(1, |done| done + 1);
         for near in first..=distance {
             let before = seed.state.progress.clone();
@@ -83,8 +77,26 @@ impl Work<'_, '_> {
         self.save(seed)
     }
 
+    /// What a unit beside the test's own path begins with: its program, and its path. `None` if there is nothing to
+    /// begin with.
+    pub(super) fn begin(
+        &self,
+        seed: &mut Seed,
+    ) -> Result<Option<(Arc<Subject>, OwnRoute)>, EngineError> {
+        let capsule = &seed.test.capsule;
+        let subjects = &self.explorer.subjects;
+        let Ok(subject) = subjects.get(&capsule.program, &capsule.environment) else {
+            return Ok(None);
+        };
+        let Some(route) = self.own_route(seed, &subject) else {
+            return Ok(None);
+        };
+        self.judge_own_once(seed, &subject, &route.traced)?;
+        Ok(Some((subject, route)))
+    }
+
     /// Asks the twin about the test's own input, unless that was done: what fails there is no news elsewhere.
-    pub(super) fn judge_own_once(
+    fn judge_own_once(
         &self,
         seed: &mut Seed,
         subject: &Subject,

@@ -22,8 +22,21 @@ const GROWTH_ROUNDS: u32 = 2;
 const GROWTH_PART: u32 = 16;
 /// No unit of growth gets less than this: fewer of them have their turn.
 const LEAST_GROWTH: Duration = Duration::from_secs(2);
+/// Nor ends its share before it has made so many runs: on a busy machine they take longer, and so does the share.
+const LEAST_GROWTH_RUNS: u64 = 128;
+/// That ends when this part of the time that is left is over.
+const LONGEST_GROWTH: u32 = 8;
 /// Of all the time it gets one part in so many, as long as there is anything else to do.
 const GROWTH_WHOLE: u32 = 12;
+
+/// What a unit may use up.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Share {
+    /// How long it may take.
+    pub time: Duration,
+    /// The time after which it ends if it has made so many runs.
+    pub at_least: Option<(Duration, u64)>,
+}
 
 impl Explorer<'_> {
     /// The units that follow from one that was performed.
@@ -146,7 +159,7 @@ impl Explorer<'_> {
 
     /// The time for a unit when so many share what is left. Where no maximum of the distance is given it leaves
     /// half to what comes behind; beyond the first distances it gets no more than was spent on the test so far.
-    pub(super) fn share(&self, unit: &Unit, peers: usize, seed: &Seed) -> Duration {
+    pub(super) fn share(&self, unit: &Unit, peers: usize, seed: &Seed) -> Share {
         let end = match unit.stage {
             Stage::OwnPath if !unit.is_postponed => self.own_deadline,
             _ => self.deadline,
@@ -157,18 +170,35 @@ impl Explorer<'_> {
         let share = match unit.stage {
             Stage::OwnPath => fair,
             Stage::Growth if unit.is_postponed => fair,
-            // Its parts of the time are used up: it goes on when all else is done.
-            Stage::Growth if self.has_grown_enough() => return Duration::ZERO,
             Stage::Growth if self.shared.config.distance.is_none() => {
-                let part = fair.min(left) / GROWTH_PART;
-                return part.max(LEAST_GROWTH).min(left / 4);
+                return self.growth_share(left, fair);
             }
             // Without a maximum of the distance there is always more to come.
             _ if self.shared.config.distance.is_some() => fair,
             Stage::Neighbours(distance) if distance <= FIRST_DISTANCES => fair / 2,
             _ => (fair / 2).min(spent),
         };
-        share.clamp(LEAST_SHARE, left.max(LEAST_SHARE))
+        Share {
+            time: share.clamp(LEAST_SHARE, left.max(LEAST_SHARE)),
+            at_least: None,
+        }
+    }
+
+    /// The share of a unit of growth while other units wait. Where its parts of the time are used up there is none:
+    /// it goes on when all else is done.
+    fn growth_share(&self, left: Duration, fair: Duration) -> Share {
+        if self.has_grown_enough() {
+            return Share {
+                time: Duration::ZERO,
+                at_least: None,
+            };
+        }
+        let part = (fair.min(left) / GROWTH_PART).max(LEAST_GROWTH);
+        let longest = left / LONGEST_GROWTH;
+        Share {
+            time: longest,
+            at_least: Some((part.min(longest), LEAST_GROWTH_RUNS)),
+        }
     }
 }
 

@@ -9,6 +9,7 @@
 
 use std::collections::{BTreeMap, HashMap};
 
+use nearmiss_abi::channel::ChannelKind;
 use nearmiss_trace::Channel;
 
 use super::Segment;
@@ -64,6 +65,28 @@ pub fn removable(looks: &Looks, channels: &[Channel]) -> Vec<Segment> {
     }
     for segment in lines(channels) {
         found.add(segment, channels);
+    }
+    found.in_order()
+}
+
+/// The last byte of each input and all of it, whatever was looked at: what is only copied is looked at by no decision.
+pub fn plain(channels: &[Channel]) -> Vec<Segment> {
+    let mut found = Found::default();
+    for (channel, it) in channels.iter().enumerate() {
+        if it.piece.is_some() || it.kind == ChannelKind::Length {
+            continue;
+        }
+        let whole = it.content.len();
+        // A byte before the end of the last line belongs to that line.
+        let text = whole - usize::from(it.content.ends_with(b"\n"));
+        for (start, end) in [(text.saturating_sub(1), text), (0, whole)] {
+            let segment = Segment {
+                channel,
+                start,
+                end,
+            };
+            found.add(segment, channels);
+        }
     }
     found.in_order()
 }
@@ -198,7 +221,6 @@ fn lines(channels: &[Channel]) -> Vec<Segment> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nearmiss_abi::channel::ChannelKind;
     use nearmiss_trace::Piece;
 
     fn channel(content: &str) -> Channel {

@@ -294,7 +294,11 @@ pub(crate) mod tests {
         );
         assert_eq!(
             fs::read(directory.path().join("named")).unwrap(),
-            b"\x04\0\0\0\x03\0\0\0\x02\0\0\0pipepp"
+            [
+                &b"\x04\0\0\0\x03\0\0\0\x02\0\0\0pipepp"[..],
+                b"\x0a\0\0\0\x03\0\0\0\x08\0\0\0pipe-grown\x01\0\0\0\x01\0\0\0",
+            ]
+            .concat()
         );
         let argument: Vec<_> = invented.changes[..2]
             .iter()

@@ -8,8 +8,10 @@ use std::time::Duration;
 
 use nearmiss_abi::site::SiteId;
 use nearmiss_campaign::capsule::{Capsule, Origin};
+use nearmiss_expr::InputByte;
 use nearmiss_search::strategy::Outcome;
 use nearmiss_search::{Executor, Node, Trail};
+use nearmiss_solve::Model;
 use nearmiss_trace::{Channel, RecordedPath};
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
@@ -42,6 +44,9 @@ pub struct PendingFlip {
     pub node: Node,
     /// The node of the fork itself, if no more is predicted than that the run comes there.
     pub reaches: Option<Node>,
+    /// Where nothing but lengths differ: the node of the fork, and that of its recorded outcome. That an input is long
+    /// enough is no part of a path's name, so such a run may come to the fork, and go on from there without it.
+    pub lengthens: Option<(Node, Node)>,
     /// Whether nothing is predicted of it: it is worth a run.
     pub is_guess: bool,
     /// The event of the divergence point on the test's own path.
@@ -127,6 +132,25 @@ impl PendingFlip {
     fn is_predicted(&self) -> bool {
         self.alteration.is_predicted() && !self.is_guess
     }
+
+    /// Behind how many forks a run with these nodes has gone where it was predicted to go, if it has.
+    fn reached(&self, nodes: &[Node]) -> Option<usize> {
+        let last = |wanted: Node| nodes.iter().rposition(|node| *node == wanted);
+        let as_predicted = last(self.reaches.unwrap_or(self.node));
+        as_predicted.or_else(|| {
+            let (fork, recorded) = self.lengthens?;
+            last(fork).filter(|_| !nodes.contains(&recorded))
+        })
+    }
+}
+
+/// Whether an answer changes nothing but how long inputs are, and what lies behind their recorded ends.
+fn is_length_alone(changes: &Model, channels: &[Channel]) -> bool {
+    let is_length = |byte: InputByte| {
+        let channel = channels.get(byte.channel as usize);
+        channel.is_some_and(|it| it.piece.is_some() || byte.offset as usize >= it.content.len())
+    };
+    changes.iter().all(|(byte, _)| is_length(byte))
 }
 
 impl Extent {
@@ -164,8 +188,12 @@ impl ParentPath<'_> {
     ) -> Vec<PendingFlip> {
         let before = self.path.events[..event].iter();
         let fork = before.filter(|event| is_fork(event)).count();
-        let site = self.path.events[event].site.0;
+        let (site, choice) = (
+            self.path.events[event].site.0,
+            self.path.events[event].choice,
+        );
         let trail = Trail::at(self.nodes[fork]);
+        let recorded = trail.way(site, choice);
         let pending = |flip: &Flip| PendingFlip {
             capsule: self.capsule.clone(),
             channels: channels.clone(),
@@ -173,6 +201,8 @@ impl ParentPath<'_> {
             outcome: flip.outcome(SiteId(site)),
             node: guessed(flip).unwrap_or_else(|| trail.way(site, flip.choice)),
             reaches: flip.is_unpredicted().then_some(self.nodes[fork]),
+            lengthens: is_length_alone(&flip.changes, channels)
+                .then_some((self.nodes[fork], recorded)),
             is_guess: flip.is_guess(),
             point: self.point.unwrap_or(event),
             depth,
@@ -323,8 +353,7 @@ impl Work<'_, '_> {
         nodes: &[Node],
     ) -> Option<usize> {
         // Forks that say that an input is long enough are not the same in all runs.
-        let expected = flip.reaches.unwrap_or(flip.node);
-        let reached = nodes.iter().rposition(|node| *node == expected);
+        let reached = flip.reached(nodes);
         let as_predicted = reached.is_some();
         let forks = reached.unwrap_or_else(|| self.first_new_fork(nodes) + 1);
         let is_new = self.explorer.known.add_all(nodes.iter().copied());

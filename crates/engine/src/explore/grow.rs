@@ -181,6 +181,7 @@ impl Work<'_, '_> {
                 outcome: (name, 0),
                 node: Node(name),
                 reaches: None,
+                lengthens: None,
                 is_guess: false,
                 point: NO_POINT,
                 depth: 1,

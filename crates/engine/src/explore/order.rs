@@ -27,7 +27,7 @@ const LEAST_GROWTH_RUNS: u64 = 128;
 /// That ends when this part of the time that is left is over.
 const LONGEST_GROWTH: u32 = 8;
 /// Of all the time it gets one part in so many, as long as there is anything else to do.
-const GROWTH_WHOLE: u32 = 12;
+const GROWTH_WHOLE: u32 = 14;
 
 /// What a unit may use up.
 #[derive(Clone, Copy, Debug)]

@@ -50,6 +50,7 @@ pub fn flips(seed: &Seed, channels: &Arc<Vec<Channel>>) -> Vec<PendingFlip> {
                 outcome: (0, choice),
                 node: Trail::at(root).way(0, choice),
                 reaches: None,
+                lengthens: None,
                 is_guess: true,
                 point: 0,
                 depth: BEYOND,

@@ -12,7 +12,7 @@ use super::fields::Raised;
 /// Most bytes by which an argument or a variable grows: the kernel refuses strings of 128 KiB.
 const MAX_STRING: usize = 100_000;
 /// Most bytes by which other inputs grow.
-const MAX_CONTENT: usize = 1 << 18;
+const MAX_CONTENT: usize = 1 << 17;
 
 /// A part of a channel's content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -252,7 +252,7 @@ mod tests {
         let growing = Growing::segment(segment(0, 50));
         let most = |kind| growing.most_turns(&[channel(kind, "")], &arguments, 5000);
         assert_eq!(most(ChannelKind::Argument), 2000);
-        assert_eq!(most(ChannelKind::File), 5000);
+        assert_eq!(most(ChannelKind::File), 2621);
         assert_eq!(Growing::Arguments(1..3).size(&arguments), 11);
     }
 }

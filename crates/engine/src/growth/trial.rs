@@ -172,6 +172,14 @@ mod tests {
     }
 
     #[test]
+    fn runs_grow_with_the_logarithm_of_the_turns() {
+        for (least, runs) in [(5, 7), (100, 14), (1000, 17)] {
+            let found = climb(5000, |turns| turns >= least, |_| false);
+            assert_eq!(found, (vec![least], runs));
+        }
+    }
+
+    #[test]
     fn a_guard_that_lets_one_too_many_through() {
         assert_eq!(climb(5000, |turns| turns == 95, |turns| turns > 95).0, [95]);
     }

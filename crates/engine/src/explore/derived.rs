@@ -44,8 +44,8 @@ pub struct PendingFlip {
     pub node: Node,
     /// The node of the fork itself, if no more is predicted than that the run comes there.
     pub reaches: Option<Node>,
-    /// Where nothing but lengths differ: the node of the fork, and that of its recorded outcome. That an input is long
-    /// enough is no part of a path's name, so such a run may come to the fork, and go on from there without it.
+    /// Where nothing but lengths differ: the node before the last fork on the way, and that of the recorded outcome. At the
+    /// end of an input its length decides first, so a longer one comes there, and goes on without these two.
     pub lengthens: Option<(Node, Node)>,
     /// Whether nothing is predicted of it: it is worth a run.
     pub is_guess: bool,
@@ -202,7 +202,7 @@ impl ParentPath<'_> {
             node: guessed(flip).unwrap_or_else(|| trail.way(site, flip.choice)),
             reaches: flip.is_unpredicted().then_some(self.nodes[fork]),
             lengthens: is_length_alone(&flip.changes, channels)
-                .then_some((self.nodes[fork], recorded)),
+                .then_some((self.nodes[fork.saturating_sub(1)], recorded)),
             is_guess: flip.is_guess(),
             point: self.point.unwrap_or(event),
             depth,

@@ -224,7 +224,7 @@ impl Work<'_, '_> {
         let seen: RefCell<Vec<(FailureName, Complaint)>> = RefCell::default();
         let mut unended = 0;
         let mut attempt = |turns: u64| {
-            if self.is_over() || unended >= MAX_UNENDED {
+            if !self.may_try(!seen.borrow().is_empty()) || unended >= MAX_UNENDED {
                 return None;
             }
             let answer = self.run_grown(capsule, grown, growing, turns)?;
@@ -258,6 +258,15 @@ impl Work<'_, '_> {
         self.add(&found)?;
         defects::take_in(&mut seed.state.found, found);
         Ok(())
+    }
+
+    /// Whether there is time for one more run: a failure that was seen is made as small as it can be, whatever the
+    /// unit's share.
+    fn may_try(&self, has_failed: bool) -> bool {
+        match has_failed {
+            true => !self.explorer.is_over(),
+            false => !self.is_over(),
+        }
     }
 
     /// What the twin says of the test's input with so many turns more.

@@ -199,7 +199,7 @@ impl<'a> Explorer<'a> {
     fn next_unit(&self, worklist: &Worklist) -> Option<(Unit, usize)> {
         let mut queue = locked(&worklist.queue);
         loop {
-            if queue.failure.is_some() || self.shared.is_over(self.deadline) {
+            if queue.failure.is_some() || self.is_over() {
                 return None;
             }
             let Some(unit) = queue.schedule.next() else {
@@ -284,9 +284,14 @@ impl<'a> Explorer<'a> {
         }
     }
 
+    /// Whether the campaign's time is over.
+    fn is_over(&self) -> bool {
+        self.shared.is_over(self.deadline)
+    }
+
     fn end_reason(&self, seeds: &[Seed]) -> EndReason {
         let config = self.shared.config;
-        if self.shared.is_over(self.deadline) {
+        if self.is_over() {
             let maximum = config.runs.unwrap_or(u64::MAX);
             return match self.shared.tally.runs.get() >= maximum {
                 _ if config.is_stopped() => EndReason::Interrupted,

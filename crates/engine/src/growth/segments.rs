@@ -73,7 +73,8 @@ pub fn removable(looks: &Looks, channels: &[Channel]) -> Vec<Segment> {
 pub fn plain(channels: &[Channel]) -> Vec<Segment> {
     let mut found = Found::default();
     for (channel, it) in channels.iter().enumerate() {
-        if it.piece.is_some() || it.kind == ChannelKind::Length {
+        let has_its_size = matches!(it.kind, ChannelKind::Named | ChannelKind::Call);
+        if it.piece.is_some() || has_its_size {
             continue;
         }
         let whole = it.content.len();

@@ -23,6 +23,8 @@ const MAX_NUMBER: usize = 8;
 const MAX_MEASURED: usize = 16;
 /// Most numbers that grow with one part.
 const MAX_RAISED: usize = 4;
+/// Most bytes between a number and what it measures.
+const MAX_HEAD: usize = 16;
 /// Bytes that may stand behind what is measured, up to the next number or the end: an end of line, a checksum.
 const TRAILERS: [usize; 4] = [0, 1, 2, 4];
 
@@ -90,14 +92,19 @@ impl Measures {
         }
         let is_end = |at: &usize| *at == size || boundaries.contains(&(channel, *at));
         let direct = [end + value, start + value].into_iter().filter(is_end);
+        let direct = direct.filter(|_| !field.is_text());
         let limit = next.map_or(size, |it| it.start);
         let before_next = TRAILERS
             .iter()
             .filter_map(|bytes| limit.checked_sub(*bytes));
         let fits = |at: &usize| *at > end && *at <= size;
+        let content = &channels[channel].content;
         // A part may have a head of its own behind its length, so its end says more than its beginning.
-        let has_room = |at: &usize| at.checked_sub(value).is_some_and(|first| first >= end);
-        for at in direct.chain(before_next.filter(has_room)).filter(fits) {
+        let has_head = |at: &usize| {
+            let first = at.checked_sub(value).filter(|first| *first >= end);
+            first.is_some_and(|first| is_head(&content[end..first], field.is_text()))
+        };
+        for at in direct.chain(before_next.filter(has_head)).filter(fits) {
             let measure = Measure { field, end: at };
             if !self.parts.contains(&measure) {
                 self.parts.push(measure);
@@ -179,6 +186,17 @@ impl Measures {
 /// A number that grows by so much with each turn.
 fn raised(field: NumberField, per_turn: u64) -> Raised {
     Raised { field, per_turn }
+}
+
+/// Whether bytes may stand between a number and what it measures: behind digits an end of line or a colon, behind bytes a
+/// few others.
+fn is_head(bytes: &[u8], is_text: bool) -> bool {
+    match is_text {
+        true => {
+            bytes.len() <= 4 && !bytes.is_empty() && !bytes.iter().any(u8::is_ascii_alphanumeric)
+        }
+        false => bytes.len() <= MAX_HEAD,
+    }
 }
 
 /// Adds a field where none stands yet.

@@ -99,7 +99,7 @@ pub struct Study<'a> {
     pub(crate) proof_bounds: Vec<String>,
     /// What explorations decided.
     pub(crate) decided: Option<DecidedAssignments>,
-    deadline: Instant,
+    pub(crate) deadline: Instant,
 }
 
 /// Infers the precondition of one function; `specification` is what it is compared with.

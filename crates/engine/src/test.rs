@@ -96,9 +96,31 @@ fn report(mut suite: Suite, explored: Explored) -> Report {
     let mut summary = summary(&seeds, &statistics);
     summary.programs = figures::programs(&seeds, &findings);
     summary.tests = figures::tests(&seeds);
+    withdraw_for_calls(&mut summary, &suite);
     summary.suite = Some(suite);
     summary.exploration = Some(exploration);
     Report::new(findings, summary)
+}
+
+/// Calls of unit tests that are no inputs were not looked at.
+fn withdraw_for_calls(summary: &mut Summary, suite: &Suite) {
+    let left_out: u64 = suite.unit_tests.iter().map(|tests| tests.left_out).sum();
+    if left_out > 0 {
+        summary.losses.push(format!(
+            "{left_out} calls of unit tests are from the same places as others; they were not looked at"
+        ));
+    }
+    for tests in suite
+        .unit_tests
+        .iter()
+        .filter(|tests| !tests.trouble.is_empty())
+    {
+        let UnitTests { test, trouble, .. } = tests;
+        summary
+            .losses
+            .push(format!("the calls of {test} are no inputs: {trouble}"));
+    }
+    summary.complete &= summary.losses.is_empty();
 }
 
 /// One summary of all tests' own paths: complete only if each was looked at to its end.

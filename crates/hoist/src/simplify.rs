@@ -150,8 +150,8 @@ impl<'a> Prover<'a> {
             return false;
         }
         let mut assumed = self.ranges(clause);
-        let related = others.filter(|other| other.keys().any(|sum| shares_variable(sum, clause)));
-        assumed.extend(related.map(|other| self.clause(other)));
+        // All of them: what decides on a literal that was left out may share no input with the rest.
+        assumed.extend(others.map(|other| self.clause(other)));
         let holds = self.clause(clause);
         let goal = self.terms.not(holds);
         let zero = |_: InputByte| 0;
@@ -221,9 +221,4 @@ impl<'a> Prover<'a> {
     fn number(&mut self, number: i128) -> TermId {
         self.terms.constant(WIDTH, number as u128)
     }
-}
-
-fn shares_variable(sum: &Linear, clause: &Clause) -> bool {
-    let of_clause = |it| clause.keys().any(|other| other.factors.contains_key(it));
-    sum.factors.keys().any(of_clause)
 }

@@ -7,7 +7,9 @@ use std::time::Instant;
 
 use nearmiss_campaign::TestCase;
 use nearmiss_campaign::store::{Campaign, Kind};
-use nearmiss_results::{Contracts, EndReason, Exploration, Finding, Report, Suite, Summary};
+use nearmiss_results::{
+    Contracts, EndReason, Exploration, Finding, Report, Suite, Summary, UnitTests,
+};
 use nearmiss_search::{Phase, Tally};
 use nearmiss_solve::Statistics;
 use nearmiss_suite::{Collected, collect};

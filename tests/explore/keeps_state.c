@@ -1,4 +1,4 @@
-//@ command = "nearmiss explore keeps_state.c"
+//@ command = "nearmiss explore keeps_state.c --restarts"
 //@ paths = 11
 // Variables, the heap and strtok's place are as before the first run in every run.
 #include <assert.h>

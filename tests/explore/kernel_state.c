@@ -1,4 +1,4 @@
-//@ command = "nearmiss explore kernel_state.c"
+//@ command = "nearmiss explore kernel_state.c --restarts"
 //@ paths = 3
 //@ incomplete = "input data was lost"
 // What a run changes in the kernel is not put back with its memory: each descriptor would be another number. Runs

@@ -183,6 +183,7 @@ impl Study<'_> {
             sandbox: self.config.sandbox.clone(),
             directory: self.config.directory.join("explored"),
             reach: None,
+            restarts: false,
             stop: self.config.stop,
         }
     }

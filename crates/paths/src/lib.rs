@@ -86,6 +86,8 @@ pub struct Config {
     pub cover: Cover,
     /// What is to be reached; `None`: all paths are explored.
     pub reach: Option<TargetSearch>,
+    /// Whether a process may make many runs, where that is known to change nothing.
+    pub restarts: bool,
     /// Maximum of iterations of a loop in a row; `None`: as many as there are.
     pub loops: Option<u32>,
     /// Maximum of activations of a function at the same time; `None`: as many as there are.

@@ -56,7 +56,7 @@ fn attempt(
     }
     let directory = config.directory.join(build::DIRECTORY);
     let mut programs = build::build(&config.build, config.request.as_ref(), &directory)?;
-    programs.restarts &= may_restart;
+    programs.restarts &= may_restart && config.restarts;
     let programs = Arc::new(programs);
     let wants_program = config.mode == Mode::Auto && precondition_name(config).is_some();
     let program = wants_program.then(|| build::program(&programs)).flatten();

@@ -34,6 +34,8 @@ impl DeadEnd {
 
 /// Whether the target cannot be reached behind an event at a site that went this way, in this phase and after so many
 /// steps. `way` is `None` where it is not known: at a switch.
+// Part of the runtime itself: another object of this crate would bring the standard library's messages along.
+#[inline]
 pub fn is_dead(rows: &[DeadEnd], site: u64, phase: u16, steps: u8, way: Option<u32>) -> bool {
     if phase != PHASE_FUNCTION {
         return false;
@@ -43,7 +45,8 @@ pub fn is_dead(rows: &[DeadEnd], site: u64, phase: u16, steps: u8, way: Option<u
     }
     let wanted = (site, u64::from(steps));
     let found = rows.binary_search_by_key(&wanted, |row| (row.site, row.steps));
-    found.is_ok_and(|index| match (rows[index].ways, way) {
+    let row = found.ok().and_then(|index| rows.get(index));
+    row.is_some_and(|row| match (row.ways, way) {
         (DeadEnd::ALL, _) => true,
         (ways, Some(way)) => ways.checked_shr(way).unwrap_or(0) & 1 == 1,
         (_, None) => false,

@@ -17,6 +17,7 @@ use crate::formula::Word;
 use crate::objects::{Object, ObjectKind};
 use crate::runtime::Runtime;
 use crate::system;
+use crate::text::parse_number;
 use crate::turn;
 
 unsafe extern "C" {
@@ -73,9 +74,9 @@ fn wanted_function() -> u32 {
         }
         system::text(found)
     };
-    let number = core::str::from_utf8(text).ok();
-    let number = number.and_then(|text| text.parse::<u32>().ok());
-    number.map_or(u32::MAX, |number| number + 1)
+    // The standard library's own would bring its messages along, which libraries then show.
+    let number = parse_number(text).and_then(|number| u32::try_from(number).ok());
+    number.map_or(u32::MAX, |number| number.saturating_add(1))
 }
 
 fn mark(runtime: &mut Runtime, phase: u16) {

@@ -18,6 +18,8 @@ const MORE_VALUATIONS: usize = 60;
 const LARGER_BOUNDS: [i64; 12] = [16, 24, 32, 33, 48, 64, 65, 128, 256, 257, 1024, 4096];
 /// Calls that failed and are made once more, alone.
 const CALLS_ALONE: usize = 200;
+/// Failing tests of a round whose contents later tests have.
+const MAX_TEMPLATES: usize = 24;
 /// A larger gap is bisected.
 const GAP_VALUES: i64 = 16;
 /// Tests of each step of that.
@@ -152,6 +154,13 @@ impl Study<'_> {
                 row.push(values);
             }
         }
+        // Contents that made one call fail may make others fail: sizes are to decide, not luck.
+        let failing = rows.values().flatten();
+        let failing = failing.filter_map(|values| self.points.get(values)?.failure.as_ref());
+        let failing: Vec<TestCase> = failing.map(|(test, _)| test.clone()).collect();
+        let step = failing.len().div_ceil(MAX_TEMPLATES).max(1);
+        self.templates.extend(failing.into_iter().step_by(step));
+        self.templates.truncate(4 * MAX_TEMPLATES);
         let enough = self.config.tests.max(256);
         let share = (MAX_TESTS / rows.values().map(Vec::len).sum::<usize>().max(1)).min(enough);
         let mut wanted = Vec::new();

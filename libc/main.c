@@ -209,5 +209,6 @@ void __nm_serve_here(void)
     waits_for_call = false;
     /* What was written and not yet passed on would be in the output of every run. */
     fflush(NULL);
-    serve(&count, &arguments, environ);
+    /* Not `environ`: a program that names it is taken for one that looks at all variables. */
+    serve(&count, &arguments, NULL);
 }

@@ -8,7 +8,7 @@
  * where none did before.
  *
  * What is no memory of the process is not put back. The engine asks for this only where a program
- * calls nothing that would matter (`paths::restart`), and a run counts only if it ended as usual: `main` came back,
+ * calls nothing that would matter (`paths::build`), and a run counts only if it ended as usual: `main` came back,
  * nothing was written to standard error, no fault. Otherwise the process ends without an answer, and the
  * server has the same run made by a fresh child. A process whose mappings changed ends as well, behind its answer.
  *

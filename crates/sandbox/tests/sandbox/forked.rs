@@ -29,18 +29,24 @@ pub const TESTS: &[Test] = &[
 
 /// `forked.c`, linked as programs and twins are.
 fn program(world: &World) -> PathBuf {
-    let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let sources = [
+        ("forked.c", include_str!("forked.c")),
+        ("main.c", include_str!("../../../../libc/main.c")),
+        ("restart.c", include_str!("../../../../libc/restart.c")),
+        ("restart.h", include_str!("../../../../libc/restart.h")),
+    ];
+    for (name, text) in sources {
+        fs::write(world.outside.join(name), text).unwrap();
+    }
     let program = world.outside.join("forked");
-    let own = world.outside.join("forked.c");
-    let main = world.outside.join("main.c");
-    fs::write(&own, include_str!("forked.c")).unwrap();
-    fs::write(&main, include_str!("../../../../libc/main.c")).unwrap();
     let clang = std::env::var_os("NEARMISS_CLANG").unwrap_or("clang-19".into());
     let mut command = Command::new(clang);
     command
         .args(["-O1", "-w", "-Wl,--wrap=main", "-o"])
-        .arg(&program);
-    let status = command.args([own, main]).current_dir(sources).status();
+        .arg(&program)
+        .args(["forked.c", "main.c", "restart.c"])
+        .current_dir(&world.outside);
+    let status = command.status();
     assert!(status.expect("clang starts").success());
     program
 }

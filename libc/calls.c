@@ -20,11 +20,13 @@
 #include <unistd.h>
 
 #define MOST_PARAMETERS 16
+/* Calls that are listed: a program that makes more makes them in loops. */
+#define MOST_LISTED 200000
 /* Boundary calls behind the chosen ones that are still made: the test goes on, but not for ever. */
 #define MOST_LATER 256
 
 struct call {
-    const char *name, *kinds;
+    const char *name, *kinds, *fields;
 };
 
 /* What a pointer leads to: the object's start and size, and whether it may be written to. */
@@ -32,13 +34,20 @@ struct memory {
     uint64_t start, size, is_writable;
 };
 
-/* An input of a call, for the recording. */
+/* A part of an input that lies elsewhere than the rest. */
+struct piece {
+    uint64_t address, size;
+};
+
+/* An input of a call, for the recording. Without pieces it lies where its content is. */
 struct input {
     const char *name;
     uint32_t index;
     uint32_t has_length;
     uint64_t address, size;
     uint64_t *tied;
+    const struct piece *pieces;
+    uint64_t piece_count;
 };
 
 /* How an input is given to a call: `abi::boundary::shape` has the bits. */
@@ -54,7 +63,11 @@ struct input {
 #define TIED(index) ((index) >> 16 & 0xff)
 #define MORE(index) ((index) >> 24 & 1)
 #define IS_FIXED (1u << 10)
+#define IS_PLAIN (1u << 11)
 #define MOST_LEAST 0x7f
+/* A name of an input with all numbers of a structure; their numbers. */
+#define MOST_NAME 1024
+#define MOST_PIECES 128
 
 /* In programs that record. */
 extern bool __nm_call_memory(const void *pointer, struct memory *memory) __attribute__((weak));
@@ -70,6 +83,7 @@ extern void __nm_serve_here(void) __attribute__((weak));
 void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame, const void *caller);
 
 static enum { UNKNOWN, OFF, LISTING, GIVING } state;
+static bool has_numbers, has_structures;
 static long first, last;
 static long calls;
 static int list = -1;
@@ -96,6 +110,9 @@ static void start(void)
         state = list >= 0 ? LISTING : OFF;
     } else if (sscanf(wanted, "%ld-%ld", &first, &last) == 2) {
         state = GIVING;
+        const char *kinds = strchr(wanted, '/'), *words = strchr(wanted, ':');
+        has_numbers = kinds != NULL && words != NULL && memchr(kinds, 'n', (size_t)(words - kinds)) != NULL;
+        has_structures = kinds != NULL && words != NULL && memchr(kinds, 's', (size_t)(words - kinds)) != NULL;
         for (const char *at = strchr(wanted, ':'); at != NULL; at = strchr(at + 1, ','))
             if (own_count < (long)(sizeof own / sizeof *own))
                 own[own_count++] = strtoull(at + 1, NULL, 16);
@@ -124,7 +141,7 @@ struct row {
     uint32_t name_size, index, content_size;
 };
 
-/* The next row with this name, from a place on; the place behind it. */
+/* The next row with this name, or with this name and fields, from a place on; the place behind it. */
 static size_t find_row(size_t at, const char *name, struct row *row, const unsigned char **content)
 {
     size_t name_size = strlen(name);
@@ -135,8 +152,10 @@ static size_t find_row(size_t at, const char *name, struct row *row, const unsig
             break;
         const unsigned char *row_name = rows + at;
         at += (size_t)row->name_size + row->content_size;
-        if (row->name_size == name_size && memcmp(row_name, name, name_size) == 0) {
-            *content = row_name + name_size;
+        if (row->name_size < name_size || memcmp(row_name, name, name_size) != 0)
+            continue;
+        if (row->name_size == name_size || row_name[name_size] == ':') {
+            *content = row_name + row->name_size;
             return at;
         }
     }
@@ -164,6 +183,12 @@ static bool is_size(const struct call *call, int i)
     return call->kinds[2 * i] == 'n' && call->kinds[2 * i + 1] >= '4';
 }
 
+/* An enumeration says no size, but is a number of the test's, too. */
+static bool is_number(const struct call *call, int i)
+{
+    return is_size(call, i) || call->kinds[2 * i] == 'e';
+}
+
 static uint64_t number(const struct call *call, const uint64_t *slots, int i)
 {
     return call->kinds[2 * i + 1] == '4' ? (uint32_t)slots[i] : slots[i];
@@ -185,7 +210,7 @@ static uint64_t summary(const struct call *call, const uint64_t *slots)
     for (unsigned i = 0; i < count(call); i++) {
         has_data |= is_data(call, (int)i);
         nulls |= (uint32_t)(is_pointer(call->kinds[2 * i]) && slots[i] == 0) << i;
-        if (is_size(call, (int)i))
+        if (is_number(call, (int)i))
             numbers = mixed(numbers, (uint32_t)number(call, slots, (int)i));
     }
     return (uint64_t)(has_data ? numbers : 0) << 32 | name << 16 | nulls;
@@ -196,6 +221,8 @@ static void show(const struct call *call, const uint64_t *slots, const void *cal
 {
     static char line[1024];
     Dl_info info = {0};
+    if (calls > MOST_LISTED)
+        return;
     dladdr(caller, &info);
     const char *file = info.dli_fname != NULL ? info.dli_fname : "";
     /* The program itself goes by the name that it was started with. */
@@ -213,6 +240,13 @@ static void show(const struct call *call, const uint64_t *slots, const void *cal
     line[size++] = '\n';
     if (write(list, line, (size_t)size) != size)
         state = OFF;
+}
+
+/* The last line of a list that is not whole: how many calls there were. */
+__attribute__((destructor)) static void end_list(void)
+{
+    if (state == LISTING && calls > MOST_LISTED)
+        dprintf(list, "%ld\n", calls);
 }
 
 /* The test would not go on: whatever comes now means nothing. */
@@ -245,12 +279,50 @@ static void check_promises(const struct call *call, const uint64_t *slots)
         leave();
 }
 
+/* Where the numbers of a plain input lie: in the argument's slot, or in the structure that it leads to, at the places
+ * that the input's name has. */
+static unsigned pieces_of(const char *name, uint32_t index, uint64_t *slots, struct piece *pieces)
+{
+    unsigned found = 0;
+    uint64_t *slot = &slots[PARAMETER(index)];
+    if (ELEMENT(index) != 0) {
+        pieces[0] = (struct piece){(uint64_t)slot, ELEMENT(index)};
+        return 1;
+    }
+    const char *at = strchr(name, ':');
+    at = at != NULL ? strchr(at + 1, ':') : NULL;
+    while (at != NULL && (at = strchr(at, '@')) != NULL && found < MOST_PIECES) {
+        char *end;
+        uint64_t offset = strtoull(at + 1, &end, 10);
+        if (*end == 0)
+            break;
+        pieces[found++] = (struct piece){*slot + offset, (uint64_t)(end[1] - '0')};
+        at = end;
+    }
+    return found;
+}
+
+static void give_plain(uint64_t *slots, const char *name, uint32_t index, const unsigned char *content, size_t size)
+{
+    struct piece pieces[MOST_PIECES];
+    unsigned number = pieces_of(name, index, slots, pieces);
+    for (unsigned i = 0; i < number && pieces[i].size <= size; i++) {
+        memcpy((void *)pieces[i].address, content, pieces[i].size);
+        if (__msan_unpoison != NULL)
+            __msan_unpoison((void *)pieces[i].address, pieces[i].size);
+        content += pieces[i].size;
+        size -= pieces[i].size;
+    }
+}
+
 /* Puts an invented input in its place. */
-static void give(uint64_t *slots, uint32_t index, const unsigned char *content, size_t size)
+static void give(uint64_t *slots, const char *name, uint32_t index, const unsigned char *content, size_t size)
 {
     unsigned parameter = PARAMETER(index), tied = TIED(index), element = ELEMENT(index);
     if (parameter >= MOST_PARAMETERS)
         return;
+    if (index & IS_PLAIN)
+        return give_plain(slots, name, index, content, size);
     char *memory = (char *)slots[parameter];
     if (index & MOVES)
         memory = malloc(size + ((index & IS_STRING) != 0));
@@ -325,9 +397,31 @@ static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i
         | (is_tied ? (unsigned)says + 1 : 0) << 16 | (uint32_t)is_behind << 24 | (uint32_t)(fixed ? 0 : least) << 25;
 }
 
+static void name_plain(uint64_t *slots, const char *name, uint32_t index)
+{
+    struct piece pieces[MOST_PIECES];
+    unsigned char content[8 * MOST_PIECES];
+    unsigned number = pieces_of(name, index, slots, pieces);
+    struct input input = {
+        .name = name,
+        .index = index,
+        .address = (uint64_t)content,
+        .pieces = pieces,
+        .piece_count = number,
+    };
+    for (unsigned i = 0; i < number; i++) {
+        memcpy(content + input.size, (void *)pieces[i].address, pieces[i].size);
+        input.size += pieces[i].size;
+    }
+    if (input.size != 0)
+        __nm_call_input(&input);
+}
+
 /* Names what a call was given, in the shape that it was given in, as an input of the recording. */
 static void name_input(uint64_t *slots, const char *name, uint32_t index, size_t size)
 {
+    if (index & IS_PLAIN)
+        return name_plain(slots, name, index);
     struct input input = {
         .name = name,
         .index = index,
@@ -339,31 +433,77 @@ static void name_input(uint64_t *slots, const char *name, uint32_t index, size_t
     __nm_call_input(&input);
 }
 
+/* Whether a number may be one that says how large data is: then it stays as it is, or is tied to the data's size. */
+static bool is_of_data(const struct call *call, int number)
+{
+    for (int i = 0; i < (int)count(call); i++)
+        if (is_data(call, i) && number_of(call, i) == number)
+            return true;
+    return false;
+}
+
+/* The numbers of the structure that a parameter leads to, as the call's description has them. */
+static const char *fields_of(const struct call *call, unsigned parameter, int *size)
+{
+    for (const char *at = call->fields; *at != 0; at = strchr(at, ';') + 1) {
+        char *fields;
+        if (strtoul(at, &fields, 10) == parameter) {
+            *size = (int)(strchr(at, ';') - (fields + 1));
+            return fields + 1;
+        }
+    }
+    return NULL;
+}
+
+/* Whether numbers in the structure that a parameter leads to are inputs; the input's name. A structure that may not be
+ * written to stays as it is. */
+static bool is_plain_structure(const struct call *call, uint64_t *slots, unsigned i, const char *call_name, char *name)
+{
+    int size;
+    const char *fields = has_structures && call->kinds[2 * i] == 'o' ? fields_of(call, i, &size) : NULL;
+    struct memory memory;
+    struct piece pieces[MOST_PIECES];
+    if (fields == NULL || slots[i] == 0 || !__nm_call_memory((const void *)slots[i], &memory) || !memory.is_writable)
+        return false;
+    if (snprintf(name, MOST_NAME, "%s:%.*s", call_name, size, fields) >= MOST_NAME)
+        return false;
+    unsigned number = pieces_of(name, i | IS_PLAIN, slots, pieces);
+    for (unsigned at = 0; at < number; at++)
+        if (pieces[at].address + pieces[at].size > memory.start + memory.size)
+            return false;
+    return number != 0;
+}
+
 /* The test's own data as inputs. What may not be written to is moved into a block of its size. */
 static void name_own(const struct call *call, uint64_t *slots, const char *name)
 {
+    char long_name[MOST_NAME];
     for (unsigned i = 0; i < count(call); i++) {
-        uint64_t size;
+        uint64_t size = 0;
         uint32_t index = is_data(call, (int)i) ? shape(call, slots, i, &size) : NO_INPUT;
-        if (index == NO_INPUT)
-            continue;
-        if (index & MOVES)
-            give(slots, index, (const unsigned char *)slots[i], size);
-        name_input(slots, name, index, size);
+        if (index != NO_INPUT && index & MOVES)
+            give(slots, name, index, (const unsigned char *)slots[i], size);
+        if (index != NO_INPUT)
+            name_input(slots, name, index, size);
+        else if (has_numbers && call->kinds[2 * i] == 'n' && !is_of_data(call, (int)i))
+            name_plain(slots, name, i | IS_PLAIN | IS_FIXED | (uint32_t)(call->kinds[2 * i + 1] - '0') << 12);
+        else if (is_plain_structure(call, slots, i, name, long_name))
+            name_plain(slots, long_name, i | IS_PLAIN | IS_FIXED);
     }
 }
 
 static void give_inputs(const struct call *call, uint64_t *slots)
 {
-    char name[256];
+    char name[256], row_name[MOST_NAME];
     struct row row;
     const unsigned char *content;
     bool is_given = false;
     snprintf(name, sizeof name, "%ld:%s", calls, call->name);
     for (size_t at = 0; (at = find_row(at, name, &row, &content)) != 0; is_given = true) {
-        give(slots, row.index, content, row.content_size);
+        snprintf(row_name, sizeof row_name, "%.*s", (int)row.name_size, (const char *)content - row.name_size);
+        give(slots, row_name, row.index, content, row.content_size);
         if (__nm_call_input != NULL)
-            name_input(slots, name, row.index, row.content_size);
+            name_input(slots, row_name, row.index, row.content_size);
     }
     if (!is_given && __nm_call_input != NULL && __nm_call_memory != NULL)
         name_own(call, slots, name);
@@ -376,7 +516,7 @@ static void fix_numbers(const struct call *call, uint64_t *slots)
     for (unsigned i = 0; i < count(call); i++)
         has_data |= is_data(call, (int)i);
     for (unsigned i = 0; has_data && i < count(call); i++)
-        if (is_size(call, (int)i))
+        if (is_number(call, (int)i))
             __nm_call_number(&slots[i], (uint64_t)(call->kinds[2 * i + 1] - '0'));
 }
 

@@ -16,8 +16,9 @@ pub const END: &str = "__nm_call_end";
 /// The function that stands where test code would end the program because an expectation failed.
 pub const FAILED: &str = "__nm_test_failed";
 
-/// The variable that says which boundary calls have inputs, `FIRST-LAST:WORD,WORD…`, with what the calls of the test's
-/// own run were from the first on: a word has digests of the numbers and of the function's name, and a bit for each null
+/// The variable that says which boundary calls have inputs, `FIRST-LAST/KINDS:WORD,WORD…`: the kinds are `n` if
+/// numbers are inputs, and `s` if numbers in structures are; a word says what a call of the test's
+/// own run was, from the first on: digests of the numbers and of the function's name, and a bit for each null
 /// pointer. Or it names the file in which all calls are to be listed, a line for each. It is taken out of the
 /// environment before the first call.
 pub const CALLS: &str = "NEARMISS_CALLS";
@@ -27,6 +28,7 @@ pub const CALLS: &str = "NEARMISS_CALLS";
 /// | letter | what |
 /// | --- | --- |
 /// | `n` | a number |
+/// | `e` | an enumeration |
 /// | `k` | a pointer to constant numbers (`0`: to `const void`) |
 /// | `m` | a pointer to numbers that may be changed (`0`: to `void`) |
 /// | `u` | a pointer to something unknown |
@@ -35,6 +37,8 @@ pub const CALLS: &str = "NEARMISS_CALLS";
 pub mod parameter {
     /// A number.
     pub const NUMBER: char = 'n';
+    /// An enumeration.
+    pub const ENUMERATION: char = 'e';
     /// A pointer to constant numbers.
     pub const CONSTANT: char = 'k';
     /// A pointer to numbers that may be changed.
@@ -57,6 +61,9 @@ pub mod shape {
     pub const IS_STRING: u32 = 1 << 9;
     /// It has no other length.
     pub const IS_FIXED: u32 = 1 << 10;
+    /// The argument itself is the number; or, with no bytes of an element, numbers in the structure that it leads to are,
+    /// one behind another. The channel's name says which: `NUMBER:FUNCTION:FIELD@OFFSETs4,…`, `s` for signed, `u` for not.
+    pub const IS_PLAIN: u32 = 1 << 11;
 
     /// Bytes of an element.
     pub const fn element(index: u32) -> u32 {
@@ -78,6 +85,9 @@ pub mod shape {
         index >> 25
     }
 }
+
+/// Most characters that say which numbers a structure has: `INDEX:FIELD@OFFSETs4,…;` for each parameter that leads to one.
+pub const MOST_FIELDS: usize = 600;
 
 /// Most parameters of a function whose calls are announced.
 pub const MOST_PARAMETERS: usize = 16;

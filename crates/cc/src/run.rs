@@ -293,7 +293,8 @@ impl<'a> Build<'a> {
     fn link_additions(&self, link: &Link) -> Result<Vec<String>, Failure> {
         let uninstrumented = |number| self.source(number);
         let record = record::record(link, self.directory, self.config.language, &uninstrumented);
-        let file = self.temporary.join("link.o");
+        // Not by a name that ends with `.o`: libtool looks at a link's command line for objects that all links need.
+        let file = self.temporary.join("link-record");
         std::fs::write(&file, record::object_file(&record))
             .map_err(|error| trouble(&file, &error))?;
 

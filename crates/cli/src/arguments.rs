@@ -284,6 +284,9 @@ pub struct SuiteArguments {
     /// Which programs have calls from test code into the code under test as their inputs
     #[arg(long, value_enum, default_value_t = CallsChoice::UnitTests, value_name = "WHICH")]
     pub calls: CallsChoice,
+    /// Arguments of calls that are inputs besides the data that pointers lead to; their values are often the caller's promise
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "KINDS")]
+    pub arguments: Vec<ArgumentKind>,
     /// Files that are test code: 'tests/*', 'try_*.c' [default: by their names, and the file with main]
     #[arg(long, value_parser = pattern, value_delimiter = ',', value_name = "GLOB")]
     pub tests: Vec<String>,
@@ -303,6 +306,15 @@ pub enum CallsChoice {
     All,
 }
 
+/// Arguments of calls that are inputs on request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ArgumentKind {
+    /// Numbers that do not say how large data is
+    Scalars,
+    /// Numbers in the test's own structures that pointers lead to
+    Structs,
+}
+
 impl SuiteArguments {
     /// What the engine makes of calls.
     pub fn calls(&self) -> Calls {
@@ -313,6 +325,8 @@ impl SuiteArguments {
                 CallsChoice::All => CallsOf::All,
             },
             tests: self.tests.clone(),
+            has_numbers: self.arguments.contains(&ArgumentKind::Scalars),
+            has_structures: self.arguments.contains(&ArgumentKind::Structs),
         }
     }
 }

@@ -135,6 +135,10 @@ pub struct Calls {
     pub of: CallsOf,
     /// Patterns for the names of files that are test code; none: by their usual names.
     pub tests: Vec<String>,
+    /// Whether numbers among the arguments are inputs, too.
+    pub has_numbers: bool,
+    /// Whether numbers in structures are that arguments lead to.
+    pub has_structures: bool,
 }
 
 /// Which executions have calls as their inputs.

@@ -78,6 +78,16 @@ fn write_unit_tests(text: &mut String, all: &[UnitTests]) -> fmt::Result {
             more => format!(" ({more} more from the same places are not)"),
         }
     )?;
+    let sum = |of: fn(&UnitTests) -> u64| all.iter().map(of).sum::<u64>();
+    let (numbers, structures) = (sum(|it| it.numbers), sum(|it| it.structures));
+    if numbers + structures > 0 {
+        writeln!(
+            text,
+            "    their arguments have {} and {} to structures and the like: see --arguments.",
+            counted(numbers, "number"),
+            counted(structures, "pointer")
+        )?;
+    }
     let troubles = all.iter().filter(|it| !it.trouble.is_empty());
     for tests in troubles.take(MAX_REASONS) {
         let why = escape::text(&tests.trouble);

@@ -46,6 +46,12 @@ pub struct UnitTests {
     /// Calls that are not: more of the same places.
     #[serde(default)]
     pub left_out: u64,
+    /// Numbers that its calls were given.
+    #[serde(default)]
+    pub numbers: u64,
+    /// Pointers to structures and the like that its calls were given.
+    #[serde(default)]
+    pub structures: u64,
     /// Why there are none, if something went wrong.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub trouble: String,

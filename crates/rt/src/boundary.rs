@@ -26,6 +26,15 @@ pub struct Memory {
     is_writable: u64,
 }
 
+/// A part of an input that lies elsewhere than the rest.
+#[repr(C)]
+pub struct Piece {
+    /// Where.
+    address: u64,
+    /// Its bytes.
+    size: u64,
+}
+
 /// An input of a call.
 #[repr(C)]
 pub struct Input {
@@ -41,6 +50,10 @@ pub struct Input {
     size: u64,
     /// Where the argument lies that says how long it is, if there is one.
     tied: *const u64,
+    /// Where its parts lie, one after another, if it does not lie where its content is.
+    pieces: *const Piece,
+    /// How many there are.
+    piece_count: u64,
 }
 
 /// Finds the object that a pointer leads to; whether there is one that is the test's own. A block of the heap may be
@@ -127,6 +140,11 @@ impl Runtime {
         let Some(channel) = self.add_channel(ChannelKind::Call, input.index, name, content) else {
             return;
         };
+        if input.piece_count > 0 {
+            // SAFETY: as promised by the caller.
+            unsafe { self.label_pieces(channel, input) };
+            return;
+        }
         // SAFETY: as promised by the caller.
         unsafe { self.label_input(channel, 0, place, SiteId::NONE) };
         if input.has_length == 0 || input.size > self.options.input {
@@ -157,6 +175,21 @@ impl Runtime {
             // SAFETY: as promised by the caller.
             let value = unsafe { input.tied.read() };
             self.tie(input.tied as u64, value, length, shape::more(input.index));
+        }
+    }
+
+    /// # Safety
+    /// As for [`__nm_call_input`].
+    unsafe fn label_pieces(&mut self, channel: u32, input: &Input) {
+        let count = input.piece_count as usize;
+        // SAFETY: as promised by the caller.
+        let pieces = unsafe { core::slice::from_raw_parts(input.pieces, count) };
+        let mut offset = 0;
+        for piece in pieces {
+            let place = (piece.address, piece.size);
+            // SAFETY: as promised by the caller.
+            unsafe { self.label_input(channel, offset, place, SiteId::NONE) };
+            offset += piece.size;
         }
     }
 

@@ -76,9 +76,14 @@ fn arguments(
         }
         let index = channel.index;
         let parameter = (index & shape::PARAMETER) as usize;
-        if let Some(place) = arguments.get_mut(parameter) {
-            *place = data(content, index);
+        let Some(place) = arguments.get_mut(parameter) else {
+            continue;
+        };
+        if index & shape::IS_PLAIN != 0 {
+            *place = plain(&channel.name, content, index);
+            continue;
         }
+        *place = data(content, index);
         let size = content.len() as u64 / u64::from(shape::element(index).max(1));
         let tied = (shape::tied(index) as usize).checked_sub(1);
         if let Some(place) = tied.and_then(|tied| arguments.get_mut(tied)) {
@@ -94,6 +99,41 @@ fn number_of(channel: &Channel) -> Option<u64> {
     name.split_once(':')?.0.parse().ok()
 }
 
+/// A number as C, or those of a structure that are inputs.
+fn plain(name: &[u8], content: &[u8], index: u32) -> String {
+    if shape::element(index) > 0 {
+        return number(content, true);
+    }
+    let name = String::from_utf8_lossy(name);
+    let fields = name.splitn(3, ':').nth(2).unwrap_or_default();
+    let mut at = 0;
+    let mut text = String::from("&{");
+    for field in fields.split(',').filter(|field| !field.is_empty()) {
+        let (name, place) = field.split_once('@').unwrap_or((field, ""));
+        let size = place.chars().last().and_then(|it| it.to_digit(10));
+        let end = at + size.unwrap_or(0) as usize;
+        let Some(bytes) = content.get(at..end) else {
+            break;
+        };
+        text += &format!(".{name} = {}, ", number(bytes, place.contains('s')));
+        at = end;
+    }
+    text + "…}"
+}
+
+/// A number of a few bytes.
+fn number(bytes: &[u8], is_signed: bool) -> String {
+    let mut word = [0; 8];
+    let size = bytes.len().min(8);
+    word[..size].copy_from_slice(&bytes[..size]);
+    let value = u64::from_le_bytes(word);
+    let unused = 64 - 8 * size.max(1);
+    match is_signed {
+        true => ((value << unused) as i64 >> unused).to_string(),
+        false => value.to_string(),
+    }
+}
+
 /// Data as C: a string, or bytes.
 fn data(content: &[u8], index: u32) -> String {
     let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
@@ -104,11 +144,7 @@ fn data(content: &[u8], index: u32) -> String {
         return literal(content);
     }
     let element = shape::element(index).clamp(1, 8) as usize;
-    let values = content.chunks(element).map(|bytes| {
-        let mut word = [0; 8];
-        word[..bytes.len()].copy_from_slice(bytes);
-        u64::from_le_bytes(word).to_string()
-    });
+    let values = content.chunks(element).map(|bytes| number(bytes, false));
     let values: Vec<String> = values.take(MAX_SHOWN / 4).collect();
     let ty = match element {
         1 => "unsigned char",
@@ -193,6 +229,27 @@ mod tests {
         ];
         assert_eq!(fitting(&relied, 0, b"x"), b"xb".as_slice());
         assert_eq!(fitting(&relied, 0, b"wxyz"), b"wxyz".as_slice());
+    }
+
+    #[test]
+    fn numbers_are_shown_with_their_signs() {
+        let call = BoundaryCall {
+            number: 2,
+            arguments: ["7", "…", "3"].map(str::to_string).to_vec(),
+            ..BoundaryCall::default()
+        };
+        let own = [
+            channel(shape::IS_PLAIN | 4 << 12, "2:area", &7i32.to_le_bytes()),
+            channel(
+                shape::IS_PLAIN | 1,
+                "2:area:w@0s2,in.h@4u1,",
+                &[0xff, 0xff, 0xff],
+            ),
+        ];
+        let changed = vec![(-8i32).to_le_bytes().to_vec(), vec![1, 0, 2]];
+        let shown = shown(&[call], &own, &own, &changed);
+        assert_eq!(shown[0].arguments, ["7", "&{.w = -1, .in.h = 255, …}", "3"]);
+        assert_eq!(shown[0].failing, ["-8", "&{.w = 1, .in.h = 2, …}", "3"]);
     }
 
     #[test]

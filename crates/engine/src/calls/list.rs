@@ -34,7 +34,7 @@ impl ListedCall {
     pub fn arguments(&self) -> Vec<String> {
         let kinds = self.kinds.as_bytes().chunks(2);
         let shown = |(kind, value): (&[u8], &u64)| match (char::from(kind[0]), kind.get(1)) {
-            (parameter::NUMBER, Some(b'4')) => (*value as i32).to_string(),
+            (parameter::NUMBER | parameter::ENUMERATION, Some(b'4')) => (*value as i32).to_string(),
             (parameter::NUMBER, Some(b'8')) => (*value as i64).to_string(),
             (parameter::NUMBER, _) => value.to_string(),
             (parameter::NONE, _) => "…".to_string(),
@@ -45,12 +45,34 @@ impl ListedCall {
     }
 }
 
-/// Reads a list. What is damaged is left out, with all that follows.
-pub fn read(text: &str) -> Vec<ListedCall> {
-    text.lines().map_while(line).collect()
+/// A list of calls.
+#[derive(Debug, Default)]
+pub struct List {
+    /// Those that were listed, without a gap from the first on.
+    pub calls: Vec<ListedCall>,
+    /// How many there were in all.
+    pub total: u64,
 }
 
-fn line(line: &str) -> Option<ListedCall> {
+/// Where in which function of which file calls come from, by the module and the place that they return to.
+type Callers<'t> = HashMap<(&'t str, u64), (String, String, u32)>;
+
+/// Reads a list. What is damaged is left out, with all that follows.
+pub fn read(text: &str) -> List {
+    let mut callers = Callers::default();
+    let mut lines = text.lines();
+    let calls: Vec<ListedCall> = (lines.by_ref())
+        .map_while(|it| line(it, &mut callers))
+        .collect();
+    let listed = calls.len() as u64;
+    let last = text.lines().last().and_then(|line| line.parse().ok());
+    List {
+        calls,
+        total: last.unwrap_or(listed).max(listed),
+    }
+}
+
+fn line<'t>(line: &'t str, callers: &mut Callers<'t>) -> Option<ListedCall> {
     let mut words = line.split('\t');
     let number = words.next()?.parse().ok()?;
     let function = words.next()?.to_string();
@@ -60,26 +82,32 @@ fn line(line: &str) -> Option<ListedCall> {
     let summary = u64::from_str_radix(words.next()?, 16).ok()?;
     let values = words.map(|word| u64::from_str_radix(word, 16));
     let values = values.collect::<Result<_, _>>().ok()?;
-    let mut call = ListedCall {
+    let caller = callers.entry((module, offset));
+    let (caller, file, line) = caller.or_insert_with(|| caller_at(module, offset)).clone();
+    Some(ListedCall {
         number,
         function,
         kinds,
         summary,
         values,
-        ..ListedCall::default()
-    };
+        caller,
+        file,
+        line,
+    })
+}
+
+/// The function, the file and the line of a call that returns to a place; empty if that is not known.
+fn caller_at(module: &str, offset: u64) -> (String, String, u32) {
     // The call is before the place that it returns to.
-    let place = places_of(module, offset.saturating_sub(1))
-        .into_iter()
-        .next();
-    if let Some((function, place)) = place {
-        let mut parts = place.rsplitn(3, ':');
-        let _column = parts.next();
-        call.line = parts.next().and_then(|line| line.parse().ok()).unwrap_or(0);
-        call.file = parts.next().unwrap_or_default().to_string();
-        call.caller = function;
-    }
-    Some(call)
+    let places = places_of(module, offset.saturating_sub(1));
+    let Some((function, place)) = places.into_iter().next() else {
+        return Default::default();
+    };
+    let mut parts = place.rsplitn(3, ':');
+    let _column = parts.next();
+    let line = parts.next().and_then(|line| line.parse().ok()).unwrap_or(0);
+    let file = parts.next().unwrap_or_default().to_string();
+    (function, file, line)
 }
 
 /// Calls that one function makes one after another, a few at a time. Groups that are the first from their places come first,
@@ -100,6 +128,20 @@ pub fn groups(calls: &[ListedCall]) -> Vec<&[ListedCall]> {
     groups.retain(|(before, _)| *before < MOST_ALIKE);
     groups.sort_by_key(|(before, _)| *before);
     groups.into_iter().map(|(_, group)| group).collect()
+}
+
+/// How many numbers, and how many pointers to structures and the like, calls were given.
+pub fn kept(calls: &[ListedCall]) -> (u64, u64) {
+    let (mut numbers, mut structures) = (0, 0);
+    for call in calls {
+        let kinds = call.kinds.bytes().step_by(2).map(char::from);
+        for (kind, value) in kinds.zip(&call.values) {
+            let is_number = matches!(kind, parameter::NUMBER | parameter::ENUMERATION);
+            numbers += u64::from(is_number);
+            structures += u64::from(kind == parameter::OTHER && *value != 0);
+        }
+    }
+    (numbers, structures)
 }
 
 #[cfg(test)]
@@ -137,8 +179,9 @@ mod tests {
     #[test]
     fn a_list_is_read_up_to_where_it_is_damaged() {
         let text = "1\tf\t/nowhere\t10\tk1n4o0\tab0004\t7ffe\tffffffff\t0\n2\tg\t/nowhere\t1\t\t0\n3\tbroken";
-        let calls = read(text);
-        assert_eq!(calls.len(), 2);
+        let List { calls, total } = read(text);
+        assert_eq!((calls.len(), total), (2, 2));
+        assert_eq!(read(&format!("{text}\n700")).total, 700);
         assert_eq!(calls[0].arguments(), ["…", "-1", "NULL"]);
         assert_eq!(
             (calls[1].function.as_str(), calls[1].values.len()),

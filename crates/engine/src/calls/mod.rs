@@ -24,6 +24,7 @@ use nearmiss_abi::channel::{ChannelKind, ChannelSet};
 use nearmiss_campaign::{Capsule, TestCase};
 use nearmiss_results::{BoundaryCall, UnitTests};
 use nearmiss_sandbox::{Nature, Stdin, Thing};
+use nearmiss_search::Phase;
 use nearmiss_sites::rewrite::{Boundary, Rewrite};
 use nearmiss_twin::{TwinError, TwinProgram};
 
@@ -31,7 +32,7 @@ use crate::CallsOf;
 use crate::subject::{Subject, Subjects, build_variant};
 use crate::worker::{Shared, limits};
 pub use data::{fitting, shown};
-use list::ListedCall;
+use list::{List, ListedCall};
 use sides::Sides;
 
 /// Most groups of calls of one execution.
@@ -55,6 +56,10 @@ pub fn add_unit_tests(
     }
     let own_units = nearmiss_twin::own_units(&shared.config.compiler.library_directory);
     for test in tests.iter() {
+        let program = test.capsule.program.display();
+        shared.tally.enter(Phase::Building(format!(
+            "{program} with its calls as inputs"
+        )));
         let Ok(subject) = subjects.get(&test.capsule.program, &test.capsule.environment) else {
             continue;
         };
@@ -78,9 +83,10 @@ pub fn add_unit_tests(
             ..UnitTests::default()
         };
         match groups_of(test, &subject, &sides, shared) {
-            Ok((groups, calls)) => {
+            Ok((groups, list)) => {
                 figures.calls = groups.iter().map(|it| it.calls.len() as u64).sum();
-                figures.left_out = calls - figures.calls;
+                figures.left_out = list.total - figures.calls;
+                (figures.numbers, figures.structures) = list::kept(&list.calls);
                 added.extend(groups);
             }
             Err(why) => figures.trouble = why,
@@ -129,13 +135,13 @@ fn reads_data(capsule: &Capsule) -> bool {
     stdin > 0 || capsule.world.iter().any(is_data)
 }
 
-/// The groups of calls of an execution, as test cases, and how many calls there were in all; or why there are none.
+/// The groups of calls of an execution, as test cases, and all its calls; or why there are none.
 fn groups_of(
     test: &TestCase,
     subject: &Subject,
     sides: &Sides,
     shared: &Shared,
-) -> Result<(Vec<TestCase>, u64), String> {
+) -> Result<(Vec<TestCase>, List), String> {
     let rewrite = Rewrite {
         boundary: Some(Boundary {
             test_files: sides.test_files.clone(),
@@ -148,16 +154,22 @@ fn groups_of(
     let variant = build_variant(config, root, &subject.file, libraries, &rewrite);
     let variant = variant.map_err(|error| error.to_string())?;
     let capsule = capsule_of(test, &variant);
-    let listed = list_calls(&capsule, test, shared)?;
-    let mut groups = list::groups(&listed);
+    let list = list_calls(&capsule, test, shared)?;
+    let listed = &list.calls;
+    let mut groups = list::groups(listed);
     groups.truncate(MOST_GROUPS);
     let words: Arc<Vec<u64>> = Arc::new(listed.iter().map(|call| call.summary).collect());
+    let calls = &config.calls;
+    let kinds = [(calls.has_numbers, "n"), (calls.has_structures, "s")];
+    let kinds: String = (kinds.iter())
+        .filter_map(|(is_wanted, letter)| is_wanted.then_some(*letter))
+        .collect();
     let cases = groups.into_iter().map(|group| {
         let (first, last) = (group[0].number, group[group.len() - 1].number);
         let mut capsule = capsule.clone();
         capsule
             .environment
-            .set(CALLS.into(), chosen(first, last, &words));
+            .set(CALLS.into(), chosen(first, last, &kinds, &words));
         TestCase {
             id: format!("{}.{first}", test.id),
             capsule,
@@ -169,17 +181,17 @@ fn groups_of(
             variant_of: Some(test.capsule.program.clone()),
         }
     });
-    Ok((cases.collect(), listed.len() as u64))
+    Ok((cases.collect(), list))
 }
 
-/// What says which calls have inputs.
-fn chosen(first: u64, last: u64, words: &[u64]) -> OsString {
+/// What says which calls have inputs, and of which kinds.
+fn chosen(first: u64, last: u64, kinds: &str, words: &[u64]) -> OsString {
     let from = first as usize - 1;
     let until = words.len().min(last as usize + MOST_LATER);
     let own: Vec<String> = (words[from..until].iter())
         .map(|word| format!("{word:x}"))
         .collect();
-    format!("{first}-{last}:{}", own.join(",")).into()
+    format!("{first}-{last}/{kinds}:{}", own.join(",")).into()
 }
 
 /// The execution by a variant, with calls as its only inputs.
@@ -204,11 +216,7 @@ fn capsule_of(test: &TestCase, variant: &TwinProgram) -> Capsule {
 }
 
 /// Runs the variant once; gives the calls at its boundary.
-fn list_calls(
-    capsule: &Capsule,
-    test: &TestCase,
-    shared: &Shared,
-) -> Result<Vec<ListedCall>, String> {
+fn list_calls(capsule: &Capsule, test: &TestCase, shared: &Shared) -> Result<List, String> {
     let directory: PathBuf = shared.new_directory();
     std::fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
     let file = directory.join("calls");
@@ -222,13 +230,13 @@ fn list_calls(
     if let Some(limit) = outcome.exceeded {
         return Err(format!("run again with its calls announced, it {limit}"));
     }
-    let mut calls = list::read(&listed);
-    for call in &mut calls {
+    let mut list = list::read(&listed);
+    for call in &mut list.calls {
         let file = Path::new(&call.file);
         let relative = file.strip_prefix(&capsule.directory).unwrap_or(file);
         call.file = relative.to_string_lossy().into_owned();
     }
-    Ok(calls)
+    Ok(list)
 }
 
 impl ListedCall {

@@ -9,8 +9,10 @@ use super::{Module, Value};
 /// A type of the source, as far as a boundary wants to know it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SourceType {
-    /// A number (also an enumeration), so many bytes.
+    /// A number of so many bytes.
     Integer(u64),
+    /// One of a few names for numbers.
+    Enumeration,
     /// A pointer to numbers of so many bytes each; whether they are constant.
     Numbers {
         /// Bytes of an element; 0 for `void`.
@@ -18,8 +20,23 @@ pub enum SourceType {
         /// Whether the function promises not to change them.
         is_constant: bool,
     },
+    /// A list of arguments, as `vprintf` has it.
+    ArgumentList,
     /// Anything else.
     Other,
+}
+
+/// A number in a structure.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Field {
+    /// How it is written behind a variable of the structure and a dot.
+    pub name: String,
+    /// Where it lies, in bytes.
+    pub offset: u64,
+    /// Its bytes.
+    pub size: u64,
+    /// Whether it may be negative.
+    pub is_signed: bool,
 }
 
 /// A node of debug information.
@@ -36,11 +53,18 @@ const VOLATILE: u16 = 0x35;
 const RESTRICT: u16 = 0x37;
 const BASE: u16 = 0x24;
 const ENUMERATION: u16 = 0x04;
+const ARRAY: u16 = 0x01;
+const MEMBER: u16 = 0x0d;
+const STRUCTURE: u16 = 0x13;
 
 /// Where LLVM keeps the type of a function, the types of its parameters, and what a type is made of.
 const FUNCTION_TYPE: usize = 4;
 const PARAMETER_TYPES: usize = 3;
 const BASE_TYPE: usize = 3;
+const ELEMENTS: usize = 4;
+
+/// The structure that a `va_list` is one of.
+const ARGUMENT_LIST: &str = "__va_list_tag";
 
 impl Node {
     fn operands(self) -> Vec<Option<Node>> {
@@ -95,10 +119,55 @@ impl Node {
         self.tag() == ENUMERATION || (self.tag() == BASE && is_whole)
     }
 
+    /// The structure that a pointer leads to.
+    fn structure(self) -> Option<Node> {
+        let pointer = self.plain().0.filter(|it| it.tag() == POINTER)?;
+        let target = pointer.operand(BASE_TYPE)?.plain().0?;
+        (target.tag() == STRUCTURE).then_some(target)
+    }
+
+    /// Adds the numbers of a structure that starts at an offset. What only some values are meant for (truth values,
+    /// enumerations, bit fields) and what has more than one meaning (unions, arrays) is left out.
+    fn add_fields(self, prefix: &str, start: u64, fields: &mut Vec<Field>) {
+        let members = self.operand(ELEMENTS).map_or_else(Vec::new, Node::operands);
+        for member in members.into_iter().flatten() {
+            let (bits, flags) = unsafe {
+                let bits = LLVMDITypeGetOffsetInBits(member.node);
+                (bits, LLVMDITypeGetFlags(member.node))
+            };
+            let is_bit_field = flags & LLVMDIFlagBitField != 0;
+            if member.tag() != MEMBER || is_bit_field || member.name().is_empty() {
+                continue;
+            }
+            let Some(ty) = member.operand(BASE_TYPE).and_then(|ty| ty.plain().0) else {
+                continue;
+            };
+            let name = format!("{prefix}{}", member.name());
+            let offset = start + bits / 8;
+            match ty.tag() {
+                STRUCTURE => ty.add_fields(&format!("{name}."), offset, fields),
+                BASE if ty.is_number() && !ty.name().contains("ool") => fields.push(Field {
+                    name,
+                    offset,
+                    size: ty.bytes(),
+                    is_signed: !ty.name().contains("unsigned"),
+                }),
+                _ => {}
+            }
+        }
+    }
+
     fn source_type(self) -> SourceType {
         let (Some(plain), _) = self.plain() else {
             return SourceType::Other;
         };
+        if plain.tag() == ENUMERATION {
+            return SourceType::Enumeration;
+        }
+        let is_list = |it: Option<Node>| it.is_some_and(|it| it.name() == ARGUMENT_LIST);
+        if is_list(self.structure()) || plain.tag() == ARRAY && is_list(plain.operand(BASE_TYPE)) {
+            return SourceType::ArgumentList;
+        }
         if plain.is_number() {
             return SourceType::Integer(plain.bytes());
         }
@@ -127,6 +196,23 @@ impl Module {
     /// The types of a function's parameters in the source; `None` if that is not known, or if they are not
     /// passed one by one.
     pub fn source_types(&self, function: Value) -> Option<Vec<SourceType>> {
+        let types = self.parameter_types(function)?;
+        let known = |node: &Option<Node>| node.map_or(SourceType::Other, Node::source_type);
+        Some(types.iter().map(known).collect())
+    }
+
+    /// The numbers in the structure that a parameter of a function leads to; none if it leads to none.
+    pub fn source_fields(&self, function: Value, parameter: usize) -> Vec<Field> {
+        let mut fields = Vec::new();
+        let types = self.parameter_types(function).unwrap_or_default();
+        let structure = types.get(parameter).copied().flatten();
+        if let Some(structure) = structure.and_then(Node::structure) {
+            structure.add_fields("", 0, &mut fields);
+        }
+        fields
+    }
+
+    fn parameter_types(&self, function: Value) -> Option<Vec<Option<Node>>> {
         let subprogram = unsafe { LLVMGetSubprogram(function.0) };
         if subprogram.is_null() {
             return None;
@@ -137,13 +223,11 @@ impl Module {
         };
         let types = subprogram.operand(FUNCTION_TYPE)?;
         let types = types.operand(PARAMETER_TYPES)?.operands();
-        // The first is that of the result.
+        // The first is that of the result; behind those of a variadic function stands one that is none.
         let parameters = types.get(1..)?;
-        let is_known = parameters.len() == function.parameters().len();
-        is_known.then(|| {
-            let known = |node: &Option<Node>| node.map_or(SourceType::Other, Node::source_type);
-            parameters.iter().map(known).collect()
-        })
+        let count = function.parameters().len();
+        let more = usize::from(function.global_value_type().is_variadic());
+        (parameters.len() == count + more).then(|| parameters[..count].to_vec())
     }
 }
 

@@ -15,7 +15,7 @@ mod types;
 mod value;
 
 pub use builder::Builder;
-pub use debug::SourceType;
+pub use debug::{Field, SourceType};
 pub use module::{Linkage, Module};
 pub use types::Type;
 pub use value::{Block, Opcode, Predicate, Value};

@@ -3,12 +3,12 @@
 //! The function itself does so and not its callers: a test framework calls through tables, a test in C++ is
 //! not instrumented, and a library's own calls of the function are told from the test's by being inside of one.
 
-use nearmiss_abi::boundary::{BEGIN, END, MOST_PARAMETERS, parameter};
+use nearmiss_abi::boundary::{BEGIN, END, MOST_FIELDS, MOST_PARAMETERS, parameter};
 use nearmiss_sites::rewrite::Boundary;
 use rustc_hash::FxHashSet;
 
 use super::{file_of, first_action, own_functions, test_code};
-use crate::llvm::{Builder, Module, Opcode, SourceType, Type, Value};
+use crate::llvm::{Builder, Field, Module, Opcode, SourceType, Type, Value};
 
 /// Announces the calls of all functions that test code may call, and keeps test code from ending the program.
 pub fn announce(module: &Module, boundary: &Boundary) {
@@ -42,13 +42,12 @@ pub fn announce(module: &Module, boundary: &Boundary) {
 fn can_announce(function: Value) -> bool {
     let is_main = function.name() == "main";
     let is_system = file_of(function).is_none_or(|file| file.starts_with("/usr/include/"));
-    let count = function.parameters().len();
+    // Also without any parameter: what it calls is then no call of the test's.
     !is_main
         && !is_system
-        && !function.global_value_type().is_variadic()
         && !function.has_attribute(u32::MAX, "naked")
         && !function.has_attribute(u32::MAX, "alwaysinline")
-        && (1..=MOST_PARAMETERS).contains(&count)
+        && function.parameters().len() <= MOST_PARAMETERS
 }
 
 /// Whether one of these functions calls it or takes its address.
@@ -86,7 +85,7 @@ impl Hooks {
         let parameters = function.parameters();
         let first = first_action(function);
         builder.before(first);
-        let slots = builder.alloca(word, parameters.len() as u64);
+        let slots = builder.alloca(word, parameters.len().max(1) as u64);
         let slot = |index: usize| builder.offset(slots, builder.u64(8 * index as u64));
         // What uses a parameter from here on uses what its slot holds then.
         let kinds = kinds(module, function);
@@ -97,6 +96,7 @@ impl Hooks {
         let call = builder.constant_struct(&[
             builder.text(module, &function.name()),
             builder.text(module, &kinds),
+            builder.text(module, &fields(module, function)),
         ]);
         let call = module.add_constant(call);
         let stores: FxHashSet<Value> = before(first).into_iter().collect();
@@ -143,6 +143,13 @@ fn before(end: Value) -> Vec<Value> {
 /// What the parameters are, as `abi::boundary::parameter` has it.
 fn kinds(module: &Module, function: Value) -> String {
     let types = module.source_types(function);
+    let is_format = |index: usize| match types.as_ref().and_then(|types| types.get(index + 1)) {
+        Some(next) => *next == SourceType::ArgumentList,
+        None => {
+            let is_last = index + 1 == function.parameters().len();
+            is_last && function.global_value_type().is_variadic()
+        }
+    };
     let mut kinds = String::new();
     for (index, value) in function.parameters().into_iter().enumerate() {
         let is_copy = ["byval", "sret"].iter().any(|attribute| {
@@ -152,6 +159,12 @@ fn kinds(module: &Module, function: Value) -> String {
         let known = types.as_ref().map(|types| types[index]);
         let (letter, size) = match (value.ty(), known) {
             _ if is_copy => (parameter::NONE, 0),
+            // What follows is as it says.
+            (ty, _) if ty.is_pointer() && is_format(index) => (parameter::OTHER, 0),
+            (_, Some(SourceType::ArgumentList)) => (parameter::OTHER, 0),
+            (ty, Some(SourceType::Enumeration)) if ty.scalar_width() == Some(32) => {
+                (parameter::ENUMERATION, 4)
+            }
             (ty, _) if ty.is_integer() => match ty.scalar_width() {
                 Some(width @ (8 | 16 | 32 | 64)) => (parameter::NUMBER, u64::from(width) / 8),
                 _ => (parameter::NONE, 0),
@@ -170,4 +183,26 @@ fn kinds(module: &Module, function: Value) -> String {
         kinds.push(char::from(b'0' + size as u8));
     }
     kinds
+}
+
+/// The numbers in structures that parameters lead to, as `abi::boundary` has it.
+fn fields(module: &Module, function: Value) -> String {
+    let mut all = String::new();
+    for index in 0..function.parameters().len() {
+        let fields = module.source_fields(function, index);
+        let is_usual = |field: &Field| matches!(field.size, 1 | 2 | 4 | 8);
+        let mut text = format!("{index}:");
+        for field in fields.iter().filter(|field| is_usual(field)) {
+            let sign = if field.is_signed { 's' } else { 'u' };
+            let one = format!("{}@{}{sign}{},", field.name, field.offset, field.size);
+            if text.len() + one.len() <= MOST_FIELDS {
+                text += &one;
+            }
+        }
+        if text.ends_with(',') {
+            all += &text;
+            all.push(';');
+        }
+    }
+    all
 }

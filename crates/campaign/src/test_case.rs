@@ -21,6 +21,8 @@ pub struct TestCase {
     pub seconds: f64,
     /// What it recorded, if it was recorded when it ran first.
     pub trace: Option<PathBuf>,
+    /// Whether it read files that were there before it, other than the system's.
+    pub reads_files: bool,
     /// The calls of a unit test that are its inputs; none: it is a whole execution.
     pub calls: Vec<BoundaryCall>,
     /// The user's program, where the capsule's is a variant of it.

@@ -33,6 +33,7 @@ pub use config::{Config, Language};
 pub use plan::{Plan, plan};
 use process::Failure;
 pub use record::{archives, object_file};
+pub use version_script::admit_hooks_in_link;
 
 /// The status of a driver that could not do its job.
 const STATUS_TROUBLE: i32 = 2;

@@ -270,22 +270,8 @@ impl<'a> Build<'a> {
 
     /// Gives the linker version scripts that do not hide our hooks.
     fn admit_hooks(&self, arguments: Vec<String>) -> Result<Vec<String>, Failure> {
-        let mut result = Ok(());
-        let mut count = 0;
-        let mut replace = |name: &str| {
-            let Ok(script) = std::fs::read_to_string(self.directory.join(name)) else {
-                // The linker says what is wrong with it.
-                return name.to_string();
-            };
-            count += 1;
-            let path = self.temporary.join(format!("{count}.map"));
-            if let Err(error) = std::fs::write(&path, version_script::admit_hooks(&script)) {
-                result = Err(trouble(&path, &error));
-            }
-            path.to_string_lossy().into_owned()
-        };
-        let arguments = version_script::replace_names(arguments, &mut replace);
-        result.map(|()| arguments)
+        version_script::admit_hooks_in_link(arguments, self.directory, self.temporary)
+            .map_err(|error| trouble(self.temporary, &error))
     }
 
     /// The runtime and the record of the link. Hooks are visible to shared libraries, so that

@@ -4,9 +4,36 @@
 //! its own, and a second recording of the same process; so the linker gets a copy of the script
 //! that names them.
 
+use std::io;
+use std::path::Path;
+
+/// The words of a link that is made in a directory, with copies of its scripts, in another one, that name our hooks.
+pub fn admit_hooks_in_link(
+    words: Vec<String>,
+    directory: &Path,
+    copies: &Path,
+) -> io::Result<Vec<String>> {
+    let mut result = Ok(());
+    let mut count = 0;
+    let mut replace = |name: &str| {
+        let Ok(script) = std::fs::read_to_string(directory.join(name)) else {
+            // The linker says what is wrong with it.
+            return name.to_string();
+        };
+        count += 1;
+        let path = copies.join(format!("{count}.map"));
+        if let Err(error) = std::fs::write(&path, admit_hooks(&script)) {
+            result = Err(error);
+        }
+        path.to_string_lossy().into_owned()
+    };
+    let words = replace_names(words, &mut replace);
+    result.map(|()| words)
+}
+
 /// The script with our hooks in its first block. A block has at most one list of names behind
 /// `global:`, before one behind `local:`, or a single list without either.
-pub fn admit_hooks(script: &str) -> String {
+fn admit_hooks(script: &str) -> String {
     let Some(body) = after_first_brace(script) else {
         return script.to_string();
     };
@@ -53,7 +80,7 @@ fn after_label<'a>(text: &'a str, label: &str) -> Option<&'a str> {
 }
 
 /// The words of a link with every script's name replaced.
-pub fn replace_names(words: Vec<String>, replace: &mut dyn FnMut(&str) -> String) -> Vec<String> {
+fn replace_names(words: Vec<String>, replace: &mut dyn FnMut(&str) -> String) -> Vec<String> {
     let mut is_name = false;
     let mut replace_piece = |piece: &str| {
         let named = ["--version-script=", "-version-script="]

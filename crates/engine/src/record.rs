@@ -78,6 +78,7 @@ pub fn record(
         seconds,
         trace: Some(trace),
         calls: Vec::new(),
+        reads_files: false,
         variant_of: None,
     })
 }

@@ -112,6 +112,11 @@ fn withdraw_for_calls(summary: &mut Summary, suite: &Suite) {
             "{left_out} calls of unit tests are from the same places as others; they were not looked at"
         ));
     }
+    if suite.unit_tests.iter().any(|tests| tests.is_cut) {
+        let losses = &mut summary.losses;
+        losses
+            .push("only the first calls of a test program were counted: it makes too many".into());
+    }
     for tests in suite
         .unit_tests
         .iter()

@@ -46,6 +46,9 @@ pub struct UnitTests {
     /// Calls that are not: more of the same places.
     #[serde(default)]
     pub left_out: u64,
+    /// Whether there are more calls behind those that were counted.
+    #[serde(default)]
+    pub is_cut: bool,
     /// Numbers that its calls were given.
     #[serde(default)]
     pub numbers: u64,

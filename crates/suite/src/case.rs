@@ -11,7 +11,7 @@ use nearmiss_campaign::Capsule;
 use nearmiss_campaign::Chance;
 use nearmiss_campaign::Environment;
 use nearmiss_campaign::TestCase;
-use nearmiss_capture::{Captured, Loss, Stdin as Fed};
+use nearmiss_capture::{Captured, CapturedPath, Loss, Nature, Stdin as Fed};
 use nearmiss_sandbox::Stdin;
 
 use super::collector::{Candidate, contents_of, read};
@@ -83,6 +83,7 @@ impl Workshop<'_> {
             seconds: candidate.seconds,
             trace: None,
             calls: Vec::new(),
+            reads_files: captured.paths.iter().any(is_read),
             variant_of: None,
         })
     }
@@ -169,6 +170,11 @@ impl Workshop<'_> {
 }
 
 /// The environment, by names.
+/// Whether the process was given data by a file.
+fn is_read(path: &CapturedPath) -> bool {
+    matches!(path.nature, Nature::File { content: Some(_) }) && path.size > 0
+}
+
 fn variables_of(captured: &Captured) -> Vec<(OsString, OsString)> {
     let split = |variable: &OsString| {
         let bytes = variable.as_bytes();

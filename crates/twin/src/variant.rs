@@ -75,6 +75,10 @@ impl Variant<'_> {
             words.splice(0..0, self.compile_sources(directory)?);
             words.push("-Wl,--wrap=main".into());
         }
+        let linked_in = link.directory();
+        let place = Some(linked_in.as_path()).filter(|path| path.is_dir());
+        let place = place.unwrap_or(directory);
+        words = admit_hooks(words, place, output)?;
         let record = output.with_added_extension("link.o");
         let written = fs::write(&record, nearmiss_cc::object_file(link));
         written.map_err(|error| TwinError::file(&record, error))?;
@@ -87,15 +91,8 @@ impl Variant<'_> {
         let unfinished = output.with_added_extension(format!("{}.tmp", std::process::id()));
         words.extend(["-Qunused-arguments".into(), "-w".into()]);
         words.extend(["-o".into(), unfinished.clone().into_os_string()]);
-        let linked_in = link.directory();
-        let place = Some(linked_in.as_path()).filter(|path| path.is_dir());
         let task = "link a variant of the program";
-        tool::run(
-            &self.compiler.clang,
-            words,
-            place.unwrap_or(directory),
-            task,
-        )?;
+        tool::run(&self.compiler.clang, words, place, task)?;
         fs::rename(&unfinished, output).map_err(|error| TwinError::file(output, error))
     }
 
@@ -115,6 +112,21 @@ impl Variant<'_> {
         }
         Ok(objects)
     }
+}
+
+/// The words with version scripts that do not hide our hooks. Copies of the scripts lie beside the output.
+fn admit_hooks(
+    words: Vec<OsString>,
+    place: &Path,
+    output: &Path,
+) -> Result<Vec<OsString>, TwinError> {
+    let Ok(texts) = (words.iter().cloned().map(OsString::into_string)).collect() else {
+        return Ok(words);
+    };
+    let copies = output.parent().unwrap_or(place);
+    let words = nearmiss_cc::admit_hooks_in_link(texts, place, copies)
+        .map_err(|error| TwinError::file(copies, error))?;
+    Ok(words.into_iter().map(OsString::from).collect())
 }
 
 fn path_text(path: &Path) -> String {

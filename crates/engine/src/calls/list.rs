@@ -50,8 +50,8 @@ impl ListedCall {
 pub struct List {
     /// Those that were listed, without a gap from the first on.
     pub calls: Vec<ListedCall>,
-    /// How many there were in all.
-    pub total: u64,
+    /// Whether the program makes more.
+    pub is_cut: bool,
 }
 
 /// Where in which function of which file calls come from, by the module and the place that they return to.
@@ -60,16 +60,11 @@ type Callers<'t> = HashMap<(&'t str, u64), (String, String, u32)>;
 /// Reads a list. What is damaged is left out, with all that follows.
 pub fn read(text: &str) -> List {
     let mut callers = Callers::default();
-    let mut lines = text.lines();
-    let calls: Vec<ListedCall> = (lines.by_ref())
+    let calls: Vec<ListedCall> = (text.lines())
         .map_while(|it| line(it, &mut callers))
         .collect();
-    let listed = calls.len() as u64;
-    let last = text.lines().last().and_then(|line| line.parse().ok());
-    List {
-        calls,
-        total: last.unwrap_or(listed).max(listed),
-    }
+    let is_cut = text.lines().nth(calls.len()).is_some();
+    List { calls, is_cut }
 }
 
 fn line<'t>(line: &'t str, callers: &mut Callers<'t>) -> Option<ListedCall> {
@@ -179,9 +174,10 @@ mod tests {
     #[test]
     fn a_list_is_read_up_to_where_it_is_damaged() {
         let text = "1\tf\t/nowhere\t10\tk1n4o0\tab0004\t7ffe\tffffffff\t0\n2\tg\t/nowhere\t1\t\t0\n3\tbroken";
-        let List { calls, total } = read(text);
-        assert_eq!((calls.len(), total), (2, 2));
-        assert_eq!(read(&format!("{text}\n700")).total, 700);
+        let List { calls, is_cut } = read(text);
+        assert_eq!((calls.len(), is_cut), (2, true));
+        let whole = text.rsplit_once('\n').unwrap().0;
+        assert!(!read(whole).is_cut);
         assert_eq!(calls[0].arguments(), ["…", "-1", "NULL"]);
         assert_eq!(
             (calls[1].function.as_str(), calls[1].values.len()),

@@ -23,7 +23,7 @@ use nearmiss_abi::boundary::CALLS;
 use nearmiss_abi::channel::{ChannelKind, ChannelSet};
 use nearmiss_campaign::{Capsule, TestCase};
 use nearmiss_results::{BoundaryCall, UnitTests};
-use nearmiss_sandbox::{Nature, Stdin, Thing};
+use nearmiss_sandbox::Stdin;
 use nearmiss_search::Phase;
 use nearmiss_sites::rewrite::{Boundary, Rewrite};
 use nearmiss_twin::{TwinError, TwinProgram};
@@ -85,7 +85,8 @@ pub fn add_unit_tests(
         match groups_of(test, &subject, &sides, shared) {
             Ok((groups, list)) => {
                 figures.calls = groups.iter().map(|it| it.calls.len() as u64).sum();
-                figures.left_out = list.total - figures.calls;
+                figures.left_out = list.calls.len() as u64 - figures.calls;
+                figures.is_cut = list.is_cut;
                 (figures.numbers, figures.structures) = list::kept(&list.calls);
                 added.extend(groups);
             }
@@ -110,29 +111,20 @@ fn sides_of(
     flows.retain(|flow| !own_units.contains(&flow.unit));
     let sides = Sides::of(&flows, &calls.tests);
     let is_unit_test = || {
-        let reads_nothing = !reads_data(&test.capsule);
+        let reads_nothing = !test.reads_files && !reads_stdin(&test.capsule);
         reads_nothing && (sides.is_named_as_test || test.capsule.arguments.len() <= 1)
     };
     let is_wanted = calls.of == CallsOf::All || is_unit_test();
     Ok((is_wanted && sides.functions > 0).then_some(sides))
 }
 
-/// Whether an execution read files or standard input: then its data comes from outside.
-fn reads_data(capsule: &Capsule) -> bool {
-    let is_data = |thing: &Thing| {
-        matches!(
-            thing.nature,
-            Nature::File {
-                content: Some(_),
-                size: 1..
-            }
-        )
-    };
-    let stdin = match &capsule.stdin {
-        Stdin::Null => 0,
-        Stdin::File(path) | Stdin::Pipe(path) => std::fs::metadata(path).map_or(0, |it| it.len()),
-    };
-    stdin > 0 || capsule.world.iter().any(is_data)
+fn reads_stdin(capsule: &Capsule) -> bool {
+    match &capsule.stdin {
+        Stdin::Null => false,
+        Stdin::File(path) | Stdin::Pipe(path) => {
+            std::fs::metadata(path).is_ok_and(|it| it.len() > 0)
+        }
+    }
 }
 
 /// The groups of calls of an execution, as test cases, and all its calls; or why there are none.
@@ -178,6 +170,7 @@ fn groups_of(
             seconds: test.seconds,
             trace: None,
             calls: group.iter().map(|call| call.shown()).collect(),
+            reads_files: false,
             variant_of: Some(test.capsule.program.clone()),
         }
     });

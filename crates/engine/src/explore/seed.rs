@@ -337,6 +337,7 @@ mod tests {
             seconds: 0.0,
             trace: None,
             calls: Vec::new(),
+            reads_files: false,
             variant_of: None,
         };
         let mut seed = Seed::new(test, &[]);

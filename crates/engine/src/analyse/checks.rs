@@ -128,11 +128,26 @@ impl Walk<'_> {
                 self.timed_out(site);
             }
             Answer::Sat(model) => {
-                self.checks.failing += 1;
                 candidate.changes = self.nearest(goal, &related, model, limits);
+                candidate.guess = self.reads_elsewhere(&candidate.changes);
+                match candidate.guess {
+                    true => self.checks.undecided += 1,
+                    false => self.checks.failing += 1,
+                }
                 self.add(candidate);
             }
         }
+    }
+
+    /// Whether an input has another length, and something before was read at an address that moves with lengths: what it
+    /// would find there is not known.
+    fn reads_elsewhere(&self, changes: &Model) -> bool {
+        let mut bytes = changes.iter().map(|(byte, _)| byte);
+        let has_other_length = bytes.any(|byte| {
+            let channel = self.channels.get(byte.channel as usize);
+            channel.is_some_and(|channel| channel.piece.is_some())
+        });
+        self.has_moved && has_other_length
     }
 
     /// Looks for an input that leaves the path here; the first time that a place is met decides.

@@ -181,6 +181,7 @@ pub fn analyse(terms: &mut Terms, path: &RecordedPath, task: &Task, context: &Co
         shorter_is_unknown: false,
         same_way: BTreeSet::new(),
         unchosen: 0,
+        has_moved: false,
         feasible: 0,
     };
     let mut told = Told::default();
@@ -272,12 +273,16 @@ struct Walk<'a> {
     same_way: BTreeSet<usize>,
     /// Accesses at addresses that move with lengths where no place could be chosen.
     unchosen: u64,
-    /// How many of them can go another way.
+    /// Whether there was any access at an address that moves with lengths, of which only the lowest place is known.
+    has_moved: bool,
+    /// How many forks can go another way.
     feasible: u32,
 }
 
 impl Walk<'_> {
     fn step(&mut self, number: usize, event: &Event, task: &Task) {
+        let bound = event.implied.as_ref();
+        self.has_moved |= bound.is_some_and(|bound| bound.channel.is_none());
         if let Some(condition) = event.condition {
             // What the harness or a model assumes says nothing of how long the input is.
             let binds = event.kind != EventKind::Assume;

@@ -29,9 +29,10 @@ struct call {
     const char *name, *kinds, *fields;
 };
 
-/* What a pointer leads to: the object's start and size, and whether it may be written to. */
+/* What a pointer leads to: the object's start and size, and whether it may be written to. Of code without
+ * instrumentation only texts are known, each as an object that begins with the pointer. */
 struct memory {
-    uint64_t start, size, is_writable;
+    uint64_t start, size, is_writable, is_text;
 };
 
 /* A part of an input that lies elsewhere than the rest. */
@@ -75,6 +76,8 @@ extern void __nm_call_input(const struct input *input) __attribute__((weak));
 extern void __nm_call_number(const uint64_t *slot, uint64_t size) __attribute__((weak));
 extern void __nm_call_leave(void) __attribute__((weak));
 extern void __nm_mark(unsigned phase) __attribute__((weak));
+/* In address twins. */
+extern void __asan_get_shadow_mapping(size_t *scale, size_t *offset) __attribute__((weak));
 /* In memory twins. */
 extern void __msan_unpoison(const volatile void *start, size_t size) __attribute__((weak));
 /* The program is forked where the first of the chosen calls begins (`main.c`). */
@@ -255,8 +258,20 @@ __attribute__((noreturn)) static void end_list(void)
     leave();
 }
 
+/* Whether a pointer leads to a block that was freed. */
+static bool is_freed(uint64_t pointer)
+{
+    const unsigned char freed = 0xfd;
+    size_t scale, offset;
+    if (__asan_get_shadow_mapping == NULL)
+        return false;
+    __asan_get_shadow_mapping(&scale, &offset);
+    return pointer >= 4096 && *(const unsigned char *)((pointer >> scale) + offset) == freed;
+}
+
 /* What was no null pointer in the test's own run is none that the test would pass, numbers that come with data
- * belong to the test's own data, and where an expectation failed, numbers below zero would not be passed either. */
+ * belong to the test's own data, and where an expectation failed, numbers below zero and what was freed would not
+ * be passed either. */
 static void check_promises(const struct call *call, const uint64_t *slots)
 {
     uint64_t now = summary(call, slots), then = 0;
@@ -272,9 +287,9 @@ static void check_promises(const struct call *call, const uint64_t *slots)
         int64_t value = bytes == '4' ? (int32_t)slots[i] : (int64_t)slots[i];
         if (call->kinds[2 * i] == 'n' && (bytes == '4' || bytes == '8') && value < 0)
             leave();
+        if (is_pointer(call->kinds[2 * i]) && is_freed(slots[i]))
+            leave();
     }
-    if (calls > last + MOST_LATER)
-        leave();
 }
 
 /* Where the numbers of a plain input lie: in the argument's slot, or in the structure that it leads to, at the places
@@ -313,8 +328,17 @@ static void give_plain(uint64_t *slots, const char *name, uint32_t index, const 
     }
 }
 
+/* Other pointers into data that moves, or to its end, move along. */
+static void move_others(const struct call *call, uint64_t *slots, uint64_t from, uint64_t size, uint64_t to)
+{
+    for (unsigned i = 0; i < count(call); i++)
+        if (is_pointer(call->kinds[2 * i]) && slots[i] >= from && slots[i] - from <= size)
+            slots[i] = to + (slots[i] - from);
+}
+
 /* Puts an invented input in its place. */
-static void give(uint64_t *slots, const char *name, uint32_t index, const unsigned char *content, size_t size)
+static void give(const struct call *call, uint64_t *slots, const char *name, uint32_t index,
+                 const unsigned char *content, size_t size)
 {
     unsigned parameter = PARAMETER(index), tied = TIED(index), element = ELEMENT(index);
     if (parameter >= MOST_PARAMETERS)
@@ -322,15 +346,16 @@ static void give(uint64_t *slots, const char *name, uint32_t index, const unsign
     if (index & IS_PLAIN)
         return give_plain(slots, name, index, content, size);
     char *memory = (char *)slots[parameter];
+    size_t end = index & IS_STRING ? element : 0;
     if (index & MOVES)
-        memory = malloc(size + ((index & IS_STRING) != 0));
+        memory = malloc(size + end);
     if (memory == NULL)
         return;
     if (__msan_unpoison != NULL)
-        __msan_unpoison(memory, size + ((index & IS_STRING) != 0));
+        __msan_unpoison(memory, size + end);
     memcpy(memory, content, size);
-    if (index & IS_STRING)
-        memory[size] = 0;
+    memset(memory + size, 0, end);
+    move_others(call, slots, slots[parameter], size + end, (uint64_t)memory);
     slots[parameter] = (uint64_t)memory;
     if (tied != 0 && tied <= MOST_PARAMETERS)
         slots[tied - 1] = size / (element ? element : 1) + MORE(index);
@@ -356,6 +381,26 @@ static bool is_text(const unsigned char *bytes, size_t size)
     return true;
 }
 
+/* Whether other pointers of the call lead into the same data, or to its end: then it keeps its length. */
+static bool has_others(const struct call *call, const uint64_t *slots, unsigned parameter, uint64_t size)
+{
+    for (unsigned i = 0; i < count(call); i++)
+        if (i != parameter && is_pointer(call->kinds[2 * i]) && slots[i] >= slots[parameter]
+            && slots[i] - slots[parameter] <= size)
+            return true;
+    return false;
+}
+
+static bool ends_with_zero(const unsigned char *data, uint64_t size, unsigned element)
+{
+    if (size < element || size % element != 0)
+        return false;
+    for (unsigned i = 1; i <= element; i++)
+        if (data[size - i] != 0)
+            return false;
+    return true;
+}
+
 /* How what a parameter leads to is an input, if it is one. */
 static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i, uint64_t *size)
 {
@@ -367,6 +412,8 @@ static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i
         return NO_INPUT;
     uint64_t rest = memory.start + memory.size - (uint64_t)data;
     bool has_bytes = element <= 1;
+    if (memory.is_text && !has_bytes)
+        return NO_INPUT;
     const unsigned char *end = has_bytes ? memchr(data, 0, rest) : NULL;
     bool is_string = end != NULL && (memory.is_writable || (uint64_t)(end - data) + 1 == rest);
     *size = is_string ? (uint64_t)(end - data) : rest;
@@ -380,6 +427,9 @@ static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i
     if (!is_tied && is_string && is_whole)
         /* A literal with zeros in it. */
         is_string = false, *size = rest, is_tied = true;
+    if (!is_tied && !has_bytes && ends_with_zero(data, rest, element))
+        /* Wide characters. */
+        is_string = true, *size = rest - element;
     bool is_known = kind == 'k' || (kind == 'm' && has_bytes);
     if (kind == 'u')
         is_known = is_string && !memory.is_writable && is_text(data, *size);
@@ -390,7 +440,8 @@ static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i
         return NO_INPUT;
     /* What the call may rely on: as many bytes as its number says. */
     uint64_t least = is_tied || value > *size ? 0 : value;
-    uint32_t fixed = least > MOST_LEAST || value == *size + 2 ? IS_FIXED : 0;
+    bool is_fixed = least > MOST_LEAST || value == *size + 2 || has_others(call, slots, i, rest);
+    uint32_t fixed = is_fixed ? IS_FIXED : 0;
     return i | (memory.is_writable ? 0 : MOVES) | (is_string ? IS_STRING : 0) | fixed | element << 12
         | (is_tied ? (unsigned)says + 1 : 0) << 16 | (uint32_t)is_behind << 24 | (uint32_t)(fixed ? 0 : least) << 25;
 }
@@ -480,7 +531,7 @@ static void name_own(const struct call *call, uint64_t *slots, const char *name)
         uint64_t size = 0;
         uint32_t index = is_data(call, (int)i) ? shape(call, slots, i, &size) : NO_INPUT;
         if (index != NO_INPUT && index & MOVES)
-            give(slots, name, index, (const unsigned char *)slots[i], size);
+            give(call, slots, name, index, (const unsigned char *)slots[i], size);
         if (index != NO_INPUT)
             name_input(slots, name, index, size);
         else if (has_numbers && call->kinds[2 * i] == 'n' && !is_of_data(call, (int)i))
@@ -499,7 +550,7 @@ static void give_inputs(const struct call *call, uint64_t *slots)
     snprintf(name, sizeof name, "%ld:%s", calls, call->name);
     for (size_t at = 0; (at = find_row(at, name, &row, &content)) != 0; is_given = true) {
         snprintf(row_name, sizeof row_name, "%.*s", (int)row.name_size, (const char *)content - row.name_size);
-        give(slots, row_name, row.index, content, row.content_size);
+        give(call, slots, row_name, row.index, content, row.content_size);
         if (__nm_call_input != NULL)
             name_input(slots, row_name, row.index, row.content_size);
     }
@@ -534,6 +585,9 @@ void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame
         return show(call, slots, caller);
     if (calls < first)
         return;
+    /* Also with the test's own data: it may go on for millions of calls. */
+    if (calls > last + MOST_LATER)
+        leave();
     if (calls == first) {
         if (__nm_serve_here != NULL)
             __nm_serve_here();

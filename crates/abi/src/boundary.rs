@@ -57,7 +57,7 @@ pub mod shape {
     pub const PARAMETER: u32 = 0xff;
     /// The data lies in a block of its own, of exactly its size: the test's own may not be written to.
     pub const MOVES: u32 = 1 << 8;
-    /// A zero follows that is not part of it.
+    /// A zero follows that is not part of it, of as many bytes as an element has.
     pub const IS_STRING: u32 = 1 << 9;
     /// It has no other length.
     pub const IS_FIXED: u32 = 1 << 10;

@@ -24,6 +24,8 @@ pub struct Memory {
     size: u64,
     /// Whether it may be written to.
     is_writable: u64,
+    /// Whether it is a text of code without instrumentation.
+    is_text: u64,
 }
 
 /// A part of an input that lies elsewhere than the rest.
@@ -63,24 +65,54 @@ pub struct Input {
 /// `memory` is writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn __nm_call_memory(pointer: u64, memory: *mut Memory) -> bool {
-    let object = turn::with(None, |runtime| {
-        let object = runtime.find_object(pointer)?;
-        let labelled = runtime.shadow.first_label(pointer, object.rest(pointer));
-        let is_own = object.kind != ObjectKind::Heap && labelled.is_none();
-        is_own.then_some(object)
-    });
-    let found = object.filter(|object| object.live && object.rest(pointer) > 0);
-    let Some(object) = found else {
+    let Some(found) = own_memory(pointer) else {
         return false;
-    };
-    let found = Memory {
-        start: object.start,
-        size: object.size,
-        is_writable: system::is_writable(pointer).into(),
     };
     // SAFETY: as promised by the caller.
     unsafe { memory.write(found) };
     true
+}
+
+fn own_memory(pointer: u64) -> Option<Memory> {
+    let (object, is_labelled) = turn::with((None, true), |runtime| {
+        let object = runtime.find_object(pointer);
+        let rest = object.map_or(1, |object| object.rest(pointer));
+        let label = runtime.shadow.first_label(pointer, rest);
+        (object, label.is_some())
+    });
+    if is_labelled {
+        return None;
+    }
+    let is_writable = system::is_writable(pointer);
+    let Some(object) = object else {
+        let size = text_size(pointer).filter(|_| !is_writable)?;
+        return Some(Memory {
+            start: pointer,
+            size,
+            is_writable: 0,
+            is_text: 1,
+        });
+    };
+    let is_own = object.kind != ObjectKind::Heap && object.live && object.rest(pointer) > 0;
+    is_own.then(|| Memory {
+        start: object.start,
+        size: object.size,
+        is_writable: is_writable.into(),
+        is_text: 0,
+    })
+}
+
+/// The bytes of a text with its end that lies in memory of which nothing else is known.
+fn text_size(start: u64) -> Option<u64> {
+    const MOST: usize = 1024;
+    let mut text = [0; MOST];
+    // Up to the end of the page what can be read at all can be read.
+    let size = MOST.min(4096 - start as usize % 4096);
+    // SAFETY: there is room for so much.
+    let is_readable = unsafe { system::read_own(start, text.as_mut_ptr(), size) };
+    let bytes = text.get(..size).filter(|_| is_readable)?;
+    let end = bytes.iter().position(|byte| *byte == 0)?;
+    Some(end as u64 + 1)
 }
 
 /// Makes what a call is given an input.
@@ -127,9 +159,10 @@ impl Runtime {
         }
         let place = (input.address, input.size);
         let is_string = input.index & shape::IS_STRING != 0;
+        let end = u64::from(shape::element(input.index)) * u64::from(is_string);
         let moves = input.index & shape::MOVES != 0;
         if moves {
-            let size = input.size + u64::from(is_string);
+            let size = input.size + end;
             self.add_object(input.address, size, CONCRETE, ObjectKind::Heap);
         }
         // SAFETY: as promised by the caller.
@@ -163,8 +196,8 @@ impl Runtime {
         }
         if moves {
             let wide = self.zero_extend(length, 64);
-            let size = self.plus(wide, is_string.into());
-            let bytes = input.size + u64::from(is_string);
+            let size = self.plus(wide, end.into());
+            let bytes = input.size + end;
             self.add_object(input.address, bytes, size, ObjectKind::Heap);
         } else {
             // The test's own memory has no more room.

@@ -136,11 +136,13 @@ fn number(bytes: &[u8], is_signed: bool) -> String {
 
 /// Data as C: a string, or bytes.
 fn data(content: &[u8], index: u32) -> String {
+    if let Some(text) = wide(content, index) {
+        return text;
+    }
     let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
     let printable = content.iter().filter(|byte| is_text(byte)).count();
-    if index & shape::IS_STRING != 0
-        || (shape::element(index) == 1 && 2 * printable > content.len())
-    {
+    let has_bytes = shape::element(index) == 1;
+    if has_bytes && (index & shape::IS_STRING != 0 || 2 * printable > content.len()) {
         return literal(content);
     }
     let element = shape::element(index).clamp(1, 8) as usize;
@@ -158,6 +160,22 @@ fn data(content: &[u8], index: u32) -> String {
         ""
     };
     format!("({ty}[]){{{}{more}}}", values.join(", "))
+}
+
+/// A string of wide characters, if it can be written as one.
+fn wide(content: &[u8], index: u32) -> Option<String> {
+    let (element, prefix) = match shape::element(index) {
+        2 => (2, 'u'),
+        4 => (4, 'L'),
+        _ => return None,
+    };
+    let mut text = Vec::new();
+    for bytes in content.chunks(element) {
+        let is_plain = bytes[1..].iter().all(|byte| *byte == 0) && bytes[0].is_ascii();
+        text.extend(is_plain.then_some(bytes[0]));
+    }
+    let is_whole = text.len() * element == content.len();
+    (index & shape::IS_STRING != 0 && is_whole).then(|| format!("{prefix}{}", literal(&text)))
 }
 
 /// A string literal. What would change the meaning of a byte before it is octal.
@@ -265,5 +283,8 @@ mod tests {
         assert_eq!(shown[0].arguments, ["\"a\\\"c\"", "3", "NULL"]);
         assert_eq!(shown[0].failing, ["\"a\\n\\001xy\"", "5", "NULL"]);
         assert_eq!(data(&[1, 0, 2, 0], 2 << 12), "(unsigned short[]){1, 2}");
+        let wide = shape::IS_STRING | 2 << 12;
+        assert_eq!(data(b"a\0b\0", wide), "u\"ab\"");
+        assert_eq!(data(b"\x01\x02", wide), "(unsigned short[]){513}");
     }
 }

@@ -160,7 +160,9 @@ impl Module {
     /// A private constant.
     pub fn add_constant(&self, content: Value) -> Value {
         unsafe {
-            let constant = LLVMAddGlobal(self.module, content.ty().0, c"__nm_constant".as_ptr());
+            // Not the name of a hook: that would be declared under another one then.
+            let name = c"__nm_own_constant".as_ptr();
+            let constant = LLVMAddGlobal(self.module, content.ty().0, name);
             LLVMSetInitializer(constant, content.0);
             LLVMSetLinkage(constant, LLVMLinkage::LLVMPrivateLinkage);
             LLVMSetGlobalConstant(constant, 1);

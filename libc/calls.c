@@ -75,6 +75,7 @@ extern bool __nm_call_memory(const void *pointer, struct memory *memory) __attri
 extern void __nm_call_input(const struct input *input) __attribute__((weak));
 extern void __nm_call_number(const uint64_t *slot, uint64_t size) __attribute__((weak));
 extern void __nm_call_leave(void) __attribute__((weak));
+extern void __nm_call_inside(bool is_inside) __attribute__((weak));
 extern void __nm_mark(unsigned phase) __attribute__((weak));
 /* In address twins. */
 extern void __asan_get_shadow_mapping(size_t *scale, size_t *offset) __attribute__((weak));
@@ -583,6 +584,8 @@ void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame
         end_list();
     if (state == LISTING)
         return show(call, slots, caller);
+    if (__nm_call_inside != NULL)
+        __nm_call_inside(true);
     if (calls < first)
         return;
     /* Also with the test's own data: it may go on for millions of calls. */
@@ -608,6 +611,8 @@ void __nm_call_end(const void *frame)
     if (outer != frame)
         return;
     outer = NULL;
+    if (state == GIVING && __nm_call_inside != NULL)
+        __nm_call_inside(false);
     if (state == GIVING && calls >= first && __nm_mark != NULL)
         __nm_mark(PHASE_SETUP);
 }

@@ -58,8 +58,8 @@ pub struct Input {
     piece_count: u64,
 }
 
-/// Finds the object that a pointer leads to; whether there is one that is the test's own. A block of the heap may be
-/// one that the code under test made, and keeps in order; what has labels is made of other inputs.
+/// Finds the object that a pointer leads to; whether there is one that is the test's own. A block of the heap that the
+/// code under test made is not, since that keeps it in order; what has labels is made of other inputs.
 ///
 /// # Safety
 /// `memory` is writable.
@@ -93,7 +93,8 @@ fn own_memory(pointer: u64) -> Option<Memory> {
             is_text: 1,
         });
     };
-    let is_own = object.kind != ObjectKind::Heap && object.live && object.rest(pointer) > 0;
+    let is_foreign = object.kind == ObjectKind::Heap && object.is_inner;
+    let is_own = !is_foreign && object.live && object.rest(pointer) > 0;
     is_own.then(|| Memory {
         start: object.start,
         size: object.size,
@@ -113,6 +114,13 @@ fn text_size(start: u64) -> Option<u64> {
     let bytes = text.get(..size).filter(|_| is_readable)?;
     let end = bytes.iter().position(|byte| *byte == 0)?;
     Some(end as u64 + 1)
+}
+
+/// A call at the boundary begins or ends.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_call_inside(is_inside: bool) {
+    Call::take(__nm_call_inside as *const () as u64);
+    turn::with((), |runtime| runtime.is_in_call = is_inside);
 }
 
 /// Makes what a call is given an input.

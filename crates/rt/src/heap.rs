@@ -42,6 +42,7 @@ impl Runtime {
         let size_label = self.word(size_label, size).label;
         let object = self.with_zone(Object {
             size_label,
+            is_inner: self.is_in_call,
             ..Object::new(start, size, kind)
         });
         self.objects.insert(object);

@@ -52,6 +52,8 @@ pub struct Object {
     pub kind: ObjectKind,
     /// Whether its life has not ended.
     pub live: bool,
+    /// Whether it was made inside of a call at the boundary of the code under test.
+    pub is_inner: bool,
 }
 
 impl Object {
@@ -64,6 +66,7 @@ impl Object {
             size_label: CONCRETE,
             kind,
             live: true,
+            is_inner: false,
         }
     }
 

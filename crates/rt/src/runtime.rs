@@ -56,6 +56,8 @@ pub struct Runtime {
     pub foreign_site: SiteId,
     /// Functions that end in calls that take their place.
     pub tailing: List<u64, MOST_TAILING>,
+    /// Whether a call at the boundary of the code under test is under way.
+    pub is_in_call: bool,
     /// The access that is about to be made, and the pointer that its address was made of.
     pub approached: (SiteId, u64),
     /// Where blocks of the heap lie, or lay.
@@ -107,6 +109,7 @@ impl Runtime {
             fixed: [0; FIXED_CACHE],
             foreign_site: SiteId::NONE,
             tailing: List::new(0),
+            is_in_call: false,
             approached: (SiteId::NONE, 0),
             heap: (u64::MAX, 0),
             assumed: Assumed::none(),

@@ -81,6 +81,8 @@ notes! {
     Library = 22, "library", "a library without instrumentation read bytes of an input; what it makes of them is concrete";
     /// Data came from a file, pipe or terminal that is no input of an exploration.
     NoInput = 23, "no-input", "data was read from a file, pipe or terminal, which is no input here";
+    /// The program closed the descriptor of its trace.
+    Closed = 24, "closed", "the program closed the descriptor of its recording; the rest of the run is not recorded";
 }
 
 /// A row of the table of notes.

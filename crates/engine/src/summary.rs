@@ -116,7 +116,7 @@ fn inputs(path: &RecordedPath) -> Vec<InputFigures> {
 fn losses(path: &RecordedPath) -> Vec<String> {
     let mut losses = Vec::new();
     if path.stopped {
-        losses.push("the recording stopped before the program did: its path was too long".into());
+        losses.push("the recording stopped before the program did".into());
     }
     if path.end != End::Whole {
         losses.push("what was recorded cannot be read to its end".into());

@@ -278,7 +278,7 @@ impl Runtime {
     pub fn blob_full(&mut self, full: Full) {
         match full {
             Full::Limit => self.trace.note(NoteKind::InputLimit, SiteId::NONE, 1),
-            Full::Disk => self.stop(NoteKind::Disk),
+            Full::Disk | Full::Closed => self.stop_full(full),
         }
     }
 

@@ -188,6 +188,7 @@ impl Runtime {
         self.stop(match full {
             Full::Limit => NoteKind::Limit,
             Full::Disk => NoteKind::Disk,
+            Full::Closed => NoteKind::Closed,
         });
     }
 

@@ -240,6 +240,6 @@ fn a_closed_descriptor_stops_the_recording_and_harms_no_other_file() {
         .record(&place)
         .run()
         .succeeded();
-    assert_eq!(run.trace().noted(NoteKind::Disk), 1);
+    assert_eq!(run.trace().noted(NoteKind::Closed), 1);
     assert_eq!(std::fs::metadata(victim).unwrap().len(), 0);
 }

@@ -32,8 +32,10 @@ use crate::system::{self, Status};
 pub enum Full {
     /// A limit of the options.
     Limit,
-    /// The disk, or the program closed the trace's descriptor.
+    /// The disk.
     Disk,
+    /// The program closed the trace's descriptor.
+    Closed,
 }
 
 /// A growing part of the file.
@@ -130,6 +132,9 @@ impl Trace {
             .max(least)
             .min(round_up(region.limit) - region.reserved);
         let start = region.offset + region.reserved;
+        if !self.has_own_descriptor() {
+            return Err(Full::Closed);
+        }
         let size = if self.allocate(start, wanted) {
             wanted
         } else if self.allocate(start, least) {
@@ -144,7 +149,7 @@ impl Trace {
     }
 
     fn allocate(&self, offset: u64, size: u64) -> bool {
-        self.has_own_descriptor() && create::reserve_disk(self.fd, offset, size)
+        create::reserve_disk(self.fd, offset, size)
     }
 
     /// Whether the descriptor is still the trace's: the program may have closed it and have

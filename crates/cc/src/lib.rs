@@ -30,6 +30,7 @@ use std::path::Path;
 pub use bitcode::compile_rewritten;
 pub use checks::Checks;
 pub use config::{Config, Language};
+pub use link::wrap_main;
 pub use plan::{Plan, plan};
 use process::Failure;
 pub use record::{archives, object_file};

@@ -1,5 +1,7 @@
 //! Planning a link: the user's own arguments, with objects in place of sources.
 
+use std::ffi::OsStr;
+
 use crate::command::{Argument, Command, InputKind};
 use crate::options::Role;
 use crate::plan::{Link, LinkArgument};
@@ -89,4 +91,15 @@ fn link_argument(arguments: &mut Vec<LinkArgument>, argument: &Argument, compile
         }
         _ => arguments.push(LinkArgument::Option(words)),
     }
+}
+
+/// What a link needs so that a program stops before its `main` where the engine wants it (`libc/main.c`). What calls `main` is
+/// ours then, and comes last: an archive before it that has a `main` is looked at because of the second word.
+pub fn wrap_main<W: AsRef<OsStr>>(words: &[W]) -> impl Iterator<Item = &'static str> + use<W> {
+    let starts_itself = words.iter().any(|word| {
+        let word = word.as_ref();
+        word == "-nostartfiles" || word == "-nostdlib"
+    });
+    let seeks = (!starts_itself).then_some("-Wl,--undefined=main");
+    ["-Wl,--wrap=main"].into_iter().chain(seeks)
 }

@@ -7,6 +7,7 @@ use nearmiss_abi::hook::ABI_SYMBOL;
 
 use crate::config::Config;
 use crate::frames::FrameSearch;
+use crate::link::wrap_main;
 use crate::plan::{Compilation, Instrumented, Link, LinkArgument, Word, temporary};
 use crate::process::{Failure, Tool, trouble};
 use crate::{record, version_script};
@@ -296,7 +297,8 @@ impl<'a> Build<'a> {
         }
         if !link.shared {
             // The engine may have the program stop before `main` (`libc/main.c`).
-            words.push("-Wl,--wrap=main".to_string());
+            let own = self.link_arguments(link);
+            words.extend(wrap_main(&own).map(str::to_string));
         }
         words.push("-Wl,--start-group".to_string());
         words.extend(

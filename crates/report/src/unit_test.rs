@@ -9,13 +9,13 @@ use crate::function::Framework;
 /// What stands for an argument that cannot be written down.
 const UNKNOWN: &str = "…";
 
-/// The test function, for the framework that the failing test uses unless another is wanted. `None`: the finding is of
-/// no unit test.
-pub fn c(found: &Finding, framework: Option<Framework>) -> Option<String> {
+/// The test function, for the framework that the failing test uses unless another is wanted. `source` is the text of the
+/// file that the test is in, as far as it is known. `None`: the finding is of no unit test.
+pub fn c(found: &Finding, framework: Option<Framework>, source: &str) -> Option<String> {
     if found.test.calls.is_empty() {
         return None;
     }
-    let framework = framework.unwrap_or_else(|| used_by(found));
+    let framework = framework.unwrap_or_else(|| used_by(found, source));
     let name = found.id.to_lowercase().replace('-', "_");
     let mut text = String::new();
     // Writing into a string does not fail.
@@ -32,7 +32,12 @@ pub fn c(found: &Finding, framework: Option<Framework>) -> Option<String> {
     for call in &found.test.calls {
         let _ = write_call(&mut body, call);
     }
-    text += framework.test(&name, &body).trim_start();
+    text += match framework {
+        // The suite itself is in C++.
+        Framework::GoogleTest => format!("TEST(nearmiss, {name})\n{{\n{body}}}\n"),
+        framework => framework.test(&name, &body),
+    }
+    .trim_start();
     Some(text)
 }
 
@@ -61,8 +66,26 @@ fn comment(text: &str) -> String {
     text.replace("*/", "* /")
 }
 
-/// The framework that ran the test, by the functions that called it.
-fn used_by(found: &Finding) -> Framework {
+/// The framework that ran the test, by the header that its file includes or by the functions that called it.
+fn used_by(found: &Finding, source: &str) -> Framework {
+    let headers = [
+        ("cmocka.h", Framework::Cmocka),
+        ("unity.h", Framework::Unity),
+        ("unity/unity.h", Framework::Unity),
+        ("check.h", Framework::Check),
+        ("gtest/gtest.h", Framework::GoogleTest),
+    ];
+    let includes = |header: &str| {
+        let mut lines = source.lines().map(str::trim_start);
+        lines.any(|line| {
+            let rest = line.strip_prefix("#include").unwrap_or_default();
+            let name = rest.trim().trim_matches(['<', '>', '"']);
+            name == header
+        })
+    };
+    if let Some((_, framework)) = headers.into_iter().find(|(header, _)| includes(header)) {
+        return framework;
+    }
     let is_called_by = |prefix: &str| {
         let mut stack = found.stack.iter();
         stack.any(|frame| frame.function.starts_with(prefix))
@@ -113,13 +136,18 @@ mod tests {
 
     #[test]
     fn calls_become_a_test_of_the_suites_own_framework() {
-        let text = c(&finding("UnityDefaultTestRun"), None).unwrap();
+        let text = c(&finding("UnityDefaultTestRun"), None, "").unwrap();
         assert!(text.contains("crash at json.c:5 in count"), "{text}");
         assert!(text.contains("void") && text.contains("nm_2"), "{text}");
         assert!(text.contains("    count(\"[7\", 2);\n"), "{text}");
         assert!(text.contains("/* count(…, 1); */"), "{text}");
-        let check = c(&finding("main"), Some(Framework::Check)).unwrap();
+        let check = c(
+            &finding("main"),
+            None,
+            "int x;\n# include <check.h>\n#include <check.h>",
+        )
+        .unwrap();
         assert!(check.contains("START_TEST"), "{check}");
-        assert_eq!(c(&Finding::new(Test::default()), None), None);
+        assert_eq!(c(&Finding::new(Test::default()), None, ""), None);
     }
 }

@@ -73,7 +73,8 @@ impl Variant<'_> {
     ) -> Result<(), TwinError> {
         if !link.shared {
             words.splice(0..0, self.compile_sources(directory)?);
-            words.push("-Wl,--wrap=main".into());
+            let more = nearmiss_cc::wrap_main(&words);
+            words.extend(more.map(OsString::from));
         }
         let linked_in = link.directory();
         let place = Some(linked_in.as_path()).filter(|path| path.is_dir());

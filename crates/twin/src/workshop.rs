@@ -22,9 +22,8 @@ const STRINGS_APART: &str = "__nm_strings_apart";
 /// The functions through which a program reads pipes and sockets (`libc/flow.c` replaces the
 /// bytes by those of an invented input), and those whose answers differ from run to run
 /// (`libc/chance.c` gives those of the first run again). And `fread`, of which AddressSanitizer sees
-/// whole items only (`libc/flow.c`). And `main`, before which a twin is forked (`libc/main.c`).
+/// whole items only (`libc/flow.c`).
 const WRAPPED: &[&str] = &[
-    "main",
     "close",
     "dup",
     "dup2",
@@ -422,6 +421,8 @@ impl Workshop<'_> {
                 words.push(format!("-Wl,-u,{STRINGS_APART}").into());
                 let wrapped = judge.wrapped();
                 words.extend((wrapped.iter()).map(|name| format!("-Wl,--wrap={name}").into()));
+                let more = nearmiss_cc::wrap_main(&words);
+                words.extend(more.map(OsString::from));
             }
             words.push(text(&archive));
         }

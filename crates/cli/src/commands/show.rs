@@ -38,7 +38,11 @@ pub fn as_test(id: &str, framework: Option<Framework>, directory: &Path) -> Resu
     let found = report
         .finding(id)
         .ok_or_else(|| format!("there is no finding {id}"))?;
-    let text = unit_test::c(found, framework.map(Into::into)).ok_or_else(|| {
+    let test = &found.test;
+    let file = test.calls.first().map(|call| test.cwd.join(&call.file));
+    let source = file.and_then(|file| std::fs::read_to_string(file).ok());
+    let framework = framework.map(Into::into);
+    let text = unit_test::c(found, framework, &source.unwrap_or_default()).ok_or_else(|| {
         format!(
             "{id} is no finding next to a unit test: `nearmiss replay {id}` runs its input again"
         )

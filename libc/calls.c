@@ -65,6 +65,8 @@ struct input {
 #define MORE(index) ((index) >> 24 & 1)
 #define IS_FIXED (1u << 10)
 #define IS_PLAIN (1u << 11)
+/* Of what is fixed: other pointers of the call lead into it, or to its end. */
+#define HAS_OTHERS (1u << 25)
 #define MOST_LEAST 0x7f
 /* A name of an input with all numbers of a structure; their numbers. */
 #define MOST_NAME 1024
@@ -342,7 +344,8 @@ static void give(const struct call *call, uint64_t *slots, const char *name, uin
         __msan_unpoison(memory, size + end);
     memcpy(memory, content, size);
     memset(memory + size, 0, end);
-    move_others(call, slots, slots[parameter], size + end, (uint64_t)memory);
+    if (index & IS_FIXED && index & HAS_OTHERS)
+        move_others(call, slots, slots[parameter], size, (uint64_t)memory);
     slots[parameter] = (uint64_t)memory;
     if (tied != 0 && tied <= MOST_PARAMETERS)
         slots[tied - 1] = size / (element ? element : 1) + MORE(index);
@@ -368,13 +371,18 @@ static bool is_text(const unsigned char *bytes, size_t size)
     return true;
 }
 
-/* Whether other pointers of the call lead into the same data, or to its end: then it keeps its length. */
+/* Whether other pointers of the call lead into the same data, or to its end: then it keeps its length. What lies right behind
+ * it may be another object, though. */
 static bool has_others(const struct call *call, const uint64_t *slots, unsigned parameter, uint64_t size)
 {
-    for (unsigned i = 0; i < count(call); i++)
-        if (i != parameter && is_pointer(call->kinds[2 * i]) && slots[i] >= slots[parameter]
-            && slots[i] - slots[parameter] <= size)
+    struct memory memory;
+    for (unsigned i = 0; i < count(call); i++) {
+        uint64_t offset = slots[i] - slots[parameter];
+        if (i == parameter || !is_pointer(call->kinds[2 * i]) || offset > size)
+            continue;
+        if (offset < size || !__nm_call_memory((const void *)slots[i], &memory) || memory.start != slots[i])
             return true;
+    }
     return false;
 }
 
@@ -427,8 +435,9 @@ static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i
         return NO_INPUT;
     /* What the call may rely on: as many bytes as its number says. */
     uint64_t least = is_tied || value > *size ? 0 : value;
-    bool is_fixed = least > MOST_LEAST || value == *size + 2 || has_others(call, slots, i, rest);
-    uint32_t fixed = is_fixed ? IS_FIXED : 0;
+    bool others = has_others(call, slots, i, *size);
+    bool is_fixed = least > MOST_LEAST || value == *size + 2 || others;
+    uint32_t fixed = (is_fixed ? IS_FIXED : 0) | (others ? HAS_OTHERS : 0);
     return i | (memory.is_writable ? 0 : MOVES) | (is_string ? IS_STRING : 0) | fixed | element << 12
         | (is_tied ? (unsigned)says + 1 : 0) << 16 | (uint32_t)is_behind << 24 | (uint32_t)(fixed ? 0 : least) << 25;
 }

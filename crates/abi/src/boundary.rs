@@ -80,7 +80,7 @@ pub mod shape {
         index >> 24 & 1
     }
 
-    /// Least bytes of it: the call may rely on them.
+    /// Least bytes of it: the call may rely on them. Of what is fixed the lowest bit says that other pointers lead into it.
     pub const fn least(index: u32) -> u32 {
         index >> 25
     }

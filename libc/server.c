@@ -167,14 +167,11 @@ static bool is_wanted(struct watch *watch)
     return watch->left > 0 && request == watch->request;
 }
 
-/* Whether a child ends in time, while that is wanted. */
-static bool ends_in_time(pid_t child)
+/* Whether a child that has this request ends in time, while that is wanted. */
+static bool ends_in_time(pid_t child, uint32_t request)
 {
     uint32_t limit = board->time_limit;
-    struct watch watch = {
-        __atomic_load_n(&board->request, __ATOMIC_RELAXED),
-        limit == 0 ? 1 : limit > INT_MAX ? INT_MAX : (int)limit,
-    };
+    struct watch watch = {request, limit == 0 ? 1 : limit > INT_MAX ? INT_MAX : (int)limit};
     int fd = (int)syscall(SYS_pidfd_open, child, 0);
     if (fd < 0)
         return true;
@@ -215,19 +212,19 @@ static pid_t fork_patiently(void)
     _exit(1);
 }
 
-static void wait_for_child(pid_t child)
+/* Waits for a child; whether it ended in time, and how. */
+static bool wait_for_child(pid_t child, uint32_t request, int *status)
 {
-    bool in_time = ends_in_time(child);
+    bool in_time = ends_in_time(child, request);
     if (!in_time)
         kill(child, SIGKILL);
     /* What the child started ends with it. It is not yet waited for: nobody else has its number. */
     kill(-child, SIGKILL);
-    int status = 0;
-    while (waitpid(child, &status, 0) < 0 && waitpid(child, &status, WNOHANG) == 0)
+    *status = 0;
+    while (waitpid(child, status, 0) < 0 && waitpid(child, status, WNOHANG) == 0)
         ;
     reap_orphans();
-    board->status = status;
-    board->timed_out = !in_time;
+    return in_time;
 }
 
 static uint32_t next_request(uint32_t number)
@@ -285,10 +282,12 @@ void __nm_restart_wait(void)
 #define WORTH 4
 #define TRIALS 16
 
-/* Waits until a child that answers by itself has ended; whether it answered all that it was asked. */
-static bool look_after(pid_t child, uint32_t children)
+/* Waits until a child that answers by itself has ended; the last request, as it was then: the next one may be made
+ * at any time, and is none that this child has seen. Its answers stay as they are: the engine may be reading them. */
+static uint32_t look_after(pid_t child, uint32_t request, uint32_t children)
 {
-    wait_for_child(child);
+    int status;
+    wait_for_child(child, request, &status);
     uint32_t number = __atomic_load_n(&board->request, __ATOMIC_ACQUIRE), answer = board->answer;
     if (number == QUIT) {
         /* The run under way is over, if there was one. */
@@ -298,7 +297,18 @@ static bool look_after(pid_t child, uint32_t children)
     }
     if (children > TRIALS && answer < children * WORTH)
         board->restarts = 0;
-    return number == answer;
+    return number;
+}
+
+/* Waits for the child of one run, and answers. */
+static void answer_for(pid_t child, uint32_t number)
+{
+    int status;
+    bool in_time = wait_for_child(child, number, &status);
+    board->status = status;
+    /* One that found the request to end has not run at all. */
+    board->timed_out = !in_time || __atomic_load_n(&board->request, __ATOMIC_ACQUIRE) == QUIT;
+    set_and_wake(&board->answer, number);
 }
 
 /* Returns in every child, which is there before its request is: forking takes longer than many a
@@ -321,9 +331,8 @@ static void serve(void)
         }
         number = next_request(number);
         if (restarts) {
-            bool is_answered = look_after(child, ++children);
-            number = __atomic_load_n(&board->request, __ATOMIC_RELAXED);
-            if (is_answered)
+            number = look_after(child, number, ++children);
+            if (number == board->answer)
                 continue;
             restarts = false;
             child = fork_patiently();
@@ -332,8 +341,7 @@ static void serve(void)
                 return;
             }
         }
-        wait_for_child(child);
-        set_and_wake(&board->answer, number);
+        answer_for(child, number);
     }
 }
 

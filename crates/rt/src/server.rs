@@ -179,9 +179,8 @@ unsafe fn serve(board: *mut Board) {
         if restarts {
             children += 1;
             // SAFETY: the board is mapped.
-            let is_answered = unsafe { look_after(board, child, children) };
-            number = request.load(Ordering::Relaxed);
-            if is_answered {
+            number = unsafe { look_after(board, child, children) };
+            if number == answer.load(Ordering::Relaxed) {
                 continue;
             }
             // SAFETY: as above. The request is there already.
@@ -195,7 +194,9 @@ unsafe fn serve(board: *mut Board) {
             let is_wanted = || request.load(Ordering::Relaxed) == number;
             let end = processes::wait_for_child(child, (*board).time_limit, is_wanted);
             (*board).status = end.status;
-            (*board).timed_out = end.timed_out.into();
+            // One that found the request to end has not run at all.
+            let is_over = end.timed_out || request.load(Ordering::Acquire) == QUIT;
+            (*board).timed_out = is_over.into();
         }
         answer.store(number, Ordering::Release);
         processes::wake(answer);
@@ -222,11 +223,12 @@ unsafe fn fork_run(board: *mut Board, number: u32, restarts: bool) -> Option<i32
     }
 }
 
-/// Waits until a child that answers by itself has ended; says whether it answered all that it was asked.
+/// Waits until a child that answers by itself has ended; gives the last request, as it was then: the next one may be
+/// made at any time, and is none that this child has seen.
 ///
 /// # Safety
 /// `board` is mapped.
-unsafe fn look_after(board: *mut Board, child: i32, children: u32) -> bool {
+unsafe fn look_after(board: *mut Board, child: i32, children: u32) -> u32 {
     // SAFETY: as promised by the caller.
     let (request, answer) = unsafe {
         (
@@ -266,7 +268,7 @@ unsafe fn look_after(board: *mut Board, child: i32, children: u32) -> bool {
             (*board).restarts = 0;
         }
     }
-    number == answered
+    number
 }
 
 /// Waits for the request behind this one.

@@ -154,3 +154,18 @@ int main(void)
         "the comparison of both sees it"
     );
 }
+
+/// A process whose mappings changed ends behind its answer, while the next request may come: neither is lost.
+#[test]
+fn a_process_that_ends_behind_its_answer_takes_no_request_with_it() {
+    for build in ALL {
+        let place = Place::new(CHANGES, build);
+        let mut server = place.serve_restarting(build);
+        for round in 0..100 {
+            for x in [7, 20, 21, 22, 23, 24] {
+                let run = run(&mut server, x);
+                assert_eq!(run.ended, Some(Ended::Exited(0)), "{x}, round {round}");
+            }
+        }
+    }
+}

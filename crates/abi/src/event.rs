@@ -109,6 +109,21 @@ pub const TRUTH: u8 = 1;
 /// Between the event before and this one the program did something on concrete data that could go
 /// wrong on other data: see [`crate::shadow::SummaryWords::calm`].
 pub const SENSITIVE: u8 = 2;
+/// A model decided by how long an input is, or by where one of its lines ends: with another length other events come
+/// instead, so of the other way no more is known than that execution comes here. `aux` of such a branch tells what was
+/// decided, since one call decides several things.
+pub const BY_LENGTH: u8 = 4;
+
+/// In `aux` with [`BY_LENGTH`]: an input is so long that a position is in it.
+pub const LENGTH_REACHED: u16 = 0;
+/// Whether there is another line.
+pub const LENGTH_GOES_ON: u16 = 1;
+/// A line fits into its room.
+pub const LENGTH_FITS: u16 = 2;
+/// No byte of what was read ends a line.
+pub const LENGTH_NO_ENDING: u16 = 3;
+/// The first byte that ends a line is the last that was read; how many were is added.
+pub const LENGTH_ENDING: u16 = 4;
 
 /// An event as it lies in the trace.
 #[repr(C)]
@@ -116,7 +131,7 @@ pub const SENSITIVE: u8 = 2;
 pub struct Event {
     /// The code of the [`EventKind`].
     pub kind: u8,
-    /// [`TRUTH`], [`SENSITIVE`].
+    /// [`TRUTH`], [`SENSITIVE`], [`BY_LENGTH`].
     pub flags: u8,
     /// Depends on the kind.
     pub aux: u16,
@@ -150,6 +165,11 @@ impl Event {
     /// Whether something sensitive came before it.
     pub const fn is_sensitive(&self) -> bool {
         self.flags & SENSITIVE != 0
+    }
+
+    /// Whether a model decided it by the length of an input.
+    pub const fn is_by_length(&self) -> bool {
+        self.flags & BY_LENGTH != 0
     }
 
     /// This event, after something sensitive or not.

@@ -26,11 +26,6 @@ pub enum Alteration {
 }
 
 impl Alteration {
-    /// Whether the way that the run takes is predicted.
-    pub fn is_predicted(&self) -> bool {
-        matches!(self, Alteration::Changes(_))
-    }
-
     /// Writes the input into `directory`, which is made.
     pub fn write(
         &self,

@@ -52,6 +52,7 @@ mod tests {
             exits: false,
             binding: None,
             implied: None,
+            by_length: None,
             hint: None,
         }
     }

@@ -100,12 +100,13 @@ fn write_growth(text: &mut String, exploration: &Exploration) -> fmt::Result {
         let parts = counted(growth.parts, "part");
         write!(
             text,
-            ", {parts} of the input repeated up to {} times",
+            ", {parts} of the input repeated up to {} times, as far as there is room",
             growth.most
         )?;
     }
-    match growth.row.unfinished {
-        0 => writeln!(text, "."),
+    match (growth.row.unfinished, growth.left_out) {
+        (0, 0) => writeln!(text, "."),
+        (0, more) => writeln!(text, "; {more} more were not tried."),
         _ => writeln!(text, "; not all that may grow was tried."),
     }
 }
@@ -161,7 +162,7 @@ mod tests {
     use super::*;
     use nearmiss_results::GrowthFigures;
 
-    fn growth(parts: u64, unfinished: u64) -> String {
+    fn growth(parts: u64, unfinished: u64, left_out: u64) -> String {
         let row = DistanceFigures {
             runs: 40,
             unfinished,
@@ -170,6 +171,7 @@ mod tests {
         let growth = Some(GrowthFigures {
             most: 5000,
             parts,
+            left_out,
             row,
         });
         let exploration = Exploration {
@@ -184,11 +186,16 @@ mod tests {
     #[test]
     fn what_was_tried_beyond_the_shape() {
         assert_eq!(
-            growth(7, 0),
-            "  Inputs of other shapes: 40 runs, 7 parts of the input repeated up to 5000 times.\n"
+            growth(7, 0, 0),
+            "  Inputs of other shapes: 40 runs, 7 parts of the input repeated up to 5000 times, as far as there is room.\n"
         );
         assert_eq!(
-            growth(0, 1),
+            growth(64, 0, 3),
+            "  Inputs of other shapes: 40 runs, 64 parts of the input repeated up to 5000 times, as far as there is room; \
+             3 more were not tried.\n"
+        );
+        assert_eq!(
+            growth(0, 1, 0),
             "  Inputs of other shapes: 40 runs; not all that may grow was tried.\n"
         );
     }

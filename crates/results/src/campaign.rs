@@ -159,6 +159,9 @@ pub struct GrowthFigures {
     pub most: u64,
     /// Parts of inputs that were repeated.
     pub parts: u64,
+    /// Parts that may be repeated as well, beyond the maximum for a test: these were not.
+    #[serde(default)]
+    pub left_out: u64,
     /// What that cost and gave; at distance 1, since it is beside the tests' own paths.
     #[serde(flatten)]
     pub row: DistanceFigures,

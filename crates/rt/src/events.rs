@@ -1,7 +1,7 @@
 //! Events and notes: what the path is made of, and what was lost.
 
 use nearmiss_abi::check::Kind;
-use nearmiss_abi::event::{Event, EventKind, frame};
+use nearmiss_abi::event::{BY_LENGTH, Event, EventKind, frame};
 use nearmiss_abi::hook::ANYWHERE;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
@@ -45,6 +45,16 @@ impl Runtime {
     /// A branch, check or assumption: the condition `label` was as `truth` says.
     pub fn decided(&mut self, kind: EventKind, label: Label, truth: bool, site: SiteId) {
         self.decided_so(Event::new(kind, truth, label, site));
+    }
+
+    /// A model decided by the length of an input, or of one of its lines; `what` is one of `abi::event::LENGTH_*`.
+    pub fn decided_by_length(&mut self, what: u16, label: Label, truth: bool, site: SiteId) {
+        let event = Event::new(EventKind::Branch, truth, label, site);
+        self.decided_so(Event {
+            flags: event.flags | BY_LENGTH,
+            aux: what,
+            ..event
+        });
     }
 
     /// A branch in the frame that ends here.

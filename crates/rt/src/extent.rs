@@ -4,7 +4,9 @@
 //! such a result says about the length *behind* it, the path is told by branches in their name:
 //! whoever reads byte 100 has an input of at least 100 bytes.
 
-use nearmiss_abi::event::EventKind;
+use nearmiss_abi::event::{
+    LENGTH_ENDING, LENGTH_FITS, LENGTH_GOES_ON, LENGTH_NO_ENDING, LENGTH_REACHED,
+};
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::Op;
 use nearmiss_abi::site::SiteId;
@@ -55,7 +57,7 @@ impl Runtime {
         if position > *known {
             *known = position;
             let there = self.is_at_most(position as u128, length);
-            self.decided(EventKind::Branch, there, true, site);
+            self.decided_by_length(LENGTH_REACHED, there, true, site);
         }
     }
 
@@ -86,7 +88,7 @@ impl Runtime {
         }
         self.reached(source.channel, length, source.offset, site);
         let goes_on = self.is_below(source.offset as u128, length);
-        self.decided(EventKind::Branch, goes_on, false, site);
+        self.decided_by_length(LENGTH_GOES_ON, goes_on, false, site);
     }
 
     /// A line was read, and its bytes are labelled: labels its end. Returns the label of its
@@ -102,7 +104,11 @@ impl Runtime {
         let has_ending = line.size > 0
             && unsafe { ((line.address + line.size - 1) as *const u8).read() } == line.ending;
         let size = if has_ending {
-            self.size_of_ended_line(source, line)
+            let size = self.size_of_ended_line(source, line);
+            if size.is_none() {
+                self.ends_there(&line, site);
+            }
+            size
         } else {
             self.goes_on(&line, site);
             self.size_of_last_line(source, line, site)
@@ -118,7 +124,7 @@ impl Runtime {
             let asked = self.settled(room.size, site);
             let wide = self.wide_length(size);
             let fits = self.relate(Op::Ult, wide, asked);
-            self.decided(EventKind::Branch, fits.label, true, site);
+            self.decided_by_length(LENGTH_FITS, fits.label, true, site);
         }
         self.end_string(line.address + line.size, size);
         self.zero_extend(size, 64)
@@ -127,23 +133,46 @@ impl Runtime {
     /// No byte of a line that the end of the input or of its room ended would have ended it: one decision for all
     /// of them.
     fn goes_on(&mut self, line: &Line, site: SiteId) {
+        let all = self.has_no_ending(line, line.size);
+        self.decided_by_length(LENGTH_NO_ENDING, all, true, site);
+    }
+
+    /// A line has no length of its own, and was ended by its last byte: that is one decision, too.
+    fn ends_there(&mut self, line: &Line, site: SiteId) {
+        let before = self.has_no_ending(line, line.size - 1);
+        let last = self.compare_with_ending(line, line.address + line.size - 1, Op::Eq);
+        let both = self.all_of(before, last);
+        let size = line.size.min(u64::from(u16::MAX - LENGTH_ENDING)) as u16;
+        self.decided_by_length(LENGTH_ENDING + size, both, true, site);
+    }
+
+    /// That none of the first bytes of a line would have ended it.
+    fn has_no_ending(&mut self, line: &Line, size: u64) -> Label {
         let mut all = CONCRETE;
-        for address in line.address..line.address + line.size.min(MOST_IN_LINE) {
-            let label = self.shadow.get(address).label();
-            let term = *self.trace.term(label);
-            if term.op != Op::Input as u8 {
-                continue;
-            }
-            let value = self.value(label) as u64;
-            let ending = line.ending as u64;
-            let differs = self.operate(Op::Ne, 8, [label, CONCRETE], [value, ending]);
-            all = if all == CONCRETE {
-                differs
-            } else {
-                self.operate(Op::And, 1, [all, differs], [1, 1])
-            };
+        for address in line.address..line.address + size.min(MOST_IN_LINE) {
+            let differs = self.compare_with_ending(line, address, Op::Ne);
+            all = self.all_of(all, differs);
         }
-        self.decided(EventKind::Branch, all, true, site);
+        all
+    }
+
+    /// Whether a byte of a line is, or is not, the one that ends lines; concrete where it is no input.
+    fn compare_with_ending(&mut self, line: &Line, address: u64, op: Op) -> Label {
+        let label = self.shadow.get(address).label();
+        let term = *self.trace.term(label);
+        if term.op != Op::Input as u8 {
+            return CONCRETE;
+        }
+        let value = self.value(label) as u64;
+        self.operate(op, 8, [label, CONCRETE], [value, line.ending as u64])
+    }
+
+    /// That both hold, of conditions that do; a concrete one says nothing.
+    fn all_of(&mut self, one: Label, other: Label) -> Label {
+        match (one, other) {
+            (CONCRETE, it) | (it, CONCRETE) => it,
+            _ => self.operate(Op::And, 1, [one, other], [1, 1]),
+        }
     }
 
     /// A line of `size` bytes (0: as many as in this run) was read to `room`, whose size counts the

@@ -62,9 +62,14 @@ pub fn dump(raw: &RawTrace, sites: &Sites, out: &mut dyn Write) -> io::Result<()
         } else {
             ""
         };
+        let why = if event.is_by_length() {
+            ", by a length"
+        } else {
+            ""
+        };
         writeln!(
             out,
-            "{number}: {name}{about} %{label} {truth} at {place}{before}"
+            "{number}: {name}{about} %{label} {truth} at {place}{why}{before}"
         )?;
     }
     for answer in &raw.answers {

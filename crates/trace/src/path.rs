@@ -111,6 +111,9 @@ pub struct Event {
     pub exits: bool,
     /// Which bytes it binds, for [`Bindings::get`].
     pub binding: Option<u32>,
+    /// What a model decided by how long an input is, or where one of its lines ends, if it did
+    /// (`nearmiss_abi::event::LENGTH_*`): with another length other events come instead.
+    pub by_length: Option<u16>,
     /// Of a decision: what takes the other way here, and at several decisions behind it.
     pub hint: Option<Hint>,
     /// No event of the program's: that an input is long enough, which the next other event implies
@@ -439,10 +442,12 @@ impl Reader<'_> {
             failure: None,
             exits: false,
             binding: None,
+            by_length: raw.is_by_length().then_some(raw.aux),
             implied: None,
             hint: None,
         };
         match kind {
+            EventKind::Branch if event.by_length.is_some() => {}
             EventKind::Branch | EventKind::Switch => event.frame = raw.aux,
             EventKind::Concretized => event.reason = NoteKind::from_code(raw.aux as u8),
             EventKind::Assume if raw.aux & NO_LOWER != 0 => {

@@ -281,6 +281,7 @@ impl Work<'_, '_> {
         let parent = ParentPath {
             capsule: Arc::new(capsule),
             path: &traced.path,
+            terms: &traced.terms,
             nodes: &nodes,
             point: Some(point),
             number: Some(number),

@@ -8,16 +8,16 @@ use std::time::Duration;
 
 use nearmiss_abi::site::SiteId;
 use nearmiss_campaign::capsule::{Capsule, Origin};
-use nearmiss_expr::InputByte;
+use nearmiss_expr::{InputByte, Terms};
 use nearmiss_search::strategy::Outcome;
 use nearmiss_search::{Executor, Node, Trail};
 use nearmiss_solve::Model;
-use nearmiss_trace::{Channel, RecordedPath};
+use nearmiss_trace::{Channel, Event, RecordedPath};
 use serde::{Deserialize, Serialize};
 use siphasher::sip::SipHasher13;
 
 use super::seed::Seed;
-use super::tree::{is_fork, nodes, outcomes_of};
+use super::tree::{is_fork, nodes, outcomes_of, way};
 use super::{Work, locked};
 use crate::analyse::{Analysis, Flip, Forks, Settled, Task};
 use crate::confirmer::{Case, Confirmer, Known};
@@ -42,13 +42,8 @@ pub struct PendingFlip {
     pub outcome: Outcome,
     /// Where in the execution tree it is predicted to go.
     pub node: Node,
-    /// The node of the fork itself, if no more is predicted than that the run comes there.
-    pub reaches: Option<Node>,
-    /// Where nothing but lengths differ: the node before the last fork on the way, and that of the recorded outcome. At the
-    /// end of an input its length decides first, so a longer one comes there, and goes on without these two.
-    pub lengthens: Option<(Node, Node)>,
-    /// Whether nothing is predicted of it: it is worth a run.
-    pub is_guess: bool,
+    /// What is predicted of the run.
+    pub prediction: Prediction,
     /// The event of the divergence point on the test's own path.
     pub point: usize,
     /// How many forks it is from the divergence point, itself included.
@@ -57,6 +52,21 @@ pub struct PendingFlip {
     pub leaves: Option<(usize, usize)>,
     /// How many paths in a row, up to the one that it leaves, brought nothing new.
     pub staleness: u32,
+}
+
+/// What is predicted of the run of a flip.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Prediction {
+    /// Nothing: it is worth a run.
+    Nothing,
+    /// That it comes to its node.
+    Outcome,
+    /// No more than that it comes to this node, before its fork.
+    Before(Node),
+    /// That it comes to its node, or else leaves the path between these two: behind the last fork on the way that
+    /// contents decide, and before the outcome that the path has. A model that sees another length has other events, or
+    /// none.
+    Between(Node, Node),
 }
 
 /// A derived path, as far as exploring on from it needs.
@@ -99,6 +109,7 @@ pub struct NewPath {
 pub struct ParentPath<'p> {
     pub capsule: Arc<Capsule>,
     pub path: &'p RecordedPath,
+    pub terms: &'p Terms,
     pub nodes: &'p [Node],
     /// The event of the divergence point on the test's own path; the path itself if there is none yet.
     pub point: Option<usize>,
@@ -130,17 +141,20 @@ pub enum Extent {
 impl PendingFlip {
     /// Whether the path that it takes is known up to a fork.
     fn is_predicted(&self) -> bool {
-        self.alteration.is_predicted() && !self.is_guess
+        self.prediction != Prediction::Nothing
     }
 
     /// Behind how many forks a run with these nodes has gone where it was predicted to go, if it has.
     fn reached(&self, nodes: &[Node]) -> Option<usize> {
         let last = |wanted: Node| nodes.iter().rposition(|node| *node == wanted);
-        let as_predicted = last(self.reaches.unwrap_or(self.node));
-        as_predicted.or_else(|| {
-            let (fork, recorded) = self.lengthens?;
-            last(fork).filter(|_| !nodes.contains(&recorded))
-        })
+        match self.prediction {
+            Prediction::Nothing | Prediction::Outcome => last(self.node),
+            Prediction::Before(fork) => last(fork),
+            Prediction::Between(before, outcome) => {
+                let leaves = || last(before).filter(|_| !nodes.contains(&outcome));
+                last(self.node).or_else(leaves)
+            }
+        }
     }
 }
 
@@ -188,28 +202,48 @@ impl ParentPath<'_> {
     ) -> Vec<PendingFlip> {
         let before = self.path.events[..event].iter();
         let fork = before.filter(|event| is_fork(event)).count();
-        let (site, choice) = (
-            self.path.events[event].site.0,
-            self.path.events[event].choice,
-        );
+        let recorded = &self.path.events[event];
+        let site = recorded.site.0;
         let trail = Trail::at(self.nodes[fork]);
-        let recorded = trail.way(site, choice);
+        let before = self.nodes[fork - self.forks_on_lengths(event)];
+        let between = Prediction::Between(before, trail.way(site, way(recorded)));
+        let is_by_length = recorded.by_length.is_some();
+        let prediction = |flip: &Flip| {
+            if flip.is_guess() {
+                Prediction::Nothing
+            } else if flip.is_unpredicted() {
+                Prediction::Before(before)
+            } else if is_by_length || is_length_alone(&flip.changes, channels) {
+                between
+            } else {
+                Prediction::Outcome
+            }
+        };
         let pending = |flip: &Flip| PendingFlip {
             capsule: self.capsule.clone(),
             channels: channels.clone(),
             alteration: Alteration::Changes(flip.changes.clone()),
             outcome: flip.outcome(SiteId(site)),
             node: guessed(flip).unwrap_or_else(|| trail.way(site, flip.choice)),
-            reaches: flip.is_unpredicted().then_some(self.nodes[fork]),
-            lengthens: is_length_alone(&flip.changes, channels)
-                .then_some((self.nodes[fork.saturating_sub(1)], recorded)),
-            is_guess: flip.is_guess(),
+            prediction: prediction(flip),
             point: self.point.unwrap_or(event),
             depth,
             leaves: self.number.map(|number| (number, fork)),
             staleness: self.staleness,
         };
         flips.iter().map(pending).collect()
+    }
+
+    /// How many forks right before an event contents do not decide: by a length alone, or in one way whatever a byte is,
+    /// as long as it is there (`c != EOF`).
+    fn forks_on_lengths(&self, event: usize) -> usize {
+        let is_on_length = |fork: &&Event| {
+            let constant = fork.condition.and_then(|it| self.terms.as_constant(it));
+            fork.by_length.is_some() || fork.implied.is_some() || constant.is_some()
+        };
+        let before = self.path.events[..event].iter().rev();
+        let forks = before.filter(|event| is_fork(event));
+        forks.take_while(is_on_length).count()
     }
 }
 
@@ -328,6 +362,7 @@ impl Work<'_, '_> {
         let parent = ParentPath {
             capsule,
             path: &traced.path,
+            terms: &traced.terms,
             nodes: &nodes,
             point: Some(flip.point),
             number: Some(number),
@@ -367,7 +402,7 @@ impl Work<'_, '_> {
         exploration.unended += u64::from(!has_ended);
         exploration.known += u64::from(is_predicted && !is_new && !as_predicted);
         // A guess is looked at on a known path too: what depends on a byte may be no part of the path.
-        let is_counted = is_looked_at && (is_new || !flip.is_guess);
+        let is_counted = is_looked_at && (is_new || is_predicted);
         exploration.paths += u64::from(is_counted);
         seed.state.progress.is_incomplete |= is_predicted && (!as_predicted || !has_ended);
         if is_counted {

@@ -71,6 +71,11 @@ impl Figures {
         Duration::from_secs_f64(growth.map_or(0.0, |row| row.seconds))
     }
 
+    /// The runs that longer inputs took so far.
+    pub fn growth_runs(&self) -> u64 {
+        self.growth.as_ref().map_or(0, |row| row.runs)
+    }
+
     /// Counts forks that were asked about.
     pub fn count_forks(&mut self, forks: &[&Settled]) {
         for fork in forks.iter().filter(|fork| fork.counts) {
@@ -111,9 +116,13 @@ impl Figures {
         exploration.growth = growth.map(|row| {
             let grown = seeds.iter().filter(|seed| seed.has_grown()).count() as u64;
             let parts = seeds.iter().map(|seed| seed.state.progress.grown as u64);
+            let left_out = seeds
+                .iter()
+                .map(|seed| seed.state.progress.not_grown as u64);
             GrowthFigures {
                 most,
                 parts: parts.sum(),
+                left_out: left_out.sum(),
                 row: DistanceFigures {
                     distance: 1,
                     finished: grown,

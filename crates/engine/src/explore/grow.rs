@@ -12,11 +12,11 @@ use nearmiss_abi::check::Kind;
 use nearmiss_campaign::capsule::Capsule;
 use nearmiss_judge::Complaint;
 use nearmiss_judge::complaint::Place;
-use nearmiss_sandbox::Limits;
+use nearmiss_sandbox::{Ended, Limits};
 use nearmiss_search::{BreadthFirst, Node, Strategy, depth_bound};
 use siphasher::sip::SipHasher13;
 
-use super::derived::{Context, Extent, PendingFlip};
+use super::derived::{Context, Extent, PendingFlip, Prediction};
 use super::neighbours::OwnRoute;
 use super::seed::Seed;
 use super::{Work, locked};
@@ -75,6 +75,7 @@ impl Work<'_, '_> {
             &subject.program.sites,
             &seed.test.capsule.arguments,
         );
+        seed.state.progress.not_grown = shapes.left_out;
         // Runs of the twin are cheap; the solver is asked behind them.
         let is_done = self.try_all(seed, &subject, &route, &shapes.growing)?
             && self.try_numbers(seed, &subject, &mut route)?
@@ -180,9 +181,7 @@ impl Work<'_, '_> {
                 alteration: Alteration::Shape(input),
                 outcome: (name, 0),
                 node: Node(name),
-                reaches: None,
-                lengthens: None,
-                is_guess: false,
+                prediction: Prediction::Nothing,
                 point: NO_POINT,
                 depth: 1,
                 leaves: None,
@@ -228,8 +227,8 @@ impl Work<'_, '_> {
                 return None;
             }
             let answer = self.run_grown(capsule, grown, growing, turns)?;
-            let answers_otherwise = answers_otherwise(&answer, &grown.own);
             unended += u32::from(answer.exceeded.is_some() && answer.complaints.is_empty());
+            let said = said(&answer);
             let mut news = confirmer.news(answer.complaints);
             news.retain(|complaint| !complaint.text.contains(STACK_USED_UP));
             let failures = news.iter().map(name).collect();
@@ -237,20 +236,20 @@ impl Work<'_, '_> {
             seen.borrow_mut().extend(named);
             Some(Attempt {
                 failures,
-                answers_otherwise,
+                answer: said,
             })
         };
         let wanted = self.explorer.shared.config.grow;
         let most = growing.most_turns(&path.channels, &capsule.arguments, wanted);
         // What can be no nearer than what is known is not looked for.
-        let size = growing.size(&capsule.arguments);
-        let is_wanted = |failure: &FailureName, least: u64| {
+        let size = growing.size(&capsule.arguments).max(1);
+        let nearer = |failure: &FailureName| {
             let seen = seen.borrow();
             let it = seen.iter().find(|(name, _)| name == failure);
             let known = it.and_then(|(_, complaint)| confirmer.known_cost(complaint));
-            known.is_none_or(|cost| cost > size * least)
+            known.map_or(u64::MAX, |cost| cost.saturating_sub(1) / size)
         };
-        let found = Ladder::new(&mut attempt).climb(most, &is_wanted);
+        let found = Ladder::new(said(&grown.own), &mut attempt).climb(most, &nearer);
         for (failure, turns) in found {
             confirmer.tell_longer(growing, turns, &|it| name(it) == failure)?;
         }
@@ -289,8 +288,7 @@ fn name(complaint: &Complaint) -> FailureName {
     (complaint.kinds.clone(), complaint.places.first().cloned())
 }
 
-/// Whether a program ended otherwise, or complained where it did not before.
-fn answers_otherwise(answer: &TwinAnswer, own: &TwinAnswer) -> bool {
+/// How a program ended, whether it had to be ended, and whether it complained.
+fn said(answer: &TwinAnswer) -> (Ended, bool, bool) {
     (answer.ended, answer.exceeded.is_some(), answer.is_silent)
-        != (own.ended, own.exceeded.is_some(), own.is_silent)
 }

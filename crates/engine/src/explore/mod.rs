@@ -241,6 +241,7 @@ impl<'a> Explorer<'a> {
             at_least: share
                 .at_least
                 .map(|(time, runs)| (start + time, before.runs + runs)),
+            most_runs: before.runs.saturating_add(share.runs),
         };
         match unit.stage {
             Stage::OwnPath => work.own_path(unit.seed, &mut seed)?,
@@ -348,6 +349,8 @@ struct Work<'u, 'a> {
     deadline: Instant,
     /// It ends earlier, at this time, if the worker has made so many runs by then.
     at_least: Option<(Instant, u64)>,
+    /// It ends when the worker has made so many runs.
+    most_runs: u64,
 }
 
 impl Work<'_, '_> {
@@ -362,10 +365,11 @@ impl Work<'_, '_> {
     }
 
     fn is_over(&self) -> bool {
-        let has_its_runs = |(time, runs): (Instant, u64)| {
-            Instant::now() >= time && self.worker.counts().runs >= runs
-        };
-        self.explorer.shared.is_over(self.deadline) || self.at_least.is_some_and(has_its_runs)
+        let made = self.worker.counts().runs;
+        let has_its_runs = |(time, runs): (Instant, u64)| Instant::now() >= time && made >= runs;
+        self.explorer.shared.is_over(self.deadline)
+            || made >= self.most_runs
+            || self.at_least.is_some_and(has_its_runs)
     }
 
     /// The time that is left of the unit's at most.

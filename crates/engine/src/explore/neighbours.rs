@@ -49,6 +49,7 @@ impl OwnRoute {
         ParentPath {
             capsule: self.capsule.clone(),
             path: &self.traced.path,
+            terms: &self.traced.terms,
             nodes: &self.nodes,
             point: None,
             number: None,

@@ -29,6 +29,9 @@ const LONGEST_GROWTH: u32 = 8;
 /// Of all the time it gets one part in so many, as long as there is anything else to do.
 const GROWTH_WHOLE: u32 = 14;
 
+/// Of a maximum of runs likewise.
+const GROWTH_RUNS: u64 = 3;
+
 /// What a unit may use up.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Share {
@@ -36,6 +39,19 @@ pub(super) struct Share {
     pub time: Duration,
     /// The time after which it ends if it has made so many runs.
     pub at_least: Option<(Duration, u64)>,
+    /// How many runs it may make at most.
+    pub runs: u64,
+}
+
+impl Share {
+    /// So much time, whatever the runs.
+    fn of(time: Duration) -> Share {
+        Share {
+            time,
+            at_least: None,
+            runs: u64::MAX,
+        }
+    }
 }
 
 impl Explorer<'_> {
@@ -116,6 +132,13 @@ impl Explorer<'_> {
         config.distance.is_none() && locked(&self.figures).growth_time() >= whole
     }
 
+    /// How many runs are left for growth as long as there is anything else to do.
+    fn runs_to_grow(&self) -> u64 {
+        let part = |runs: u64| runs / GROWTH_RUNS;
+        let whole = self.shared.config.runs.map_or(u64::MAX, part);
+        whole.saturating_sub(locked(&self.figures).growth_runs())
+    }
+
     /// Growth that is not finished in its share of the time goes on a distance later, and then behind everything else.
     fn grow_on(&self, unit: Unit, seed: &mut Seed) -> Vec<Unit> {
         let round = unit.round + 1;
@@ -170,27 +193,27 @@ impl Explorer<'_> {
         let share = match unit.stage {
             Stage::OwnPath => fair,
             Stage::Growth if unit.is_postponed => fair,
-            Stage::Growth if self.shared.config.distance.is_none() => {
-                return self.growth_share(left, fair);
-            }
+            Stage::Growth => return self.growth_share(left, fair),
             // Without a maximum of the distance there is always more to come.
             _ if self.shared.config.distance.is_some() => fair,
             Stage::Neighbours(distance) if distance <= FIRST_DISTANCES => fair / 2,
             _ => (fair / 2).min(spent),
         };
-        Share {
-            time: share.clamp(LEAST_SHARE, left.max(LEAST_SHARE)),
-            at_least: None,
-        }
+        Share::of(share.clamp(LEAST_SHARE, left.max(LEAST_SHARE)))
     }
 
     /// The share of a unit of growth while other units wait. Where its parts of the time are used up there is none:
     /// it goes on when all else is done.
     fn growth_share(&self, left: Duration, fair: Duration) -> Share {
-        if self.has_grown_enough() {
+        let runs = self.runs_to_grow();
+        if runs == 0 || self.has_grown_enough() {
+            return Share::of(Duration::ZERO);
+        }
+        if self.shared.config.distance.is_some() {
+            let time = fair.clamp(LEAST_SHARE, left.max(LEAST_SHARE));
             return Share {
-                time: Duration::ZERO,
-                at_least: None,
+                runs,
+                ..Share::of(time)
             };
         }
         let part = (fair.min(left) / GROWTH_PART).max(LEAST_GROWTH);
@@ -198,6 +221,7 @@ impl Explorer<'_> {
         Share {
             time: longest,
             at_least: Some((part.min(longest), LEAST_GROWTH_RUNS)),
+            runs,
         }
     }
 }

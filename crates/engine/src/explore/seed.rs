@@ -112,6 +112,9 @@ pub(super) struct Progress {
     /// How many of the things that may grow in its input were tried.
     #[serde(default)]
     pub grown: usize,
+    /// How many more there are, beyond those that are tried.
+    #[serde(default)]
+    pub not_grown: usize,
     /// Up to how many repetitions all of them were, if they were.
     #[serde(default)]
     pub grown_to: Option<u64>,

@@ -28,10 +28,16 @@ pub fn nodes(path: &RecordedPath, program: &Path) -> Vec<Node> {
     for event in path.events.iter().filter(|event| is_fork(event)) {
         nodes.push(match event.implied.is_some() {
             true => trail.node(),
-            false => trail.go(event.site.0, event.choice),
+            false => trail.go(event.site.0, way(event)),
         });
     }
     nodes
+}
+
+/// Which way a fork went, as nodes have it: what models decide by lengths at one call are several things.
+pub fn way(event: &Event) -> u64 {
+    let what = event.by_length.map_or(0, |what| u64::from(what) + 1);
+    event.choice | what << 32
 }
 
 /// What two executions must have in common for their forks to be comparable: the program, and its

@@ -13,7 +13,7 @@ use nearmiss_search::strategy::FIRST_DISTANCES;
 use nearmiss_solve::Model;
 use nearmiss_trace::Channel;
 
-use super::derived::PendingFlip;
+use super::derived::{PendingFlip, Prediction};
 use super::seed::Seed;
 use crate::invent::Alteration;
 
@@ -49,9 +49,7 @@ pub fn flips(seed: &Seed, channels: &Arc<Vec<Channel>>) -> Vec<PendingFlip> {
                 alteration: Alteration::Changes(Model::from_iter([(byte, value)])),
                 outcome: (0, choice),
                 node: Trail::at(root).way(0, choice),
-                reaches: None,
-                lengthens: None,
-                is_guess: true,
+                prediction: Prediction::Nothing,
                 point: 0,
                 depth: BEYOND,
                 leaves: None,

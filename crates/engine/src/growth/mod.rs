@@ -20,6 +20,7 @@
 //! | [`counts`] | numbers in the input that say how many turns there are |
 //! | [`sizes`] | numbers in the input that say how long a part of it is, or all of it |
 //! | [`fields`] | such numbers, as they are written |
+//! | [`tags`] | numbers that are compared with one value, and measure nothing |
 //! | [`trial`] | which k are tried, and the least that fails |
 //! | [`numbers`], [`tokens`], [`rewrite`] | numbers in text as values, whatever their digits |
 //!
@@ -34,6 +35,7 @@ pub mod numbers;
 mod rewrite;
 mod segments;
 mod sizes;
+mod tags;
 mod tokens;
 pub mod trial;
 
@@ -66,6 +68,8 @@ const MAX_ARGUMENTS: usize = 6;
 pub struct Shapes {
     /// What may grow: what is likely first.
     pub growing: Vec<Growing>,
+    /// How much more may grow that is not tried.
+    pub left_out: usize,
     /// Inputs with one turn more, one less, or none.
     pub next: Vec<ShapedInput>,
 }
@@ -75,7 +79,7 @@ impl Shapes {
     pub fn of(path: &RecordedPath, terms: &Terms, sites: &Sites, arguments: &[OsString]) -> Shapes {
         let looks = looks::of_path(path, terms);
         let measures = Measures::of(path, terms);
-        let growing = growing(path, &looks, &measures, sites, arguments);
+        let (growing, left_out) = growing(path, &looks, &measures, sites, arguments);
         let channels = &path.channels;
         let more = growing.iter().take(MAX_NEXT);
         let mut next: Vec<ShapedInput> = more.map(|it| it.grown(channels, arguments, 1)).collect();
@@ -83,17 +87,22 @@ impl Shapes {
         next.extend(fewer.iter().take(MAX_NEXT).map(|it| it.removed(channels)));
         let arguments = repeated_arguments(path, arguments);
         next.extend(arguments.iter().filter_map(|it| it.removed(channels)));
-        Shapes { growing, next }
+        Shapes {
+            growing,
+            left_out,
+            next,
+        }
     }
 }
 
+/// What may grow, and how much more that is left out.
 fn growing(
     path: &RecordedPath,
     looks: &looks::Looks,
     measures: &Measures,
     sites: &Sites,
     arguments: &[OsString],
-) -> Vec<Growing> {
+) -> (Vec<Growing>, usize) {
     let channels = &path.channels;
     let segments = segments::of_looks(looks, channels);
     let mut all = repeated_arguments(path, arguments);
@@ -105,12 +114,13 @@ fn growing(
     let measured = all.into_iter().flat_map(|one| measures.applied(one));
     let mut known = HashSet::new();
     let mut all: Vec<Growing> = measured.filter(|one| known.insert(one.clone())).collect();
+    let left_out = all.len().saturating_sub(MAX_GROWING);
     all.truncate(MAX_GROWING);
     all.extend(differing(&segments, channels));
     let plain = segments::plain(channels).into_iter().take(MAX_PLAIN);
     let plain = plain.map(Growing::segment);
     all.extend(plain.filter(|one| known.insert(one.clone())));
-    all
+    (all, left_out)
 }
 
 /// Parts whose repetitions must differ to be repetitions.

@@ -15,6 +15,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::event::EventKind;
+use nearmiss_abi::op::Op;
 use nearmiss_expr::support::{InputSet, Supports};
 use nearmiss_expr::{InputByte, TermId, Terms};
 use nearmiss_solve::Model;
@@ -77,7 +78,7 @@ pub fn with_numbers(path: &RecordedPath, terms: &mut Terms) -> Option<NumberedPa
     }
     let mut supports = Supports::new();
     let found = value_terms(path, terms, &mut supports);
-    let mut tokens: Vec<NumberToken> = found.iter().map(|(token, _)| *token).collect();
+    let mut tokens: Vec<NumberToken> = found.iter().map(|it| it.token).collect();
     tokens.sort_by_key(|token| (token.place, token.base));
     // In which base more digits are read is decided by those that are there.
     tokens.dedup_by_key(|token| token.place);
@@ -102,10 +103,12 @@ pub fn with_numbers(path: &RecordedPath, terms: &mut Terms) -> Option<NumberedPa
             .push(value_channel(token, &path.channels));
         numbered.path.numbers.push(channel);
         let value = value_term(terms, channel);
-        for (_, term) in found.iter().filter(|(it, _)| it == token) {
-            let width = terms.width(*term);
+        for it in found.iter().filter(|it| it.token == *token) {
+            let width = terms.width(it.term);
             let low = terms.truncate(value, width);
-            rewriter.replace(*term, low);
+            let added = terms.constant(width, it.added);
+            let sum = terms.binary(Op::Add, low, added);
+            rewriter.replace(it.term, sum);
         }
         for offset in token.place.start..token.place.end {
             let byte = InputByte {

@@ -188,13 +188,10 @@ fn delimited(pass: &[Look]) -> Vec<(u64, usize, usize)> {
     turns
 }
 
-/// What lies between two places at which the site goes the same way, if that is more than a byte. A kind for each
-/// size.
+/// What lies between one place that the site looks at and the next, if that is more than a byte: so much was consumed
+/// in between, whichever way it went. A kind for each size.
 fn strides(pass: &[Look]) -> Vec<(u64, usize, usize)> {
-    let pairs = pass
-        .windows(2)
-        .filter(|pair| pair[0].choice == pair[1].choice);
-    let turns = pairs.map(|pair| {
+    let turns = pass.windows(2).map(|pair| {
         let size = pair[1].start - pair[0].start;
         (1 << 32 | size as u64, pair[0].start, pair[1].start)
     });
@@ -262,6 +259,12 @@ mod tests {
                 "{expected}: {found:?}"
             );
         }
+    }
+
+    #[test]
+    fn an_escape_is_a_turn_of_its_own() {
+        let found = texts("a%41b", &[(0, 0), (1, 1), (4, 0)]);
+        assert!(found.contains(&"%41".to_string()), "{found:?}");
     }
 
     #[test]

@@ -15,12 +15,12 @@ use nearmiss_expr::{InputByte, Terms};
 use nearmiss_trace::{Channel, RecordedPath};
 
 use super::fields::{NumberField, Raised};
-use super::{Growing, Parts, Segment};
+use super::{Growing, Parts, Segment, tags};
 
 /// Most bytes of a number.
-const MAX_NUMBER: usize = 8;
+pub const MAX_NUMBER: usize = 8;
 /// Most parts that are tried to grow with their lengths.
-const MAX_MEASURED: usize = 16;
+const MAX_MEASURED: usize = 8;
 /// Most numbers that grow with one part.
 const MAX_RAISED: usize = 4;
 /// Most bytes between a number and what it measures.
@@ -54,6 +54,7 @@ impl Measures {
             .collect();
         let mut measures = Measures::default();
         let mut seen = HashSet::new();
+        let tags = tags::of_path(path, terms);
         for places in by_site.values() {
             for (number, place) in places.iter().enumerate() {
                 let next = places[number + 1..]
@@ -63,7 +64,10 @@ impl Measures {
                 let is_binary = is_binary(&channels[place.channel].content);
                 for field in fields.filter(|it| it.value > 0 && (it.is_text() || is_binary)) {
                     if seen.insert((field, next.copied())) {
-                        measures.add(field, next, &boundaries, channels);
+                        measures.add_total(field, channels);
+                        if !tags.contains(place) {
+                            measures.add_part(field, next, &boundaries, channels);
+                        }
                     }
                 }
             }
@@ -71,7 +75,24 @@ impl Measures {
         measures
     }
 
-    fn add(
+    /// Adds a number that is the length of all there is, or of all behind it. It may well be compared with that one length.
+    fn add_total(&mut self, field: NumberField, channels: &[Channel]) {
+        let Segment {
+            channel,
+            start,
+            end,
+        } = field.place;
+        let size = channels[channel].content.len();
+        let is_total = |all: usize| all as u64 == field.value;
+        if [size, size - start, size - end].into_iter().any(is_total)
+            && !self.totals.contains(&field)
+        {
+            self.totals.push(field);
+        }
+    }
+
+    /// Adds a number with the parts that it may be the length of.
+    fn add_part(
         &mut self,
         field: NumberField,
         next: Option<&Segment>,
@@ -87,9 +108,6 @@ impl Measures {
         let Some(value) = usize::try_from(field.value).ok().filter(|it| *it <= size) else {
             return;
         };
-        if [size, size - start, size - end].contains(&value) && !self.totals.contains(&field) {
-            self.totals.push(field);
-        }
         let is_end = |at: &usize| *at == size || boundaries.contains(&(channel, *at));
         let direct = [end + value, start + value].into_iter().filter(is_end);
         let direct = direct.filter(|_| !field.is_text());
@@ -127,8 +145,7 @@ impl Measures {
         parts.map(measured).collect()
     }
 
-    /// What grows, with the numbers that measure it: the nearest that does, all that do, and those that measure
-    /// everything. What is measured by none stays as it is.
+    /// What grows, with the numbers that measure it: all that do, those that measure everything, and none.
     pub fn applied(&self, growing: Growing) -> Vec<Growing> {
         let Growing::Parts(parts) = growing else {
             return vec![growing];
@@ -168,9 +185,6 @@ impl Measures {
             add_apart(&mut all, part.field);
         }
         let mut variants: Vec<Vec<NumberField>> = vec![all];
-        if let Some(nearest) = covering.first().filter(|_| known.is_empty()) {
-            variants.push(vec![nearest.field]);
-        }
         variants.push(totals);
         variants.push(Vec::new());
         variants.dedup();
@@ -228,7 +242,7 @@ fn places_by_site(path: &RecordedPath, terms: &Terms) -> BTreeMap<u64, Vec<Segme
 }
 
 /// Rows of neighbouring bytes of contents that are as long as numbers are.
-fn runs(bytes: &[InputByte], channels: &[Channel]) -> Vec<Segment> {
+pub fn runs(bytes: &[InputByte], channels: &[Channel]) -> Vec<Segment> {
     let is_content = |byte: &&InputByte| {
         let channel = channels.get(byte.channel as usize);
         channel.is_some_and(|it| it.piece.is_none() && (byte.offset as usize) < it.content.len())
@@ -284,7 +298,8 @@ mod tests {
         let mut measures = Measures::default();
         for (place, next) in places {
             for field in NumberField::readings(channels, *place) {
-                measures.add(field, next.as_ref(), &boundaries, channels);
+                measures.add_total(field, channels);
+                measures.add_part(field, next.as_ref(), &boundaries, channels);
             }
         }
         measures

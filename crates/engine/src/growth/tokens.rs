@@ -35,6 +35,13 @@ impl NumberToken {
         })
     }
 
+    /// Whether a term that is larger by so much may be about the number: one digit as it is written is not.
+    fn may_have(&self, added: u128, mask: u128) -> bool {
+        let is_written = self.place.len() == 1 && added == u128::from(b'0');
+        let size = added.min(added.wrapping_neg() & mask);
+        size <= MAX_ADDED && !is_written
+    }
+
     /// A value in the style of the test's digits: its base, its letters, its zeros in front, its sign.
     pub fn rendered(&self, channels: &[Channel], value: i64) -> (Segment, Vec<u8>) {
         let content = &channels[self.place.channel].content;
@@ -57,12 +64,23 @@ impl NumberToken {
     }
 }
 
-/// Terms of a path that are numbers of its input, each with which.
-pub fn value_terms(
-    path: &RecordedPath,
-    terms: &Terms,
-    supports: &mut Supports,
-) -> Vec<(NumberToken, TermId)> {
+/// A term that is a number of the input, but for a constant that is added: `n - 1` is one term with the digits' own
+/// constants.
+#[derive(Clone, Copy, Debug)]
+pub struct ValueTerm {
+    /// The number.
+    pub token: NumberToken,
+    /// The term.
+    pub term: TermId,
+    /// What is added, in as many bits as the term has.
+    pub added: u128,
+}
+
+/// Constants that are added are no larger than this.
+const MAX_ADDED: u128 = 4096;
+
+/// Terms of a path that are numbers of its input.
+pub fn value_terms(path: &RecordedPath, terms: &Terms, supports: &mut Supports) -> Vec<ValueTerm> {
     let mut tokens: HashMap<InputSet, Vec<NumberToken>> = HashMap::new();
     let mut by_token: HashMap<NumberToken, Vec<TermId>> = HashMap::new();
     let conditions = path.events.iter().filter_map(|event| event.condition);
@@ -80,7 +98,10 @@ pub fn value_terms(
     }
     let mut found = Vec::new();
     let mut evaluator = Evaluator::new();
-    for (token, mut candidates) in by_token {
+    for (token, candidates) in by_token {
+        let unknown = |term: TermId| (term, None);
+        let mut candidates: Vec<(TermId, Option<u128>)> =
+            candidates.into_iter().map(unknown).collect();
         for change in 0..3 {
             let changed = OtherDigits {
                 channels: &path.channels,
@@ -90,12 +111,18 @@ pub fn value_terms(
             let digits = (token.place.start..token.place.end).map(|at| changed.digit(at));
             let value = u128::from(token.value(digits));
             evaluator.reset();
-            candidates.retain(|term| {
+            candidates.retain_mut(|(term, added)| {
                 let mask = u128::MAX >> (128 - terms.width(*term));
-                evaluator.evaluate(terms, &changed, *term) == value & mask
+                let value_of_term = evaluator.evaluate(terms, &changed, *term);
+                let difference = value_of_term.wrapping_sub(value) & mask;
+                *added.get_or_insert(difference) == difference && token.may_have(difference, mask)
             });
         }
-        found.extend(candidates.into_iter().map(|term| (token, term)));
+        found.extend(candidates.into_iter().map(|(term, added)| ValueTerm {
+            token,
+            term,
+            added: added.unwrap_or(0),
+        }));
     }
     found
 }

@@ -2,7 +2,8 @@
 //!
 //! ```text
 //!  as many as may be, and one       nothing fails, and the program answers as it does on the test: done
-//!  1, 4, 16, 64 …                   up to the first that fails
+//!  1, 4, 16, 64 …                   up to the first that fails; with larger steps where already one turn more
+//!                                   is refused as the most are
 //!  between two that differ          halves: the least that fails; the last that is accepted and the first
 //!                                   that is refused, where a guard that is off by one lets one too many through
 //! ```
@@ -11,37 +12,51 @@ use std::collections::BTreeMap;
 
 /// From one number of turns that is tried to the next.
 const FACTOR: u64 = 4;
+/// The same where one turn more is refused as the most are: what fails in between is rare.
+const REFUSED_FACTOR: u64 = 16;
 /// Most places at which the program's answer changes that are looked at.
 const MAX_EDGES: usize = 2;
 
 /// What a run of a longer input showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Attempt<F> {
+pub struct Attempt<F, A> {
     /// The failures that were seen.
     pub failures: Vec<F>,
-    /// Whether the program ended and complained otherwise than on the test's own input.
-    pub answers_otherwise: bool,
+    /// How the program ended, and whether it complained.
+    pub answer: A,
+}
+
+impl<F, A> Attempt<F, A> {
+    fn fails(&self) -> bool {
+        !self.failures.is_empty()
+    }
 }
 
 /// The runs with more turns, each made once.
-pub struct Ladder<'l, F> {
-    attempt: &'l mut dyn FnMut(u64) -> Option<Attempt<F>>,
-    known: BTreeMap<u64, Attempt<F>>,
+pub struct Ladder<'l, F, A> {
+    /// The program's answer to the test's own input.
+    own: A,
+    attempt: &'l mut dyn FnMut(u64) -> Option<Attempt<F, A>>,
+    known: BTreeMap<u64, Attempt<F, A>>,
 }
 
-impl<'l, F: Clone + PartialEq> Ladder<'l, F> {
+impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
     /// Runs made by `attempt`; without an answer there are no more.
-    pub fn new(attempt: &'l mut dyn FnMut(u64) -> Option<Attempt<F>>) -> Ladder<'l, F> {
+    pub fn new(
+        own: A,
+        attempt: &'l mut dyn FnMut(u64) -> Option<Attempt<F, A>>,
+    ) -> Ladder<'l, F, A> {
         Ladder {
+            own,
             attempt,
             known: BTreeMap::new(),
         }
     }
 
-    /// The failures of up to so many turns more, each with the least number that shows it; those that are not wanted
-    /// are left out.
-    pub fn climb(mut self, most: u64, is_wanted: &dyn Fn(&F, u64) -> bool) -> Vec<(F, u64)> {
-        let found = self.steps(most).and_then(|()| self.edges());
+    /// The failures of up to so many turns more, each with the least number that shows it. `nearer` says up to how many
+    /// turns a failure is worth looking for: beyond that an input is known that is no farther from the test's own.
+    pub fn climb(mut self, most: u64, nearer: &dyn Fn(&F) -> u64) -> Vec<(F, u64)> {
+        let found = self.steps(most, nearer).and_then(|()| self.edges());
         if found.is_none() && self.known.is_empty() {
             return Vec::new();
         }
@@ -54,7 +69,7 @@ impl<'l, F: Clone + PartialEq> Ladder<'l, F> {
                 continue;
             }
             let (below, fails) = self.bracket(&failure);
-            if is_wanted(&failure, below + 1) {
+            if below < nearer(&failure) {
                 let turns = self.least(below, fails, |it| it.failures.contains(&failure));
                 least.push((failure, turns));
             }
@@ -62,7 +77,7 @@ impl<'l, F: Clone + PartialEq> Ladder<'l, F> {
         least
     }
 
-    fn at(&mut self, turns: u64) -> Option<&Attempt<F>> {
+    fn at(&mut self, turns: u64) -> Option<&Attempt<F, A>> {
         if !self.known.contains_key(&turns) {
             let attempt = (self.attempt)(turns)?;
             self.known.insert(turns, attempt);
@@ -71,50 +86,62 @@ impl<'l, F: Clone + PartialEq> Ladder<'l, F> {
     }
 
     /// The steps up to the first failure. Where as many turns as may be change nothing, there is no need for others.
-    fn steps(&mut self, most: u64) -> Option<()> {
+    fn steps(&mut self, most: u64, nearer: &dyn Fn(&F) -> u64) -> Option<()> {
         if most == 0 {
             return None;
         }
-        let changes = |it: &Attempt<F>| it.answers_otherwise || !it.failures.is_empty();
-        let at_most = changes(self.at(most)?);
+        let (at_most, fails) = (self.at(most)?.answer.clone(), self.at(most)?.fails());
+        let at_one = self.at(1)?.answer.clone();
+        if at_most == self.own && !fails {
+            return Some(());
+        }
+        if fails && !self.fails_nearer(most, nearer)? {
+            return Some(());
+        }
+        let is_refused = at_one == at_most && !fails;
+        let factor = if is_refused { REFUSED_FACTOR } else { FACTOR };
         let mut turns = 1;
-        while turns < most {
-            let fails = !self.at(turns)?.failures.is_empty();
-            if fails || !at_most {
-                break;
-            }
-            turns *= FACTOR;
+        while turns < most && !self.at(turns)?.fails() {
+            turns *= factor;
         }
         Some(())
     }
 
+    /// Of failures with the most turns: whether any of them, or another one, shows where it is nearer than what is known.
+    fn fails_nearer(&mut self, most: u64, nearer: &dyn Fn(&F) -> u64) -> Option<bool> {
+        let failures = &self.at(most)?.failures;
+        let farthest = failures.iter().map(nearer).max().unwrap_or(0);
+        Some(match farthest.min(most) {
+            0 => false,
+            turns => self.at(turns)?.fails(),
+        })
+    }
+
     /// Looks closely at the numbers between which the answer changes.
     fn edges(&mut self) -> Option<()> {
-        let tried: Vec<(u64, bool, bool)> = std::iter::once((0, false, false))
-            .chain(
-                self.known
-                    .iter()
-                    .map(|(turns, it)| (*turns, it.answers_otherwise, !it.failures.is_empty())),
-            )
+        let own = (0, (self.own.clone(), false));
+        let known = self.known.iter();
+        let tried: Vec<(u64, (A, bool))> = std::iter::once(own)
+            .chain(known.map(|(turns, it)| (*turns, (it.answer.clone(), it.fails()))))
             .collect();
-        let is_edge =
-            |pair: &&[(u64, bool, bool)]| pair[0].1 != pair[1].1 && !pair[0].2 && !pair[1].2;
-        let edges: Vec<(u64, u64, bool)> = (tried.windows(2))
+        let is_edge = |pair: &&[(u64, (A, bool))]| {
+            let ((_, (one, one_fails)), (_, (other, other_fails))) = (&pair[0], &pair[1]);
+            one != other && !one_fails && !other_fails
+        };
+        let edges: Vec<(u64, u64, A)> = (tried.windows(2))
             .filter(is_edge)
-            .map(|pair| (pair[0].0, pair[1].0, pair[1].1))
+            .map(|pair| (pair[0].0, pair[1].0, pair[1].1.0.clone()))
             .take(MAX_EDGES)
             .collect();
-        for (low, high, otherwise) in edges {
-            self.least(low, high, |it| {
-                it.answers_otherwise == otherwise || !it.failures.is_empty()
-            });
+        for (low, high, answer) in edges {
+            self.least(low, high, |it| it.answer == answer || it.fails());
         }
         Some(())
     }
 
     /// The least known number that shows a failure, and the greatest below it that does not.
     fn bracket(&self, failure: &F) -> (u64, u64) {
-        let shows = |it: &Attempt<F>| it.failures.contains(failure);
+        let shows = |it: &Attempt<F, A>| it.failures.contains(failure);
         let fails = self
             .known
             .iter()
@@ -129,7 +156,12 @@ impl<'l, F: Clone + PartialEq> Ladder<'l, F> {
     }
 
     /// The least number between two for which something holds, given that it does for the higher one.
-    fn least(&mut self, mut low: u64, mut high: u64, holds: impl Fn(&Attempt<F>) -> bool) -> u64 {
+    fn least(
+        &mut self,
+        mut low: u64,
+        mut high: u64,
+        holds: impl Fn(&Attempt<F, A>) -> bool,
+    ) -> u64 {
         while high - low > 1 {
             let middle = low + (high - low) / 2;
             match self.at(middle).map(&holds) {
@@ -157,10 +189,10 @@ mod tests {
             runs += 1;
             Some(Attempt {
                 failures: if fails(turns) { vec!['f'] } else { vec![] },
-                answers_otherwise: refuses(turns),
+                answer: refuses(turns),
             })
         };
-        let found = Ladder::new(&mut attempt).climb(most, &|_, _| true);
+        let found = Ladder::new(false, &mut attempt).climb(most, &|_| u64::MAX);
         (found.into_iter().map(|(_, turns)| turns).collect(), runs)
     }
 
@@ -189,5 +221,39 @@ mod tests {
         assert_eq!(climb(5000, |_| false, |_| false), (vec![], 2));
         let (found, runs) = climb(5000, |_| false, |turns| turns > 95);
         assert!(found.is_empty() && runs < 20, "{runs}");
+    }
+
+    #[test]
+    fn what_is_refused_from_the_first_turn_on_takes_few_runs() {
+        assert_eq!(climb(5000, |_| false, |_| true), (vec![], 5));
+        assert_eq!(
+            climb(5000, |turns| (16..64).contains(&turns), |_| true).0,
+            [16]
+        );
+    }
+
+    #[test]
+    fn a_failure_that_is_known_from_nearer_takes_three_runs() {
+        let runs = |nearer: u64| {
+            let mut runs = 0;
+            let mut attempt = |turns| {
+                runs += 1;
+                Some(Attempt {
+                    failures: if turns > 100 { vec!['f'] } else { vec![] },
+                    answer: (),
+                })
+            };
+            let found = Ladder::new((), &mut attempt).climb(5000, &|_| nearer);
+            (
+                found
+                    .into_iter()
+                    .map(|(_, turns)| turns)
+                    .collect::<Vec<_>>(),
+                runs,
+            )
+        };
+        assert_eq!(runs(60), (vec![], 3));
+        assert_eq!(runs(0), (vec![], 2));
+        assert_eq!(runs(200).0, [101], "it is nearer");
     }
 }

@@ -31,6 +31,8 @@ const GROWTH_WHOLE: u32 = 14;
 
 /// Of a maximum of runs likewise.
 const GROWTH_RUNS: u64 = 3;
+/// But no fewer than these: one thing that grows may take so many, and what is not finished is begun again.
+const LEAST_RUNS: u64 = 32;
 
 /// What a unit may use up.
 #[derive(Clone, Copy, Debug)]
@@ -134,7 +136,7 @@ impl Explorer<'_> {
 
     /// How many runs are left for growth as long as there is anything else to do.
     fn runs_to_grow(&self) -> u64 {
-        let part = |runs: u64| runs / GROWTH_RUNS;
+        let part = |runs: u64| (runs / GROWTH_RUNS).max(LEAST_RUNS);
         let whole = self.shared.config.runs.map_or(u64::MAX, part);
         whole.saturating_sub(locked(&self.figures).growth_runs())
     }

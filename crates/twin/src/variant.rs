@@ -116,7 +116,7 @@ impl Variant<'_> {
 }
 
 /// The words with version scripts that do not hide our hooks. Copies of the scripts lie beside the output.
-fn admit_hooks(
+pub(crate) fn admit_hooks(
     words: Vec<OsString>,
     place: &Path,
     output: &Path,

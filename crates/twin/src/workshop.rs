@@ -12,7 +12,7 @@ use nearmiss_sites::{Link, Twin, Unit};
 use crate::arguments::{self, Argument};
 use crate::claims::Claim;
 use crate::image::Image;
-use crate::variant::Variant;
+use crate::variant::{Variant, admit_hooks};
 use crate::{Config, Judge, TwinError, archive, hash, memory, tool};
 
 /// The harness functions for the twin.
@@ -426,12 +426,17 @@ impl Workshop<'_> {
             }
             words.push(text(&archive));
         }
-        // First in the list, so that an old-style RPATH of the program does not win.
-        words.splice(0..0, self.library_option());
-        words.extend(["-o".into(), text(&unfinished)]);
         let linked_in = link.directory();
         let directory = Some(linked_in.as_path()).filter(|path| path.is_dir());
         let directory = directory.unwrap_or(&self.directory);
+        if link.shared {
+            // A program and its libraries share what replays an input.
+            words = admit_hooks(words, directory, output)?;
+            words.push("-Wl,--export-dynamic-symbol=__nm_*".into());
+        }
+        // First in the list, so that an old-style RPATH of the program does not win.
+        words.splice(0..0, self.library_option());
+        words.extend(["-o".into(), text(&unfinished)]);
         tool::run(
             &self.config.clang,
             words,

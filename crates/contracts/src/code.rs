@@ -13,7 +13,7 @@ pub struct Signature {
 }
 
 /// Whole numbers that hold every value of every type.
-const INTEGER: &str = "__int128";
+pub(crate) const INTEGER: &str = "__int128";
 
 /// A function that gives back 1 for a safe call. How large blocks are is given to it: C cannot tell.
 pub fn function(signature: &Signature, formula: &Formula) -> String {
@@ -59,6 +59,8 @@ fn named(formula: &Formula) -> Formula {
         Formula::Add(left, right) => Formula::Add(one(left), one(right)),
         Formula::Subtract(left, right) => Formula::Subtract(one(left), one(right)),
         Formula::Multiply(left, right) => Formula::Multiply(one(left), one(right)),
+        Formula::Remainder(left, right) => Formula::Remainder(one(left), one(right)),
+        Formula::BitAnd(left, right) => Formula::BitAnd(one(left), one(right)),
         Formula::Compare(comparison, left, right) => {
             Formula::Compare(*comparison, one(left), one(right))
         }

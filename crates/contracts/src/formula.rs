@@ -84,6 +84,10 @@ pub enum Formula {
     Subtract(Box<Formula>, Box<Formula>),
     /// A product.
     Multiply(Box<Formula>, Box<Formula>),
+    /// What is left of a division, with the sign of what is divided; of a division by 0 all of it.
+    Remainder(Box<Formula>, Box<Formula>),
+    /// The bits that both numbers have.
+    BitAnd(Box<Formula>, Box<Formula>),
     /// A comparison.
     Compare(Comparison, Box<Formula>, Box<Formula>),
     /// All of them hold; none: true.
@@ -146,6 +150,11 @@ impl Formula {
             Formula::Add(left, right) => of(left) + of(right),
             Formula::Subtract(left, right) => of(left) - of(right),
             Formula::Multiply(left, right) => of(left) * of(right),
+            Formula::Remainder(left, right) => match of(right) {
+                0 => of(left),
+                divisor => of(left) % divisor,
+            },
+            Formula::BitAnd(left, right) => of(left) & of(right),
             Formula::Compare(comparison, left, right) => {
                 i128::from(comparison.holds(of(left), of(right)))
             }
@@ -169,6 +178,8 @@ impl Formula {
             Formula::Add(left, right)
             | Formula::Subtract(left, right)
             | Formula::Multiply(left, right)
+            | Formula::Remainder(left, right)
+            | Formula::BitAnd(left, right)
             | Formula::Compare(_, left, right) => {
                 left.collect(found);
                 right.collect(found);

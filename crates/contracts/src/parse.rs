@@ -120,11 +120,23 @@ impl Reader<'_> {
     }
 
     fn all(&mut self) -> Result<Formula, ContractError> {
-        let mut parts = vec![self.comparison()?];
+        let mut parts = vec![self.bits()?];
         while self.accept("&&") {
-            parts.push(self.comparison()?);
+            parts.push(self.bits()?);
         }
         Ok(single_or(parts, Formula::All))
+    }
+
+    /// `a & b` binds weaker than a comparison, as in C.
+    fn bits(&mut self) -> Result<Formula, ContractError> {
+        let mut bits = self.comparison()?;
+        loop {
+            self.space();
+            if self.rest().starts_with("&&") || !self.accept("&") {
+                return Ok(bits);
+            }
+            bits = Formula::BitAnd(Box::new(bits), Box::new(self.comparison()?));
+        }
     }
 
     fn comparison(&mut self) -> Result<Formula, ContractError> {
@@ -157,10 +169,15 @@ impl Reader<'_> {
 
     fn product(&mut self) -> Result<Formula, ContractError> {
         let mut product = self.factor()?;
-        while self.accept("*") {
-            product = Formula::Multiply(Box::new(product), Box::new(self.factor()?));
+        loop {
+            if self.accept("*") {
+                product = Formula::Multiply(Box::new(product), Box::new(self.factor()?));
+            } else if self.accept("%") {
+                product = Formula::Remainder(Box::new(product), Box::new(self.factor()?));
+            } else {
+                return Ok(product);
+            }
         }
-        Ok(product)
     }
 
     fn factor(&mut self) -> Result<Formula, ContractError> {

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use crate::code::INTEGER;
 use crate::formula::{Attribute, Comparison, Formula, Term};
 
 /// How terms and operators are written.
@@ -42,9 +43,10 @@ fn strength(formula: &Formula) -> u8 {
         Formula::Any(parts) if parts.len() > 1 => 1,
         Formula::All(parts) if parts.len() > 1 => 2,
         Formula::All(parts) | Formula::Any(parts) => parts.first().map_or(9, strength),
-        Formula::Compare(..) => 3,
-        Formula::Add(..) | Formula::Subtract(..) => 4,
-        Formula::Multiply(..) => 5,
+        Formula::BitAnd(..) => 3,
+        Formula::Compare(..) => 4,
+        Formula::Add(..) | Formula::Subtract(..) => 5,
+        Formula::Multiply(..) | Formula::Remainder(..) => 6,
         _ => 9,
     }
 }
@@ -55,20 +57,40 @@ fn write(formula: &Formula, dialect: Dialect, around: u8) -> String {
     let words = match formula {
         Formula::Number(number) => number.to_string(),
         Formula::Null if dialect == Dialect::Acsl => "\\null".into(),
+        // C has no NULL without a header.
+        Formula::Null if dialect == Dialect::C => "0".into(),
         Formula::Null => "NULL".into(),
         Formula::Term(known) => term(known, dialect),
-        Formula::Add(left, right) => format!("{} + {}", one(left, 4), one(right, 5)),
-        Formula::Subtract(left, right) => format!("{} - {}", one(left, 4), one(right, 5)),
-        Formula::Multiply(left, right) => format!("{} * {}", one(left, 5), one(right, 6)),
+        Formula::Add(left, right) => operation("+", left, right, (5, 6), dialect),
+        Formula::Subtract(left, right) => operation("-", left, right, (5, 6), dialect),
+        Formula::Multiply(left, right) => operation("*", left, right, (6, 7), dialect),
+        Formula::Remainder(left, right) => {
+            let words = operation("%", left, right, (6, 7), dialect);
+            match (dialect, &**right) {
+                (Dialect::C, Formula::Number(divisor)) if *divisor != 0 => words,
+                // What C leaves undefined.
+                (Dialect::C, _) => {
+                    let divisor = one(right, 5);
+                    format!("({divisor} != 0 ? {words} : {})", one(left, 5))
+                }
+                _ => words,
+            }
+        }
+        Formula::BitAnd(left, right) => operation("&", left, right, (5, 5), dialect),
         Formula::Compare(comparison, left, right) => {
             let sign = sign(*comparison);
-            format!("{} {sign} {}", one(left, 4), one(right, 4))
+            let is_order = !matches!(comparison, Comparison::Equal | Comparison::NotEqual);
+            let (mut first, second) = (one(left, 5), one(right, 5));
+            if dialect == Dialect::C && is_order && !fits(left, right) {
+                first = format!("({INTEGER}){first}");
+            }
+            format!("{first} {sign} {second}")
         }
         Formula::All(parts) if parts.is_empty() => truth(true, dialect),
         Formula::Any(parts) if parts.is_empty() => truth(false, dialect),
-        Formula::All(parts) => joined(parts, " && ", |part| one(part, 3)),
+        Formula::All(parts) => joined(parts, " && ", |part| one(part, 4)),
         // Compilers warn where `&&` stands between `||` without brackets.
-        Formula::Any(parts) => joined(parts, " || ", |part| one(part, 3)),
+        Formula::Any(parts) => joined(parts, " || ", |part| one(part, 4)),
         Formula::Not(inner) => format!("!{}", one(inner, 9)),
     };
     if here < around {
@@ -76,6 +98,40 @@ fn write(formula: &Formula, dialect: Dialect, around: u8) -> String {
     } else {
         words
     }
+}
+
+/// An operation on two numbers. C would compute it in their own types, in which it may not fit: there one of them is
+/// made as wide as sizes are.
+fn operation(
+    sign: &str,
+    left: &Formula,
+    right: &Formula,
+    (before, behind): (u8, u8),
+    dialect: Dialect,
+) -> String {
+    let (mut first, mut second) = (write(left, dialect, before), write(right, dialect, behind));
+    if dialect == Dialect::C && !is_wide(left) && !is_wide(right) {
+        match left {
+            Formula::Number(_) => second = format!("({INTEGER}){second}"),
+            _ => first = format!("({INTEGER}){first}"),
+        }
+    }
+    format!("{first} {sign} {second}")
+}
+
+/// Whether the C form of it is as wide as sizes are.
+fn is_wide(formula: &Formula) -> bool {
+    match formula {
+        Formula::Term(term) => term.attribute != Attribute::Value,
+        Formula::Number(_) | Formula::Null => false,
+        _ => true,
+    }
+}
+
+/// Whether C compares two sides as numbers, whatever their types: one is wide, or a constant that every type has.
+fn fits(left: &Formula, right: &Formula) -> bool {
+    let is_small = |side: &Formula| matches!(side, Formula::Number(0..=127) | Formula::Null);
+    is_wide(left) || is_wide(right) || is_small(left) || is_small(right)
 }
 
 fn joined(parts: &[Formula], between: &str, one: impl Fn(&Formula) -> String) -> String {

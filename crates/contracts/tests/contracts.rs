@@ -15,6 +15,8 @@ fn a_formula_is_printed_as_it_was_read() {
         "p->length <= bounds(p->data) && p->data != NULL",
         "find(path, '/') < bounds(path)",
         "t[0] >= -1 && least(t) >= 0",
+        "(flags & 8) == 0 || n % 4 != 0",
+        "(a + b) % c < bounds(t) && (a & b)",
         "1",
     ] {
         assert_eq!(parse(line).unwrap().to_string(), line);
@@ -24,16 +26,37 @@ fn a_formula_is_printed_as_it_was_read() {
 #[test]
 fn the_other_dialects() {
     let formula = parse("bounds(d) > strlen(s) && p != NULL").unwrap();
-    assert_eq!(
-        text(&formula, Dialect::C),
-        "d_bounds > s_length && p != NULL"
-    );
+    assert_eq!(text(&formula, Dialect::C), "d_bounds > s_length && p != 0");
     assert_eq!(
         text(&formula, Dialect::Require),
         "count(d) > strlen(s) && p != NULL"
     );
     assert!(text(&formula, Dialect::Cbmc).starts_with("(__CPROVER_OBJECT_SIZE(d) - "));
     assert!(text(&formula, Dialect::Acsl).contains("p != \\null"));
+}
+
+/// C would compute and compare in the types of parameters.
+#[test]
+fn the_c_form_is_as_wide_as_sizes() {
+    for (line, printed) in [
+        ("x + 1073741824 >= 0", "(__int128)x + 1073741824 >= 0"),
+        ("2 * n < bounds(t)", "2 * (__int128)n < t_bounds"),
+        ("a * b + c <= 7", "(__int128)a * b + c <= 7"),
+        ("a <= b && a == b", "(__int128)a <= b && a == b"),
+        ("n >= -1 && n <= 3", "(__int128)n >= -1 && n <= 3"),
+        ("(f & 8) != 0", "((__int128)f & 8) != 0"),
+        ("n % 4 == 0", "(__int128)n % 4 == 0"),
+        ("n % m == 0", "(m != 0 ? (__int128)n % m : n) == 0"),
+    ] {
+        assert_eq!(text(&parse(line).unwrap(), Dialect::C), printed);
+    }
+}
+
+#[test]
+fn a_division_by_zero_leaves_all() {
+    let value = |line: &str| parse(line).unwrap().evaluate(&|_| 0);
+    assert_eq!(value("7 % n == 7"), 1);
+    assert_eq!(value("-7 % 4 == -3 && (12 & 10) == 8"), 1);
 }
 
 #[test]

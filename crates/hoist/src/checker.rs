@@ -163,6 +163,11 @@ impl Writer<'_> {
             Formula::Add(left, right) => binary(self, "+", left, right)?,
             Formula::Subtract(left, right) => binary(self, "-", left, right)?,
             Formula::Multiply(left, right) => binary(self, "*", left, right)?,
+            Formula::Remainder(left, right) => {
+                let (left, right) = (self.number(left)?, self.number(right)?);
+                format!("({right} ? (wide){left} % {right} : (wide){left})")
+            }
+            Formula::BitAnd(left, right) => binary(self, "&", left, right)?,
             other => self.truth(other)?,
         })
     }

@@ -85,7 +85,9 @@ pub fn kind(unit: &Unit, function: &Definition, formula: &Formula) -> Result<Kin
         Formula::Term(term) => of_term(unit, function, term),
         Formula::Add(left, right)
         | Formula::Subtract(left, right)
-        | Formula::Multiply(left, right) => match (of(left)?, of(right)?) {
+        | Formula::Multiply(left, right)
+        | Formula::Remainder(left, right)
+        | Formula::BitAnd(left, right) => match (of(left)?, of(right)?) {
             (Kind::Number, Kind::Number) => Ok(Kind::Number),
             _ => Err(format!("{formula} calculates with a pointer")),
         },

@@ -21,6 +21,8 @@ enum Node {
     Add(Box<Node>, Box<Node>),
     Subtract(Box<Node>, Box<Node>),
     Multiply(Box<Node>, Box<Node>),
+    Remainder(Box<Node>, Box<Node>),
+    BitAnd(Box<Node>, Box<Node>),
     Compare(Comparison, Box<Node>, Box<Node>),
     All(Vec<Node>),
     Any(Vec<Node>),
@@ -78,6 +80,8 @@ fn resolve(formula: &Formula, find: &dyn Fn(&Term) -> Option<usize>) -> Result<N
         Formula::Add(left, right) => Node::Add(one(left)?, one(right)?),
         Formula::Subtract(left, right) => Node::Subtract(one(left)?, one(right)?),
         Formula::Multiply(left, right) => Node::Multiply(one(left)?, one(right)?),
+        Formula::Remainder(left, right) => Node::Remainder(one(left)?, one(right)?),
+        Formula::BitAnd(left, right) => Node::BitAnd(one(left)?, one(right)?),
         Formula::Compare(comparison, left, right) => {
             Node::Compare(*comparison, one(left)?, one(right)?)
         }
@@ -94,7 +98,12 @@ fn evaluate(node: &Node, values: &[i64]) -> i64 {
         Node::Variable(index) => values[*index],
         Node::Add(left, right) => of(left).wrapping_add(of(right)),
         Node::Subtract(left, right) => of(left).wrapping_sub(of(right)),
-        Node::Multiply(left, right) => of(left).wrapping_mul(of(right)),
+        Node::Multiply(left, right) => of(left).saturating_mul(of(right)),
+        Node::Remainder(left, right) => match of(right) {
+            0 => of(left),
+            divisor => of(left).wrapping_rem(divisor),
+        },
+        Node::BitAnd(left, right) => of(left) & of(right),
         Node::Compare(comparison, left, right) => {
             i64::from(comparison.holds(of(left).into(), of(right).into()))
         }
@@ -119,6 +128,11 @@ fn expression(node: &Node, values: &str) -> String {
         Node::Add(left, right) => format!("({} + {})", of(left), of(right)),
         Node::Subtract(left, right) => format!("({} - {})", of(left), of(right)),
         Node::Multiply(left, right) => format!("({} * {})", of(left), of(right)),
+        Node::Remainder(left, right) => {
+            let (left, right) = (of(left), of(right));
+            format!("({right} ? {left} % {right} : {left})")
+        }
+        Node::BitAnd(left, right) => format!("({} & {})", of(left), of(right)),
         Node::Compare(comparison, left, right) => {
             format!("({} {} {})", of(left), sign(*comparison), of(right))
         }
@@ -137,6 +151,8 @@ fn collect(node: &Node, found: &mut BTreeSet<usize>) {
         Node::Add(left, right)
         | Node::Subtract(left, right)
         | Node::Multiply(left, right)
+        | Node::Remainder(left, right)
+        | Node::BitAnd(left, right)
         | Node::Compare(_, left, right) => {
             collect(left, found);
             collect(right, found);
@@ -192,6 +208,9 @@ fn number(node: &Node, terms: &mut Terms) -> TermId {
         Node::Add(left, right) => binary(Op::Add, left, right),
         Node::Subtract(left, right) => binary(Op::Sub, left, right),
         Node::Multiply(left, right) => binary(Op::Mul, left, right),
+        // Of a division by zero all is left: as the solver has it.
+        Node::Remainder(left, right) => binary(Op::SRem, left, right),
+        Node::BitAnd(left, right) => binary(Op::And, left, right),
         Node::Number(value) => terms.constant(COMPUTED, *value as u128),
         Node::Variable(index) => variable(*index, terms),
         condition => {

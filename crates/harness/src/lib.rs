@@ -12,6 +12,7 @@
 
 mod after;
 mod alias;
+mod bounds;
 mod counts;
 mod decode;
 mod dwarf;
@@ -41,6 +42,7 @@ mod values;
 mod write;
 
 use std::fmt;
+use std::path::PathBuf;
 
 pub use operand::{Operand, Operands};
 pub use operands::HARNESS_PREFIX;
@@ -67,6 +69,8 @@ pub struct Request {
     pub function: String,
     /// The function that says which inputs are admissible.
     pub precondition: Option<String>,
+    /// A file with it that is read behind the function's own, so that it knows its types.
+    pub precondition_file: Option<PathBuf>,
     /// The function that judges results.
     pub oracle: Option<String>,
     /// Globals that are inputs too.

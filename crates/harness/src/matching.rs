@@ -3,6 +3,7 @@
 use nearmiss_results::Role;
 
 use crate::HarnessError;
+use crate::bounds;
 use crate::layout::Layout;
 use crate::plan::{Argument, Call, listed};
 use crate::types::{Kind, Parameter, TypeId, Types};
@@ -23,24 +24,29 @@ pub(crate) fn precondition(unit: &Unit, layout: &Layout, name: &str) -> Result<C
         )));
     }
     let parameters = &function.signature.parameters;
-    let unknown = parameters.iter().find(|p| input(layout, &p.name).is_none());
+    let argument = |name: &str| match input(layout, name) {
+        Some(root) => Some(Argument::Live(root)),
+        None => bounds::extent(layout, name).map(Argument::Extent),
+    };
+    let unknown = parameters.iter().find(|p| argument(&p.name).is_none());
     let inputs = layout.roots.iter().filter(|root| root.role != Role::Stub);
     let function_parameters = layout
         .roots
         .iter()
         .filter(|root| root.role == Role::Parameter);
     let arguments: Vec<Argument> = match unknown {
-        None => {
-            let by_name = parameters.iter().filter_map(|p| input(layout, &p.name));
-            by_name.map(Argument::Live).collect()
-        }
+        None => parameters
+            .iter()
+            .filter_map(|p| argument(&p.name))
+            .collect(),
         Some(_) if parameters.len() == function_parameters.count() => {
             (0..parameters.len()).map(Argument::Live).collect()
         }
         Some(unknown) => {
             let names: Vec<String> = inputs.map(|root| root.name.clone()).collect();
             return Err(HarnessError(format!(
-                "`--pre {name}`: no input is called `{}` as its parameter is; there are {}",
+                "`--pre {name}`: no input is called `{}` as its parameter is; there are {}; \
+                 `p_bounds` is how many elements there are where `p` points",
                 unknown.name,
                 listed(&names)
             )));
@@ -158,6 +164,7 @@ fn fits(
     let given = match argument {
         Argument::Live(root) | Argument::Old(root) => layout.roots[root].of,
         Argument::Result => tested.signature.result,
+        Argument::Extent(_) => return is_number(types, (option, name), parameter),
     };
     if class(types, given) == class(types, parameter.of) {
         return Ok(());
@@ -168,6 +175,22 @@ fn fits(
         types.spell(parameter.of),
         types.spell(given)
     )))
+}
+
+/// A size is a number.
+fn is_number(
+    types: &Types,
+    (option, name): (&str, &str),
+    parameter: &Parameter,
+) -> Result<(), HarnessError> {
+    match types.kind(parameter.of) {
+        Kind::Integer(_) => Ok(()),
+        _ => Err(HarnessError(format!(
+            "`{option} {name}`: its parameter `{}` is `{}`, but a size is a number",
+            parameter.name,
+            types.spell(parameter.of)
+        ))),
+    }
 }
 
 /// What must be alike for a value to be passed.

@@ -2,6 +2,7 @@
 
 use nearmiss_results::Role;
 
+use crate::bounds::Extent;
 use crate::layout::{Builder, Layout, Scene};
 use crate::matching;
 use crate::model::{Owner, Place, Root};
@@ -55,6 +56,8 @@ pub(crate) enum Argument {
     Old(usize),
     /// What the function gave back.
     Result,
+    /// How large the block of a pointer is.
+    Extent(Extent),
 }
 
 impl Unit {

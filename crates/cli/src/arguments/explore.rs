@@ -88,7 +88,8 @@ pub struct SubjectArguments {
     /// The function to explore; without it: a harness with a main, or a libFuzzer target
     #[arg(long, short, value_parser = identifier, value_name = "NAME")]
     pub function: Option<String>,
-    /// The C function that says which inputs count: same parameters, non-zero for yes; or a file of contracts
+    /// The C function that says which inputs count: same parameters, non-zero for yes; or a file of contracts, or a C
+    /// file with FUNCTION_pre, as nearmiss infer writes them
     #[arg(long, value_parser = precondition, value_name = "NAME", requires = "function")]
     pub pre: Option<PreconditionSource>,
     /// The C function that judges a result: zero for wrong
@@ -112,15 +113,22 @@ pub enum PreconditionSource {
     Function(String),
     /// A file of contracts, as `nearmiss infer --output` writes it.
     Contracts(PathBuf),
+    /// A C file, as `nearmiss infer --form c` writes it.
+    Source(PathBuf),
 }
 
 /// The name of a function, or else of a file.
 fn precondition(text: &str) -> Result<PreconditionSource, String> {
     match identifier(text) {
         Ok(function) => Ok(PreconditionSource::Function(function)),
-        Err(_) if Path::new(text).is_file() => Ok(PreconditionSource::Contracts(text.into())),
-        Err(why) => Err(why),
+        Err(_) if !Path::new(text).is_file() => Err(why_no_precondition(text)),
+        Err(_) if text.ends_with(".c") => Ok(PreconditionSource::Source(text.into())),
+        Err(_) => Ok(PreconditionSource::Contracts(text.into())),
     }
+}
+
+fn why_no_precondition(text: &str) -> String {
+    format!("{text} is neither the name of a C function nor a file")
 }
 
 /// When a precondition is looked at.

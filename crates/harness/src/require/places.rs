@@ -89,11 +89,40 @@ pub(super) fn count(writer: &mut Writer, place: &Place, at: usize) -> Result<Wri
 /// How long a string is.
 pub(super) fn length(writer: &mut Writer, place: &Place, at: usize) -> Result<Written, Trouble> {
     let (path, defined) = counted(writer, place, at)?;
-    if writer.operands.count(&path).is_ok() {
+    let count = writer.operands.count(&path);
+    if let (Ok(count), true) = (&count, has_bytes(writer, &path)) {
+        let length = first_zero(writer, &path, &from_operand(count, at)?, at)?;
+        return Ok(length.if_defined(&defined));
+    }
+    if count.is_ok() {
         let message = format!("{path} is no string; write count({path}), or use --string {path}");
         return Err(Trouble::new(at, message));
     }
     Ok(length_of(writer, &path, at)?.if_defined(&defined))
+}
+
+fn has_bytes(writer: &Writer, path: &str) -> bool {
+    let first = writer.operands.number(&format!("{path}[0]"));
+    first.is_ok_and(|element| element.bits == 8)
+}
+
+/// Where the first zero is in an array of bytes; behind its last element if there is none.
+fn first_zero(
+    writer: &mut Writer,
+    path: &str,
+    count: &Written,
+    at: usize,
+) -> Result<Written, Trouble> {
+    let most = writer.operands.most(path);
+    let most = most.map_err(|error| Trouble::new(at, error.0))?;
+    let mut bytes = Vec::new();
+    for index in 0..most {
+        let place = Written::constant(index.into(), CType::UNSIGNED_LONG);
+        let is_there = arithmetic::binary(Binary::Less, &place, count).truth();
+        let byte = read(writer, &format!("{path}[{index}]"), at)?.truth();
+        bytes.push(is_there.and(&byte));
+    }
+    Ok(writer.lengths.of(path, &bytes))
 }
 
 fn counted(writer: &mut Writer, place: &Place, at: usize) -> Result<(String, Truth), Trouble> {

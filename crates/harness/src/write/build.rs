@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use super::PLAIN;
+use crate::bounds::SIZES;
 use crate::model::{Block, Count, Owner, Place, Pointer, Target};
 use crate::operands::{self, STAGING};
 use crate::plan::Plan;
@@ -92,6 +93,9 @@ impl Plan {
     /// A block of `nm_harness_n` bytes, with room for `capacity` where it is recorded.
     fn make_block(&self, text: &mut String, number: usize, block: &Block, capacity: u64) {
         let at = block.at;
+        if self.needs_sizes() {
+            let _ = writeln!(text, "    {SIZES}[{number}] = nm_harness_n;");
+        }
         let _ = writeln!(
             text,
             "    nm_harness_bytes[{number}] = __nm_concrete(nm_harness_n);"

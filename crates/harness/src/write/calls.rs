@@ -24,6 +24,7 @@ impl Plan {
     fn argument(&self, argument: Argument) -> String {
         let (root, copy) = match argument {
             Argument::Result => return "nm_harness_gave".into(),
+            Argument::Extent(extent) => return extent.text(&self.layout),
             Argument::Live(root) => (root, "0"),
             Argument::Old(root) => (root, "1"),
         };

@@ -21,6 +21,7 @@ mod stubs;
 use std::fmt::Write;
 use std::path::Path;
 
+use crate::bounds::SIZES;
 use crate::operands::STAGING;
 use crate::plan::{Argument, Plan};
 use crate::{ACCEPTED, INPUT, RETURNED, VERDICT};
@@ -171,6 +172,14 @@ impl Plan {
             .any(|argument| matches!(argument, Argument::Old(_)))
     }
 
+    /// Whether the precondition asks for sizes.
+    pub(super) fn needs_sizes(&self) -> bool {
+        let arguments = self.precondition.iter().flat_map(|call| &call.arguments);
+        arguments
+            .into_iter()
+            .any(|argument| matches!(argument, Argument::Extent(_)))
+    }
+
     /// Variables of the harness.
     fn write_memory(&self, text: &mut String) {
         let layout = &self.layout;
@@ -183,6 +192,9 @@ impl Plan {
         let _ = writeln!(text, "static void *nm_harness_block[2][{blocks}];");
         let _ = writeln!(text, "static unsigned long nm_harness_bytes[{blocks}];");
         let _ = writeln!(text, "static unsigned long nm_harness_room[{blocks}];");
+        if self.needs_sizes() {
+            let _ = writeln!(text, "static unsigned long {SIZES}[{blocks}];");
+        }
         let stubs = layout.stubs.len().max(1);
         let _ = writeln!(text, "static unsigned nm_harness_calls[{stubs}];");
         for (number, root) in layout.roots.iter().enumerate() {

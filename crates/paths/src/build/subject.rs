@@ -131,6 +131,9 @@ impl Finder<'_> {
             return Err(BuildError::MainIsNoFunction);
         }
         let index = self.home(&request.function)?;
+        if let Some(file) = &request.precondition_file {
+            self.additions.files = vec![file.clone()];
+        }
         let (included, beside) = self.helpers(request, index)?;
         self.add_globals(request, &included)?;
         self.add_stubs(request, &included)?;
@@ -187,7 +190,9 @@ impl Finder<'_> {
         index: usize,
     ) -> Result<(Vec<usize>, Vec<usize>), BuildError> {
         let (mut included, mut beside) = (vec![index], Vec::new());
-        let functions = [&request.precondition, &request.oracle];
+        let is_elsewhere = request.precondition_file.is_none();
+        let precondition = request.precondition.as_ref().filter(|_| is_elsewhere);
+        let functions = [precondition, request.oracle.as_ref()];
         for name in functions.into_iter().flatten() {
             let sources = &mut self.files.sources;
             if self.looker.look(sources, index)?.functions.contains(name) {

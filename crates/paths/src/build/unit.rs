@@ -17,6 +17,8 @@ pub struct Additions {
     pub variables: Vec<Variable>,
     /// Functions that no file defines and that are to be stubs.
     pub functions: Vec<String>,
+    /// Files with what is to know the types of those before: a precondition.
+    pub files: Vec<PathBuf>,
     /// Steps towards a target that are marked in the files: the harness counts them.
     pub steps: u8,
 }
@@ -33,7 +35,7 @@ pub struct Variable {
 impl Additions {
     /// Whether there is nothing to write.
     fn is_empty(&self) -> bool {
-        self.variables.is_empty() && self.functions.is_empty()
+        self.variables.is_empty() && self.functions.is_empty() && self.files.is_empty()
     }
 
     /// The names of variables of which every thread has its own, or of the others.
@@ -58,6 +60,9 @@ impl Additions {
         for name in &self.functions {
             let pointer = stub_pointer(name);
             let _ = writeln!(text, "__typeof__({name}) *{pointer};");
+        }
+        for file in &self.files {
+            let _ = writeln!(text, "#include \"{}\"", file.display());
         }
         text
     }

@@ -1,6 +1,6 @@
 //! Flags of `explore` → what `paths` is to do.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nearmiss_contracts::print;
 use nearmiss_harness::{Request, require};
@@ -66,6 +66,11 @@ fn request(arguments: &ExploreArguments) -> Result<Option<Request>, String> {
         function: function.clone(),
         precondition: match &subject.pre {
             Some(PreconditionSource::Function(name)) => Some(name.clone()),
+            Some(PreconditionSource::Source(_)) => Some(format!("{function}_pre")),
+            _ => None,
+        },
+        precondition_file: match &subject.pre {
+            Some(PreconditionSource::Source(file)) => Some(from_root(file)?),
             _ => None,
         },
         oracle: subject.oracle.clone(),
@@ -100,6 +105,19 @@ fn request(arguments: &ExploreArguments) -> Result<Option<Request>, String> {
         require::check(text).map_err(|error| error.to_string())?;
     }
     Ok(Some(request))
+}
+
+/// A name that means the same in every directory.
+fn from_root(file: &Path) -> Result<PathBuf, String> {
+    let found = file.canonicalize();
+    let path = found.map_err(|error| format!("{}: {error}", file.display()))?;
+    match path.to_str() {
+        Some(name) if !name.contains(['"', '\n']) => Ok(path),
+        _ => Err(format!(
+            "{}: no C file can include a file of that name",
+            file.display()
+        )),
+    }
 }
 
 /// What a function's contract requires, in the words of `--require`.

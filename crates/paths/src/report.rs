@@ -18,7 +18,6 @@ use crate::findings::{Evidence, Findings};
 use crate::gaps::{Gaps, is_harness};
 use crate::judge::Judged;
 use crate::measure::Measured;
-use crate::reach::CAME_THERE;
 use crate::study::Study;
 use crate::{Cover, Mode, freed, naming};
 
@@ -58,6 +57,7 @@ impl<'a, 'l> ReportBuilder<'a, 'l> {
             oracle: request.and_then(|request| request.oracle.clone()),
             cover: cover_name(config.cover).into(),
             assumed: self.assumed(),
+            failed_before: self.study.failed_before.len() as u64,
             bounds: self.bounds(),
             incomplete,
             tests: std::mem::take(&mut self.study.collection.tests),
@@ -123,8 +123,10 @@ impl<'a, 'l> ReportBuilder<'a, 'l> {
         let (study, arrivals) = (&self.study, &self.arrivals);
         let first = Gaps { study, arrivals }.place(*study.failed_before.first()?);
         Some(match study.failed_before.len() {
-            1 => format!("a run failed before it {CAME_THERE}, at {first}"),
-            runs => format!("{runs} runs failed before they {CAME_THERE}, the first at {first}"),
+            1 => format!("a run failed before it came to the target, at {first}"),
+            runs => {
+                format!("{runs} runs failed before they came to the target, the first at {first}")
+            }
         })
     }
 

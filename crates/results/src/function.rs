@@ -29,6 +29,9 @@ pub struct FunctionReport {
     /// What was decided because nothing was said: a pointer to one element, a string of six bytes.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub assumed: Vec<String>,
+    /// Runs that failed before they came to the target: what lies behind a failure is not looked at.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub failed_before: u64,
     /// Bounds on the inputs that nothing was said about, each with the option that says otherwise: what is
     /// complete is so within them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -150,8 +150,9 @@ fn files(arguments: &ReachArguments, target: &MarkPlace) -> Result<Vec<PathBuf>,
     for place in arguments.via.iter().chain([target]) {
         if let MarkPlace::Line(file, _) = place
             && !files.iter().any(|known| is_same(known, file))
-            // A header is part of the files that include it.
+            // A header is part of the files that include it, and so is a C file that one of them includes.
             && (arguments.words.len() == 1 || file.extension().is_some_and(|it| it == "c"))
+            && !files.iter().any(|known| includes(known, file))
         {
             files.push(file.clone());
         }
@@ -160,6 +161,23 @@ fn files(arguments: &ReachArguments, target: &MarkPlace) -> Result<Vec<PathBuf>,
         true => Err("which file has it? name it behind the target".into()),
         false => Ok(files),
     }
+}
+
+/// Whether a C file includes another one by its name: then it is not compiled beside it.
+fn includes(file: &Path, other: &Path) -> bool {
+    let Some(name) = other.file_name().map(|name| name.to_string_lossy()) else {
+        return false;
+    };
+    let text = std::fs::read(file).unwrap_or_default();
+    let text = String::from_utf8_lossy(&text);
+    let mut lines = text.lines().map(str::trim_start);
+    lines.any(|line| {
+        let included = line.strip_prefix("#include").map(str::trim);
+        included.is_some_and(|path| {
+            let path = path.trim_matches('"');
+            path.rsplit('/').next() == Some(name.as_ref())
+        })
+    })
 }
 
 fn is_same(one: &Path, other: &Path) -> bool {

@@ -1,26 +1,77 @@
-//! Numbers that a function may treat in a special way: what its code compares with, and what macros of its header name.
+//! Numbers that a function may treat in a special way: what its code compares with, divides by and masks with, and what
+//! macros of its header name.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
+use crate::patterns::Pattern;
 use crate::subject::{Origin, Subject};
 
 /// More are not tried.
 const MAX_CONSTANTS: usize = 96;
 
+/// More masks and divisors are not tried.
+const MAX_PATTERNS: usize = 24;
+
+/// What is known of a function's numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Constants {
+    /// What it compares with, and all that stands in patterns.
+    pub numbers: Vec<i64>,
+    /// What it masks with and divides by.
+    pub patterns: Vec<Pattern>,
+    /// Whether it divides by what is no constant.
+    pub has_remainders: bool,
+}
+
+/// What is found on the way.
+#[derive(Debug, Default)]
+struct Found {
+    numbers: BTreeSet<i64>,
+    patterns: BTreeSet<Pattern>,
+    has_remainders: bool,
+}
+
 /// The numbers for a function; none if the compiler has no answer, since nothing depends on them but what is tried.
-pub fn constants(subject: &Subject, function: &str, directory: &Path) -> Vec<i64> {
+pub fn constants(subject: &Subject, function: &str, directory: &Path) -> Constants {
     let found = match &subject.origin {
         Origin::Source(path) => of_code(&intermediate(subject, path).unwrap_or_default(), function),
-        Origin::Header(header) => of_macros(subject, header, directory).unwrap_or_default(),
+        Origin::Header(header) => of_header(subject, header, directory),
     };
     let is_usual = |number: &i64| *number != 0 && number.unsigned_abs() < 1 << 40;
-    let mut found: Vec<i64> = found.into_iter().filter(is_usual).collect();
+    let mut numbers: Vec<i64> = found.numbers.into_iter().filter(is_usual).collect();
     // Small ones first: tables of the system's headers go far.
-    found.sort_by_key(|number| number.unsigned_abs());
-    found.truncate(MAX_CONSTANTS);
-    found
+    numbers.sort_by_key(|number| number.unsigned_abs());
+    numbers.truncate(MAX_CONSTANTS);
+    let is_tried = |pattern: &Pattern| match pattern {
+        Pattern::Mask(mask) => (1..1 << 31).contains(mask),
+        Pattern::Divisor(divisor) => (2..=1 << 12).contains(divisor),
+    };
+    Constants {
+        numbers,
+        patterns: (found.patterns.into_iter().filter(is_tried))
+            .take(MAX_PATTERNS)
+            .collect(),
+        has_remainders: found.has_remainders,
+    }
+}
+
+/// Divisors that are tried where there is no code.
+const UNKNOWN_DIVISORS: [i64; 2] = [2, 4];
+
+/// Macros that are one bit are flags.
+fn of_header(subject: &Subject, header: &str, directory: &Path) -> Found {
+    let numbers = of_macros(subject, header, directory).unwrap_or_default();
+    let is_bit = |number: &&i64| **number > 0 && number.count_ones() == 1;
+    let masks = numbers.iter().filter(is_bit).copied().map(Pattern::Mask);
+    // What the code divides by is not known: it may be anything.
+    let divisors = UNKNOWN_DIVISORS.map(Pattern::Divisor);
+    Found {
+        patterns: masks.chain(divisors).collect(),
+        numbers,
+        has_remainders: true,
+    }
 }
 
 /// Constants that are bytes, and those beside them: characters that code looks for.
@@ -55,18 +106,20 @@ fn intermediate(subject: &Subject, path: &Path) -> Option<String> {
 
 /// What a function and those of the file that it calls compare with, divide by, mask with, and the sizes of arrays that
 /// they look into.
-fn of_code(code: &str, function: &str) -> BTreeSet<i64> {
+fn of_code(code: &str, function: &str) -> Found {
     let bodies = bodies(code);
     let mut open = vec![function];
     let mut seen: BTreeSet<&str> = BTreeSet::new();
-    let mut found = BTreeSet::new();
+    let mut found = Found::default();
     while let Some(name) = open.pop() {
         let Some(body) = bodies.get(name).filter(|_| seen.insert(name)) else {
             continue;
         };
         for line in body {
             open.extend(callee(line));
-            found.extend(number(line));
+            found.numbers.extend(number(line));
+            found.patterns.extend(pattern(line));
+            found.has_remainders |= is_remainder(line) && pattern(line).is_none();
         }
     }
     found
@@ -118,6 +171,21 @@ fn number(line: &str) -> Option<i64> {
         }
         _ => None,
     }
+}
+
+/// What a line masks with or divides by, of which the remainder counts.
+fn pattern(line: &str) -> Option<Pattern> {
+    let constant = number(line);
+    match line.split(" = ").nth(1)?.split(' ').next()? {
+        "and" => constant.map(Pattern::Mask),
+        _ if is_remainder(line) => constant.map(Pattern::Divisor),
+        _ => None,
+    }
+}
+
+fn is_remainder(line: &str) -> bool {
+    let operation = line.split(" = ").nth(1).unwrap_or_default();
+    operation.starts_with("srem ") || operation.starts_with("urem ")
 }
 
 /// The macros of a header, and of those that belong to it, that are plain numbers.
@@ -177,7 +245,10 @@ mod tests {
                     \x20 %1 = icmp sgt i32 %0, 200\n  %2 = getelementptr inbounds [40 x i32], ptr @t, i64 0, i64 %1\n\
                     \x20 %3 = call i32 @g(i32 noundef 3)\n  store i32 9, ptr %2\n}\n\
                     define internal i32 @g(i32 noundef %0) {\n  %2 = and i32 %0, 8\n}\ndefine i32 @h() {\n  %1 = icmp eq i32 %0, 6\n}\n";
-        assert_eq!(of_code(code, "f"), BTreeSet::from([-5, 8, 40, 200]));
+        let found = of_code(code, "f");
+        assert_eq!(found.numbers, BTreeSet::from([-5, 8, 40, 200]));
+        assert_eq!(found.patterns, BTreeSet::from([Pattern::Mask(8)]));
+        assert!(!found.has_remainders);
     }
 
     #[test]

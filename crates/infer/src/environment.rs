@@ -236,6 +236,10 @@ impl Environment {
             Shape::Pointer(of) if matches!(home, Home::Member(..)) => {
                 self.opaque.push((place, of.spelled.clone()));
             }
+            // Pointers in an array lead to what cannot be chosen, either.
+            Shape::Other if matches!(home, Home::Member(..)) && is_array_of_pointers(declared) => {
+                self.opaque.push((place, declared.spelled.clone()));
+            }
             // Members that cannot be chosen are zero.
             _ if matches!(home, Home::Member(..)) => {}
             _ => {
@@ -274,11 +278,12 @@ impl Environment {
             .into_iter()
             .map(|byte| (byte, self.count(Attribute::Find(byte), &place, (0, most))))
             .collect();
-        let range = (wishes.elements && of.signed.is_some() && !of.is_char).then(|| {
-            let within = (if of.signed == Some(true) { -2 } else { 0 }, most);
-            let least = self.count(Attribute::Least, &place, within);
-            (least, self.count(Attribute::Greatest, &place, within))
-        });
+        let range =
+            (wishes.elements && of.signed.is_some() && !of.is_char && !is_wide(of)).then(|| {
+                let within = (if of.signed == Some(true) { -2 } else { 0 }, most);
+                let least = self.count(Attribute::Least, &place, within);
+                (least, self.count(Attribute::Greatest, &place, within))
+            });
         self.blocks.push(Block {
             place: place.clone(),
             home,
@@ -378,6 +383,10 @@ impl Environment {
     }
 }
 
+fn is_array_of_pointers(declared: &Declared) -> bool {
+    declared.spelled.contains('[') && declared.spelled.contains('*')
+}
+
 /// How many elements a block may have. Structures come one by one: terms are about the first element only.
 fn most_elements(of: &Pointee, place: &str) -> Result<i64, InferError> {
     let most = MAX_BOUNDS.min((MAX_BYTES / of.size) as i64);
@@ -390,13 +399,19 @@ fn most_elements(of: &Pointee, place: &str) -> Result<i64, InferError> {
 
 /// The bytes whose first place is a variable: the end of a string, and what was asked for.
 fn sought(of: &Pointee, place: &str, wishes: &Wishes) -> Vec<u8> {
-    let mut bytes: Vec<u8> = if of.is_char { vec![0] } else { Vec::new() };
+    let is_text = of.is_char || is_wide(of);
+    let mut bytes: Vec<u8> = if is_text { vec![0] } else { Vec::new() };
     let wanted = wishes
         .sentinels
         .iter()
         .filter(|(wanted, _)| wanted == place);
     bytes.extend(wanted.filter(|_| of.size == 1).map(|(_, byte)| *byte));
     bytes
+}
+
+/// Whether elements are characters of more than a byte: C knows them by the name of their type only.
+pub fn is_wide(of: &Pointee) -> bool {
+    of.spelled == "wchar_t"
 }
 
 /// A term.

@@ -1,6 +1,6 @@
 //! Tests: a valuation with contents. The sizes are decided by the valuation, the bytes by fuzzing.
 
-use crate::environment::{Block, Environment};
+use crate::environment::{Block, Environment, is_wide};
 use crate::random::Random;
 use crate::valuations::Valuation;
 
@@ -121,13 +121,16 @@ pub fn imitate(
             .iter()
             .find(|byte| !is_sought(**byte))
             .unwrap_or(&b'v');
+        let size = block.of.size as usize;
         for (byte, find) in &block.finds {
+            let (sought, plain) = (element((*byte).into(), size), element(plain.into(), size));
             let at = values[*find] as usize;
-            for early in to.iter_mut().take(at).filter(|early| *early == byte) {
-                *early = plain;
+            let mut elements = to.chunks_mut(size);
+            for early in elements.by_ref().take(at).filter(|early| **early == sought) {
+                early.copy_from_slice(&plain);
             }
-            if at < to.len() {
-                to[at] = *byte;
+            if let Some(first) = elements.next() {
+                first.copy_from_slice(&sought);
             }
         }
     }
@@ -151,6 +154,13 @@ fn content(
     let size = block.of.size as usize;
     if block.of.is_char || size == 1 && (block.of.is_void || !block.finds.is_empty()) {
         return characters(block, values, count, pool, fuzzing, random);
+    }
+    if is_wide(&block.of) {
+        let narrow = characters(block, values, count, pool, fuzzing, random);
+        return narrow
+            .into_iter()
+            .flat_map(|byte| element(byte.into(), size))
+            .collect();
     }
     let is_free = block.range.is_none();
     match block.of.signed {

@@ -106,7 +106,7 @@ fn sums_and_products_are_found_in_tests() {
             };
             side.push(values);
         }
-        let found = separate(&environment, &[mixed]).expect(text).formula;
+        let found = separate(&environment, &[mixed], false).expect(text).formula;
         let relation = compare(&environment, &found, &truth.formula).unwrap();
         assert_eq!(relation, Relation::Exact, "{found}");
     }

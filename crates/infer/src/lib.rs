@@ -10,7 +10,7 @@
 //! | module | what it does |
 //! | --- | --- |
 //! | `subject` | functions of a header or file, and how programs with them are built |
-//! | `refusals`, `makers` | functions that are not called; functions that make what others need |
+//! | `refusals`, `makers`, `hidden` | functions that are not called; functions that make what others need; structures that are larger than they are shown |
 //! | `environment`, `consistency` | the variables of a call, and which values are consistent |
 //! | `predicates` | comparisons of variables |
 //! | `condition` | formulas over variables: evaluated, and as terms of the solver |
@@ -20,7 +20,7 @@
 //! | `runner`, `stubs` | the program that runs tests; functions that are passed |
 //! | `table`, `tree`, `shorten` | learning |
 //! | `separate` | linear predicates |
-//! | `constants`, `magic` | numbers of the code and of headers that make a difference |
+//! | `constants`, `magic`, `patterns` | numbers of the code and of headers that make a difference: compared with, as bits, as divisors |
 //! | `study`, `passes` | all of it, in rounds |
 //! | `whitebox`, `exploring`, `wrapper` | with source: all paths of the calls that a formula lets through |
 //! | `summary`, `notes`, `tidy` | the report |
@@ -35,6 +35,7 @@ mod constants;
 mod environment;
 mod evidence;
 mod exploring;
+mod hidden;
 mod inputs;
 #[cfg(test)]
 mod learning_tests;
@@ -42,6 +43,7 @@ mod magic;
 mod makers;
 mod notes;
 mod passes;
+mod patterns;
 mod predicates;
 mod random;
 mod refusals;

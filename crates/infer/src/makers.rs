@@ -1,6 +1,6 @@
 //! Functions of a header that make what another one needs: the hint where a structure cannot be made from outside.
 
-use nearmiss_harness::Prototype;
+use nearmiss_harness::{Prototype, Shape};
 
 /// Up to so many are named.
 const MOST: usize = 4;
@@ -8,8 +8,8 @@ const MOST: usize = 4;
 /// Functions that give back one of the pointers that `prototype` takes, or set up what they lead to.
 pub fn makers(prototypes: &[Prototype], prototype: &Prototype) -> Vec<String> {
     let wanted: Vec<String> = (prototype.parameters.iter())
+        .filter(|parameter| is_record(&parameter.shape))
         .map(|parameter| plain(&parameter.spelled))
-        .filter(|spelled| is_record(spelled))
         .collect();
     let makes = |other: &&Prototype| {
         let result = other
@@ -56,25 +56,37 @@ fn plain(spelled: &str) -> String {
     kept.collect::<String>().replace("restrict", "")
 }
 
-/// Whether it may be a pointer to a structure: no number, no string, no memory.
-fn is_record(spelled: &str) -> bool {
-    let base = spelled.trim_end_matches('*');
-    let known = [
-        "char", "void", "int", "long", "short", "unsigned", "size_t", "float", "double",
-    ];
-    !known.iter().any(|name| base.starts_with(name))
+/// Whether it is a pointer to a structure, or to what is not declared.
+fn is_record(shape: &Shape) -> bool {
+    match shape {
+        Shape::Pointer(of) => of.size == 0 || !of.members.is_empty(),
+        _ => false,
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nearmiss_harness::{Declared, Shape};
+    use nearmiss_harness::{Declared, Pointee};
+
+    fn shape(spelled: &str) -> Shape {
+        Shape::Pointer(Pointee {
+            spelled: spelled.into(),
+            size: u64::from(spelled.contains("char")),
+            is_char: spelled.contains("char"),
+            is_void: false,
+            is_const: false,
+            is_restrict: false,
+            signed: None,
+            members: Vec::new(),
+        })
+    }
 
     fn prototype(function: &str, result: &str, parameters: &[&str]) -> Prototype {
         let declared = |spelled: &&str| Declared {
             name: "p".into(),
             spelled: spelled.to_string(),
-            shape: Shape::Other,
+            shape: shape(spelled),
             offset: 0,
         };
         Prototype {

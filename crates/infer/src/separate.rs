@@ -18,13 +18,22 @@ pub struct Mixed {
 enum Feature {
     Variable(usize),
     Product(usize, usize),
+    /// A number, or the sum of two, divided by a number: what is left.
+    Remainder(usize, Option<usize>, usize),
 }
 
 impl Feature {
     fn value(self, values: &[i64]) -> i64 {
         match self {
             Feature::Variable(index) => values[index],
-            Feature::Product(left, right) => values[left] * values[right],
+            Feature::Product(left, right) => values[left].saturating_mul(values[right]),
+            Feature::Remainder(number, more, divisor) => {
+                let sum = values[number].saturating_add(more.map_or(0, |more| values[more]));
+                match values[divisor] {
+                    0 => sum,
+                    divisor => sum.wrapping_rem(divisor),
+                }
+            }
         }
     }
 
@@ -34,6 +43,13 @@ impl Feature {
             Feature::Variable(index) => of(index),
             Feature::Product(left, right) => {
                 Formula::Multiply(Box::new(of(left)), Box::new(of(right)))
+            }
+            Feature::Remainder(number, more, divisor) => {
+                let sum = match more {
+                    Some(more) => Formula::Add(Box::new(of(number)), Box::new(of(more))),
+                    None => of(number),
+                };
+                Formula::Remainder(Box::new(sum), Box::new(of(divisor)))
             }
         }
     }
@@ -63,12 +79,19 @@ pub struct Gap {
 /// The sum that separates most assignments. `None` if none separates enough of them.
 ///
 /// A sum that separates only few of them has found a pattern in the tests, not in the function.
-pub fn separate(environment: &Environment, mixed: &[Mixed]) -> Option<Separation> {
-    let features = features(environment);
+pub fn separate(
+    environment: &Environment,
+    mixed: &[Mixed],
+    has_remainders: bool,
+) -> Option<Separation> {
+    let mut candidates = sums(&features(environment));
+    if has_remainders {
+        candidates.extend(remainders(environment));
+    }
     let telling = |tests: &&Mixed| tests.safe.len() > 1 && tests.failing.len() > 1;
     let least = mixed.iter().filter(telling).count().div_ceil(4).max(1);
     let mut best: Option<(usize, (usize, i64), Sum, i64)> = None;
-    for sum in sums(&features) {
+    for sum in candidates {
         let Some((count, threshold)) = separated(&sum, mixed).filter(|(count, _)| *count >= least)
         else {
             continue;
@@ -127,11 +150,40 @@ fn features(environment: &Environment) -> Vec<Feature> {
         |index: &&usize| environment.quantities[**index].term.attribute == Attribute::Value;
     let values: Vec<usize> = numbers.iter().filter(is_value).copied().collect();
     for (position, left) in values.iter().enumerate() {
-        for right in &values[position + 1..] {
+        // Squares, too: a matrix may have as many rows as columns.
+        for right in &values[position..] {
             features.push(Feature::Product(*left, *right));
         }
     }
     features
+}
+
+/// Remainders alone, and compared with a size: where code divides by what is no constant, it may be an index.
+fn remainders(environment: &Environment) -> Vec<Sum> {
+    let numbers = environment.numbers.iter().map(|number| number.variable);
+    let numbers: Vec<usize> = numbers.collect();
+    let bounds: Vec<usize> = environment
+        .blocks
+        .iter()
+        .map(|block| block.bounds)
+        .collect();
+    let mut all = Vec::new();
+    for divisor in &numbers {
+        let others: Vec<usize> = (numbers.iter().copied())
+            .filter(|number| number != divisor)
+            .collect();
+        for (position, number) in others.iter().enumerate() {
+            let more = others[position + 1..].iter().copied().map(Some);
+            for more in std::iter::once(None).chain(more) {
+                let remainder = Feature::Remainder(*number, more, *divisor);
+                all.push(vec![(1, remainder)]);
+                let against =
+                    |bounds: &usize| vec![(1, remainder), (-1, Feature::Variable(*bounds))];
+                all.extend(bounds.iter().map(against));
+            }
+        }
+    }
+    all
 }
 
 /// All sums of up to three features with coefficients of up to 2, the simplest first.

@@ -65,6 +65,8 @@ fn single(mut parts: Vec<Formula>, make: fn(Vec<Formula>) -> Formula) -> Formula
 
 /// How many orders of choice are tried.
 const RESTARTS: usize = 24;
+/// A formula that is so long after three orders of choice does not become one that can be read.
+const HOPELESS: usize = 120;
 
 /// Formulas for a table, the shortest first, each another one.
 pub fn covers(table: &Table, random: &mut Random) -> Vec<Cover> {
@@ -79,6 +81,9 @@ pub fn covers(table: &Table, random: &mut Random) -> Vec<Cover> {
         for restart in 0..RESTARTS {
             let cubes = greedy(table, of_safe, restart, random);
             found.push(Cover { cubes, of_safe });
+            if restart >= 2 && found.iter().all(|cover| cover.size() > HOPELESS) {
+                break;
+            }
         }
     }
     for cover in &mut found {

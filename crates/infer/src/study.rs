@@ -14,6 +14,7 @@ use crate::condition::Condition;
 use crate::constants;
 use crate::environment::Environment;
 use crate::inputs::TestCase;
+use crate::patterns::Pattern;
 use crate::predicates::predicates;
 use crate::random::Random;
 use crate::refusals;
@@ -89,6 +90,10 @@ pub struct Study<'a> {
     pub(crate) tests: u64,
     /// Numbers of the code or of the header.
     pub(crate) constants: Vec<i64>,
+    /// Masks and divisors of the code, bits of the header.
+    pub(crate) patterns: Vec<Pattern>,
+    /// Whether the code divides by what is no constant.
+    pub(crate) has_remainders: bool,
     /// How many predicates there were at first.
     pub(crate) usual: usize,
     /// Failing calls of explorations: contents that matter.
@@ -102,10 +107,12 @@ pub struct Study<'a> {
     pub(crate) deadline: Instant,
 }
 
-/// Infers the precondition of one function; `specification` is what it is compared with.
+/// Infers the precondition of one function; `specification` is what it is compared with, `makers` are functions that make
+/// what it is given.
 pub fn infer(
     config: &InferConfig,
     prototype: &Prototype,
+    makers: &[String],
     specification: Option<&Formula>,
     progress: &Progress,
 ) -> Result<PreconditionReport, InferError> {
@@ -118,7 +125,7 @@ pub fn infer(
     let constants = constants::constants(&config.subject, &prototype.function, &config.directory);
     let mut environment = Environment::new(prototype, &config.wishes)?;
     if !is_header {
-        environment.dictionary = constants::bytes(&constants);
+        environment.dictionary = constants::bytes(&constants.numbers);
     }
     if let Some((place, of)) = environment.opaque.first()
         && is_header
@@ -148,7 +155,9 @@ pub fn infer(
         points: BTreeMap::new(),
         found: Vec::new(),
         tests: 0,
-        constants,
+        constants: constants.numbers,
+        patterns: constants.patterns,
+        has_remainders: constants.has_remainders,
         usual,
         templates: Vec::new(),
         has_state: false,
@@ -156,6 +165,18 @@ pub fn infer(
         decided: None,
         deadline: Instant::now() + config.time,
     };
+    if is_header
+        && !config.wishes.opaque
+        && !makers.is_empty()
+        && let Some(index) = study.larger_inside()?
+    {
+        let block = &study.environment.blocks[index];
+        let why = format!(
+            "{} leads to more than the {} that is declared: calls touch bytes behind it; --opaque makes them all the same",
+            block.place, block.of.spelled
+        );
+        return Err(InferError::Opaque(why));
+    }
     let (cover, feasible) = study.decide(prototype)?;
     study.has_state = study.depends_on_earlier_calls()?;
     let mut report = study.report(prototype, &cover, &feasible)?;
@@ -197,14 +218,14 @@ impl Study<'_> {
         if round == 1 && self.widen()? {
             return Ok(true);
         }
-        if round <= 2 && self.try_constants(feasible)? {
+        if round <= 2 && (self.try_patterns(feasible)? || self.try_constants(feasible)?) {
             return Ok(true);
         }
         if !self.config.linear {
             return Ok(false);
         }
         let mixed = self.mixed(feasible)?;
-        let suggested = separate::separate(&self.environment, &mixed);
+        let suggested = separate::separate(&self.environment, &mixed, self.has_remainders);
         let Some(separation) = suggested.filter(|found| self.is_new(&found.formula)) else {
             return Ok(false);
         };

@@ -12,6 +12,7 @@ use crate::evidence::{describe, evidence};
 use crate::inputs::Fuzzing;
 use crate::shorten::Cover;
 use crate::study::Study;
+use crate::subject::Origin;
 use crate::tidy::tidy;
 use crate::valuations::Valuation;
 
@@ -35,6 +36,11 @@ impl Study<'_> {
             function: prototype.function.clone(),
             parameters,
         };
+        let include = match &self.config.subject.origin {
+            // The types of its parameters.
+            Origin::Header(header) => format!("#include <{header}>\n"),
+            Origin::Source(_) => String::new(),
+        };
         let left_out = self.left_out(&formula, feasible)?;
         let mut report = PreconditionReport {
             version: VERSION,
@@ -42,8 +48,8 @@ impl Study<'_> {
             file: self.config.subject.name(),
             prototype: prototype.declaration.clone(),
             formula: formula.to_string(),
-            c: code::function(&signature, &formula),
-            asserts: code::asserts(&signature, &formula),
+            c: include.clone() + &code::function(&signature, &formula),
+            asserts: include + &code::asserts(&signature, &formula),
             acsl: code::acsl(&formula),
             require: Some(text(&formula, Dialect::Require)),
             // What was cut short has assignments with too few tests.

@@ -213,9 +213,13 @@ fn layout(
 fn attributes(environment: &Environment, block: &Block, admissible: &Condition) -> String {
     let needed = admissible.variables();
     let mut text = String::new();
+    let element = match block.of.size {
+        1 => "start".to_string(),
+        size => format!("((int{}_t *)start)", 8 * size),
+    };
     for (byte, find) in block.finds.iter().filter(|(_, find)| needed.contains(find)) {
         text += &format!(
-            "        v[{find}] = bounds;\n        for (unsigned k = 0; k < bounds; k++)\n            if (start[k] == {byte}) {{\n                \
+            "        v[{find}] = bounds;\n        for (unsigned k = 0; k < bounds; k++)\n            if ({element}[k] == {byte}) {{\n                \
              v[{find}] = k;\n                break;\n            }}\n"
         );
     }
@@ -343,8 +347,12 @@ pub fn call(environment: &Environment, input: &Memory) -> Option<(Valuation, Tes
 /// What the bytes of a block say: where some of them are, the least and the greatest element.
 fn describe(block: &Block, content: &[u8], values: &mut [i64]) {
     for (byte, find) in &block.finds {
-        let first = content.iter().position(|found| found == byte);
-        values[*find] = first.unwrap_or(content.len()) as i64;
+        let mut elements = content.chunks(block.of.size as usize);
+        let count = elements.len();
+        let is_it =
+            |element: &[u8]| element[0] == *byte && element[1..].iter().all(|rest| *rest == 0);
+        let first = elements.position(is_it);
+        values[*find] = first.unwrap_or(count) as i64;
     }
     if let Some((least, greatest)) = block.range {
         let element = |bytes: &[u8]| {

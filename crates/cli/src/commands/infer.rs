@@ -58,15 +58,13 @@ fn one(
     progress: &Progress,
 ) -> Result<PreconditionReport, String> {
     let specification = arguments.result.compare.as_ref();
-    let report = nearmiss_infer::infer(config, prototype, specification, progress);
+    let makers = nearmiss_infer::makers(prototypes, prototype);
+    let report = nearmiss_infer::infer(config, prototype, &makers, specification, progress);
     report.map_err(|error| {
-        let makers = match error {
-            InferError::Opaque(_) => nearmiss_infer::makers(prototypes, prototype),
-            _ => Vec::new(),
-        };
-        let hint = match makers.is_empty() {
-            true => String::new(),
-            false => format!(
+        let is_opaque = matches!(error, InferError::Opaque(_));
+        let hint = match is_opaque && !makers.is_empty() {
+            false => String::new(),
+            true => format!(
                 "; infer a wrapper that gets it from {}",
                 makers.join(" or ")
             ),

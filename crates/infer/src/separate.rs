@@ -210,7 +210,9 @@ fn sums(features: &[Feature]) -> Vec<Sum> {
                 }
             }
         }
-        let is_plain = |sum: &&Sum| sum.len() > 1 || sum[0].0.abs() == 1;
+        // A square alone says no more than its number.
+        let is_square = |feature| matches!(feature, Feature::Product(a, b) if a == b);
+        let is_plain = |sum: &&Sum| sum.len() > 1 || (sum[0].0.abs() == 1 && !is_square(sum[0].1));
         all.extend(next.iter().filter(is_plain).cloned());
         sizes.push(next);
     }

@@ -85,6 +85,7 @@ pub fn separate(
     has_remainders: bool,
 ) -> Option<Separation> {
     let mut candidates = sums(&features(environment));
+    candidates.retain(|sum| is_sized(environment, sum));
     if has_remainders {
         candidates.extend(remainders(environment));
     }
@@ -109,6 +110,19 @@ pub fn separate(
         formula: predicate(environment, &sum, threshold),
         gap: gap(&sum, threshold, mixed),
     })
+}
+
+/// A square is one of a size, or it says no more than its number.
+fn is_sized(environment: &Environment, sum: &Sum) -> bool {
+    let is_square = |feature: &Feature| matches!(feature, Feature::Product(a, b) if a == b);
+    let is_size = |feature: &Feature| match feature {
+        Feature::Variable(index) => {
+            environment.quantities[*index].term.attribute != Attribute::Value
+        }
+        _ => false,
+    };
+    let has = |wanted: &dyn Fn(&Feature) -> bool| sum.iter().any(|(_, feature)| wanted(feature));
+    !has(&is_square) || has(&is_size)
 }
 
 /// Values of a single variable on which the threshold could as well lie.
@@ -210,9 +224,7 @@ fn sums(features: &[Feature]) -> Vec<Sum> {
                 }
             }
         }
-        // A square alone says no more than its number.
-        let is_square = |feature| matches!(feature, Feature::Product(a, b) if a == b);
-        let is_plain = |sum: &&Sum| sum.len() > 1 || (sum[0].0.abs() == 1 && !is_square(sum[0].1));
+        let is_plain = |sum: &&Sum| sum.len() > 1 || sum[0].0.abs() == 1;
         all.extend(next.iter().filter(is_plain).cloned());
         sizes.push(next);
     }

@@ -171,11 +171,21 @@ static void serve(int *count, char ***arguments, char **variables)
     become_run(block, count, arguments, variables);
 }
 
-static bool is_asked(void)
+/* Whether a variable is set. Not by `getenv`: a program may have one of its own, which is not called before `main`. */
+static bool is_set(char **variables, const char *name)
+{
+    size_t size = strlen(name);
+    for (; variables != NULL && *variables != NULL; variables++)
+        if (strncmp(*variables, name, size) == 0 && (*variables)[size] == '=')
+            return true;
+    return false;
+}
+
+static bool is_asked(char **variables)
 {
     int kind = 0;
     socklen_t size = sizeof kind;
-    if (getenv("NEARMISS_FORKS") == NULL || getauxval(AT_SECURE) != 0)
+    if (!is_set(variables, "NEARMISS_FORKS") || getauxval(AT_SECURE) != 0)
         return false;
     unsetenv("NEARMISS_FORKS");
     return getsockopt(CONTROL, SOL_SOCKET, SO_TYPE, &kind, &size) == 0 && kind == SOCK_SEQPACKET;
@@ -190,8 +200,8 @@ int __wrap_main(int count, char **arguments, char **variables)
     static bool was_entered;
     if (!was_entered) {
         was_entered = true;
-        bool asked = is_asked();
-        waits_for_call = asked && getenv("NEARMISS_CALLS") != NULL;
+        bool asked = is_asked(variables);
+        waits_for_call = asked && is_set(variables, "NEARMISS_CALLS");
         if (asked && !waits_for_call)
             serve(&count, &arguments, variables);
         else if (__nm_restart_wanted != NULL && __nm_restart_wanted())

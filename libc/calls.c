@@ -96,6 +96,8 @@ static int list = -1;
 /* The frame of the call that is under way; the stack grows downwards. */
 static const void *outer;
 static const void *main_thread;
+/* The function whose boundary call has just begun; NULL once another function announces a call. */
+static const char *entered;
 static bool has_failed;
 /* The calls of the test's own run from the first chosen one on: a name, and which pointers were null. */
 static uint64_t own[MOST_LATER + 64];
@@ -571,7 +573,10 @@ void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame
         return;
     if (state == UNKNOWN)
         start();
-    if (state <= OFF || __builtin_thread_pointer() != main_thread || (outer != NULL && frame < outer))
+    if (state <= OFF || __builtin_thread_pointer() != main_thread)
+        return;
+    entered = NULL;
+    if (outer != NULL && frame < outer)
         return;
     outer = frame;
     calls++;
@@ -599,6 +604,22 @@ void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame
         give_inputs(call, slots);
     if (__nm_mark != NULL)
         __nm_mark(PHASE_FUNCTION);
+    entered = call->name;
+}
+
+/* Whether the contract of this function is looked at for a call of the test's own: there it is what the test
+ * promises. */
+int __nm_call_is_boundary(const char *function)
+{
+    return entered != NULL && outer != NULL && __builtin_thread_pointer() == main_thread
+        && strcmp(entered, function) == 0;
+}
+
+/* The test's own call violates the contract: with invented data it is none that a test would make. */
+void __nm_call_excluded(void)
+{
+    if (rows_size != 0)
+        leave();
 }
 
 void __nm_call_end(const void *frame)

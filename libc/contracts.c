@@ -73,8 +73,15 @@ long long __nm_before(const void *pointer, unsigned long element)
     return (long long)((size_t)((const char *)pointer - start) / (element ? element : 1));
 }
 
-void __nm_precondition(int holds, const char *place, const char *text)
+long long __nm_open_end(const void *start, unsigned long length)
 {
-    if (!holds)
+    (void)start, (void)length;
+    return -1;
+}
+
+/* What a unit test's own call promises is no requirement (`__nm_call_is_boundary`). */
+void __nm_precondition(int holds, const char *place, const char *text, int is_assumed)
+{
+    if (!holds && !is_assumed)
         fprintf(stderr, "%s: runtime error: precondition of %s\n", place, text);
 }

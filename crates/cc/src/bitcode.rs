@@ -51,7 +51,15 @@ fn compile(
     let named = named
         .into_iter()
         .flat_map(|(name, value)| [name.to_string(), value]);
-    let flags = ["--keep-debug", "--optimised", "--options"].map(str::to_string);
+    let mut flags = vec!["--keep-debug", "--optimised"];
+    if config.choices_are_branches {
+        flags.push("--choices-are-branches");
+    }
+    if config.fine {
+        flags.push("--fine");
+    }
+    flags.push("--options");
+    let flags = flags.into_iter().map(str::to_string);
     let arguments = named.chain(flags).chain(kept.options.iter().cloned());
     let run = |program: &Path, arguments: Vec<String>| {
         let tool = Tool::new(program, arguments).in_directory(directory.path());

@@ -4,10 +4,21 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use nearmiss_contracts::Contract;
+use nearmiss_harness::Unit;
+use nearmiss_sites::rewrite::EntryCheck;
 
 use crate::checker::{self, Check};
 use crate::program::{Subject, entry, shown};
 use crate::standing::{Standing, standing};
+
+/// The contracts that are checked.
+#[derive(Clone, Debug, Default)]
+pub struct Contracted {
+    /// The contracts.
+    pub contracts: Vec<Contract>,
+    /// The directory that files are named from.
+    pub directory: PathBuf,
+}
 
 /// A program that checks contracts.
 #[derive(Clone, Debug, Default)]
@@ -22,28 +33,43 @@ pub struct Applied {
     pub unused: Vec<(String, String)>,
 }
 
-/// Applies contracts to a program; files are named as in `directory`.
-pub fn apply(
-    subject: &Subject,
-    contracts: &[Contract],
-    directory: &Path,
-) -> Result<Applied, String> {
-    let mut applied = Applied::default();
-    if contracts.is_empty() {
-        return Ok(applied);
+/// Contracts as code, and where it is called.
+#[derive(Clone, Debug, Default)]
+pub struct Prepared {
+    checks: Vec<Check>,
+    /// The calls at the entries of their functions.
+    pub entries: Vec<EntryCheck>,
+    /// The functions whose contracts are checked.
+    pub used: Vec<String>,
+    /// Contracts that are not, and why.
+    pub unused: Vec<(String, String)>,
+}
+
+impl Prepared {
+    /// The C file that the entries call.
+    pub fn source(&self) -> String {
+        checker::file(&self.checks)
     }
-    let unit = subject.debug_information()?;
-    let (mut checks, mut entries): (Vec<Check>, Vec<_>) = (Vec::new(), Vec::new());
+
+    /// Whether no contract is about the program.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+}
+
+/// Contracts as code for a program with this debug information; files are named as in `directory`.
+pub fn prepare(unit: &Unit, contracts: &[Contract], directory: &Path) -> Prepared {
+    let mut prepared = Prepared::default();
     for contract in contracts.iter().filter(|it| !it.requires.is_empty()) {
         let name = contract.function.clone();
-        let function = match standing(contract, &unit, &|path| fs::read_to_string(path).ok()) {
+        let function = match standing(contract, unit, &|path| fs::read_to_string(path).ok()) {
             Standing::Fits(function) => function,
             Standing::Stale(why) => {
-                applied.unused.push((name, format!("stale: {why}")));
+                prepared.unused.push((name, format!("stale: {why}")));
                 continue;
             }
             Standing::Wrong(mistakes) => {
-                applied.unused.push((name, mistakes.join("; ")));
+                prepared.unused.push((name, mistakes.join("; ")));
                 continue;
             }
             // A file of contracts may be of several programs.
@@ -51,17 +77,37 @@ pub fn apply(
         };
         let (file, line) = function.place.clone().unwrap_or_default();
         let file = shown(&file, directory);
-        match checker::check(&unit, &function, contract, checks.len(), (&file, line)) {
+        let number = prepared.checks.len();
+        match checker::check(unit, &function, contract, number, (&file, line)) {
             Ok(check) => {
-                entries.push(entry(&function, &check.globals, check.name.clone()));
-                checks.push(check);
-                applied.used.push(name);
+                let call = entry(&function, &check.globals, check.name.clone());
+                prepared.entries.push(call);
+                prepared.checks.push(check);
+                prepared.used.push(name);
             }
-            Err(why) => applied.unused.push((name, why)),
+            Err(why) => prepared.unused.push((name, why)),
         }
     }
-    if !checks.is_empty() {
-        let variant = subject.variant("contracts", &checker::file(&checks), entries)?;
+    prepared
+}
+
+/// Applies contracts to a program; files are named as in `directory`.
+pub fn apply(
+    subject: &Subject,
+    contracts: &[Contract],
+    directory: &Path,
+) -> Result<Applied, String> {
+    if contracts.is_empty() {
+        return Ok(Applied::default());
+    }
+    let prepared = prepare(&subject.debug_information()?, contracts, directory);
+    let mut applied = Applied {
+        used: prepared.used.clone(),
+        unused: prepared.unused.clone(),
+        ..Applied::default()
+    };
+    if !prepared.is_empty() {
+        let variant = subject.variant("contracts", &prepared.source(), prepared.entries)?;
         applied.program = Some(variant.program);
         applied.library_path = variant.library_path;
     }

@@ -2,16 +2,21 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
+use nearmiss_abi::channel::ChannelRow;
+use nearmiss_abi::check::{Kind, contracted};
 use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_RESULT, PHASE_SETUP, phase};
 use nearmiss_abi::site::SiteId;
 use nearmiss_expr::{Evaluator, InputByte, Terms};
+use nearmiss_harness::entry::Definition;
 use nearmiss_sites::Sites;
-use nearmiss_trace::{Arena, Channel, RawTrace, Reading, RecordedPath};
+use nearmiss_sites::rewrite::absolute;
+use nearmiss_trace::{Arena, Channel, Event, RawTrace, Reading, RecordedPath};
 
 use crate::clauses::{Revealed, reveal};
 use crate::condition::{Clause, Condition};
 use crate::inputs::{Bytes, Input, Role, View};
 use crate::linear::{Linear, Variable};
+use crate::strings::Given;
 
 /// What the calls of a function in one or several runs reveal.
 #[derive(Clone, Debug, Default)]
@@ -26,14 +31,42 @@ pub struct Calls {
     pub clauses: Vec<(Clause, SiteId)>,
     /// Checks that cannot be said in a contract, by the place of what cannot be said.
     pub unsaid: BTreeMap<SiteId, u64>,
+    /// What each call was given.
+    pub given: Vec<Given>,
+    /// The function.
+    function: String,
+    /// The file of the tests: what goes wrong there, in a callback, is none of the function's business.
+    tests: Option<String>,
     seen: HashSet<Vec<(u8, u64, u8, u64)>>,
 }
 
 impl Calls {
+    /// Whether an event is a check in the code of the tests.
+    fn is_of_tests(&self, sites: &Sites, event: &Event) -> bool {
+        let file = sites
+            .get(event.site)
+            .map(|(unit, site)| absolute(&unit.directory, unit.file_of(site)));
+        let is_check = event.kind == EventKind::Check || event.is_failure();
+        is_check && self.tests.is_some() && self.tests == file
+    }
+
+    /// No calls yet of this function, by tests of this file.
+    pub fn of(function: &Definition, tests: Option<&str>) -> Calls {
+        let own = function.place.as_ref().map(|(file, _)| absolute("/", file));
+        Calls {
+            function: function.name.clone(),
+            tests: tests
+                .map(str::to_string)
+                .filter(|it| Some(it) != own.as_ref()),
+            ..Calls::default()
+        }
+    }
+
     /// Takes in what one run recorded; `inputs` are those of the function's plan.
     pub fn add(&mut self, raw: &RawTrace, sites: &Sites, inputs: &[Input]) {
         for (number, events) in calls(raw).into_iter().enumerate() {
             self.calls += 1;
+            self.given.push(given(raw, number as u32, inputs));
             let nulls = nulls(raw, number as u32, inputs);
             // Calls that took the same path reveal the same.
             let mut path: Vec<_> = (raw.events[events.clone()].iter())
@@ -44,7 +77,8 @@ impl Calls {
                 continue;
             }
             self.paths += 1;
-            let revealed = one(raw, sites, inputs, (number as u32, events), &nulls);
+            let call = (number as u32, events);
+            let revealed = one(raw, sites, inputs, call, &nulls, self);
             self.checks += revealed.checks;
             self.clauses.extend(revealed.clauses);
             for (site, count) in revealed.unsaid {
@@ -52,6 +86,19 @@ impl Calls {
             }
         }
     }
+}
+
+/// The contents of a call's inputs.
+fn given(raw: &RawTrace, call: u32, inputs: &[Input]) -> Given {
+    let of_call = raw.channels.iter().filter(|row| row.index == call);
+    let content = |row: &ChannelRow| {
+        let name = raw.blob(row.name_offset, row.name_size)?;
+        let is_it = |input: &Input| input.channel().as_bytes() == name;
+        let number = inputs.iter().position(is_it)?;
+        let content = raw.blob(row.content_offset, row.content_size)?;
+        Some((number as u32, content.to_vec()))
+    };
+    of_call.filter_map(content).collect()
 }
 
 /// What tells two events of one kind at one place apart: the value that was switched on or fixed.
@@ -107,6 +154,7 @@ fn one(
     inputs: &[Input],
     (call, events): (u32, std::ops::Range<usize>),
     nulls: &[u32],
+    calls: &Calls,
 ) -> Revealed {
     let raw = RawTrace {
         events: raw.events[events].to_vec(),
@@ -158,5 +206,23 @@ fn one(
         Condition::between(&sum, Some(1), Some(1), &range)
     };
     let nulls: Vec<Condition> = nulls.iter().map(null).collect();
-    reveal(&terms, view, nulls, path.events.iter())
+    let checks: Vec<(Event, Option<Kind>)> = (path.events.iter())
+        .filter(|event| !is_own_contract(sites, event, &calls.function))
+        .filter(|event| !calls.is_of_tests(sites, event))
+        .map(|event| (*event, kind_of(sites, event)))
+        .collect();
+    reveal(&terms, view, nulls, &checks)
+}
+
+/// What goes wrong where a check fails.
+fn kind_of(sites: &Sites, event: &Event) -> Option<Kind> {
+    let (_, site) = sites.get(event.site)?;
+    event.failure.or(site.check().map(|(kind, _)| kind))
+}
+
+/// Whether a check is of the function's own contract: a call of itself has one, too.
+fn is_own_contract(sites: &Sites, event: &Event, function: &str) -> bool {
+    let site = sites.get(event.site);
+    let checked = site.and_then(|(unit, site)| contracted(unit.function_of(site)));
+    event.failure == Some(Kind::Precondition) && checked == Some(function)
 }

@@ -21,9 +21,24 @@ extern int __nm_contracts_wanted(void);
 extern int __nm_readable(const void *memory, unsigned long size);
 extern long long __nm_bounds(const void *pointer, unsigned long element);
 extern long long __nm_before(const void *pointer, unsigned long element);
+extern long long __nm_open_end(const void *start, unsigned long length);
 extern unsigned long __nm_concrete(unsigned long value);
-extern void __nm_precondition(int holds, const char *place, const char *text);
+extern void __nm_precondition(int holds, const char *place, const char *text, int is_assumed);
+/* In variants in which the calls of unit tests are inputs. */
+extern int __nm_call_is_boundary(const char *function) __attribute__((weak));
+extern void __nm_call_excluded(void) __attribute__((weak));
 typedef __int128 wide;
+
+__attribute__((unused)) static int __nm_requires_assumed(const char *function)
+{
+    return __nm_call_is_boundary != 0 && __nm_call_is_boundary(function);
+}
+
+__attribute__((unused)) static void __nm_requires_excludes(int assumed, int holds)
+{
+    if (assumed && !__nm_concrete((unsigned)holds) && __nm_call_excluded != 0)
+        __nm_call_excluded();
+}
 
 __attribute__((unused)) static long long __nm_requires_find(const char *pointer, char byte, long long most)
 {
@@ -33,13 +48,18 @@ __attribute__((unused)) static long long __nm_requires_find(const char *pointer,
         limit = p == 0 ? 0 : 4096;
     while (end < limit && (char)__nm_concrete((unsigned char)p[end]) != byte)
         end++;
+    long long whole = byte == 0 && end < limit ? __nm_open_end(p, (unsigned long)end) : -1;
+    int is_whole = (long long)__nm_concrete((unsigned long)whole) >= 0;
     /* A few more: the byte that ends it now may be another one. */
-    limit = limit < end + 9 ? limit : end + 9;
+    limit = is_whole ? end : limit < end + 9 ? limit : end + 9;
     for (long long i = 0; i < limit; i++) {
         open &= p[i] != byte;
         found += open;
     }
-    return found;
+    if (!is_whole)
+        return found;
+    /* As long as its input, unless a zero comes before. */
+    return (found < end) & (found < whole) ? found : whole;
 }
 "#;
 
@@ -83,12 +103,14 @@ pub fn check(
     for (column, formula) in contract.requires.iter().enumerate() {
         typed::kind(unit, function, formula)?;
         let condition = writer.truth(formula)?;
+        let holds = writer.new_name('r');
+        writer.line(&format!("int {holds} = {condition};"));
         let place = format!("{}:{line}:{}", escaped(file), column + 1);
         let pad = " ".repeat(column);
         let words = escaped(&formula.to_string());
         let _ = write!(
             calls,
-            "#line {line} \"{}\"\n{pad}__nm_precondition({condition}, \"{place}\", \"{}: {words}\");\n",
+            "#line {line} \"{}\"\n{pad}__nm_precondition({holds}, \"{place}\", \"{}: {words}\", assumed);\n{CONTRACT_PREFIX}excludes(assumed, {holds});\n",
             escaped(file),
             function.name
         );
@@ -96,7 +118,8 @@ pub fn check(
     let name = format!("{CONTRACT_PREFIX}{number}_{}", function.name);
     let body = &writer.body;
     let code = format!(
-        "\nvoid {name}(void **places)\n{{\n    if (!__nm_contracts_wanted())\n        return;\n{body}{calls}}}\n"
+        "\nvoid {name}(void **places)\n{{\n    if (!__nm_contracts_wanted())\n        return;\n    int assumed = {CONTRACT_PREFIX}assumed(\"{}\");\n{body}{calls}}}\n",
+        function.name
     );
     Ok(Check {
         name,

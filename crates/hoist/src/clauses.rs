@@ -72,12 +72,12 @@ fn not_null(translator: &mut Translator, condition: TermId, view: View) -> Vec<C
     pointers.map(set).collect()
 }
 
-/// The clauses of one call, from the events between its entry and its end.
-pub fn reveal<'e>(
+/// The clauses of one call, from the events between its entry and its end, each with what goes wrong where it fails.
+pub fn reveal(
     terms: &Terms,
     view: View,
     known: Vec<Condition>,
-    events: impl Iterator<Item = &'e Event>,
+    events: &[(Event, Option<Kind>)],
 ) -> Revealed {
     let mut revealed = Revealed::default();
     let mut premise = Premise::default();
@@ -86,7 +86,7 @@ pub fn reveal<'e>(
         translator.assume(&condition);
         premise.add(condition);
     }
-    for event in events {
+    for (event, kind) in events {
         let Some(condition) = event.condition else {
             continue;
         };
@@ -95,7 +95,7 @@ pub fn reveal<'e>(
             continue;
         }
         let set = not_null(&mut translator, condition, view);
-        let said = match (premise.lost, event.failure) {
+        let said = match (premise.lost, *kind) {
             (Some(_), _) => None,
             // An access through a null pointer is one whatever is added to it.
             (None, Some(Kind::NullDereference)) if is_check => Some(Condition::all(set)),

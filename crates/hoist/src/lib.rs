@@ -11,6 +11,8 @@
 //! | [`condition`], `linear`, `set` | conditions: sums of inputs, and the sets that they lie in |
 //! | [`clauses`] | one recorded call → clauses |
 //! | [`simplify`](mod@simplify) | clauses of all calls → fewer and shorter ones |
+//! | [`strings`] | what a loop over a string reveals, as one requirement |
+//! | `stairs` | what each turn of a loop leaves, in one |
 //! | [`words`] | clauses → formulas of a contract |
 //! | [`plan`] | what a function is given, as inputs, and the C code that makes them inputs |
 //! | [`typed`] | contracts against the program's types |
@@ -34,7 +36,9 @@ pub mod program;
 pub mod session;
 mod set;
 pub mod simplify;
+mod stairs;
 pub mod standing;
+pub mod strings;
 pub mod translate;
 pub mod typed;
 pub mod words;

@@ -76,6 +76,18 @@ impl Linear {
         }
     }
 
+    /// `self / divisor`; `None` where that is no such sum.
+    pub fn over(&self, divisor: i128) -> Option<Linear> {
+        let is_whole = |it: &i128| divisor != 0 && it % divisor == 0;
+        let exact = is_whole(&self.constant) && self.factors.values().all(is_whole);
+        exact.then(|| Linear {
+            factors: (self.factors.iter())
+                .map(|(variable, factor)| (*variable, factor / divisor))
+                .collect(),
+            constant: self.constant / divisor,
+        })
+    }
+
     /// The least and the greatest value, where `range` knows those of variables.
     pub fn range(&self, range: &dyn Fn(Variable) -> (i128, i128)) -> (i128, i128) {
         let mut sum = (self.constant, self.constant);

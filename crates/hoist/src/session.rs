@@ -11,15 +11,16 @@ use nearmiss_contracts::{Contract, Subject as Of};
 use nearmiss_harness::Unit;
 use nearmiss_harness::entry::Definition;
 use nearmiss_sites::Sites;
-use nearmiss_sites::rewrite::EntryCheck;
+use nearmiss_sites::rewrite::{EntryCheck, absolute};
 use nearmiss_trace::RawTrace;
 
+use crate::applied::prepare;
 use crate::calls::Calls;
 use crate::inputs::Input;
 use crate::plan::{self, LEAVE, Plan};
 use crate::program::{Subject, entry, shown};
-use crate::simplify::simplify;
-use crate::{standing, words};
+use crate::simplify::{simplify, with_room};
+use crate::{standing, strings, words};
 
 /// What is wanted.
 #[derive(Clone, Debug)]
@@ -34,9 +35,16 @@ pub struct Request<'a> {
     pub working_directory: &'a Path,
     /// The functions: names, or patterns with `*` and `?`.
     pub functions: &'a [String],
+    /// Contracts in force: one of a function that is called deeper down is a check on the path.
+    pub contracts: &'a [Contract],
     /// The time for making one contract shorter.
     pub time: Duration,
 }
+
+/// Requirements of a function that a person still reads.
+const MOST_REQUIREMENTS: usize = 16;
+/// How often tests are run again because what they call has got a stronger contract: calls may lie that deep.
+const MOST_ROUNDS: usize = 4;
 
 /// What the tests reveal of one function.
 #[derive(Clone, Debug)]
@@ -53,18 +61,57 @@ pub struct Hoisted {
     pub checks: u64,
     /// Clauses that are too long to be read.
     pub left_out: u64,
+    /// Clauses that calls of the tests do not keep to, without failing.
+    pub contradicted: u64,
     /// Checks that a contract cannot say, by the place of what it cannot say: file and line.
     pub unsaid: Vec<(String, u64)>,
 }
 
-/// Runs the tests and derives contracts.
-pub fn hoist(request: &Request) -> Result<Vec<Hoisted>, String> {
-    let subject = &request.subject;
-    let unit = subject.debug_information()?;
+/// What a session came to.
+#[derive(Clone, Debug, Default)]
+pub struct Session {
+    /// The functions, in the order in which they were wanted.
+    pub functions: Vec<Hoisted>,
+    /// Contracts that are in force and cannot be used, and why.
+    pub unused: Vec<(String, String)>,
+}
+
+/// Runs the tests and derives contracts. Those of functions that other wanted ones call strengthen the contracts of
+/// these: so the tests are run again with them in force, until nothing changes.
+pub fn hoist(request: &Request) -> Result<Session, String> {
+    let unit = request.subject.debug_information()?;
     let functions = wanted(&unit, request.functions)?;
-    let globals = subject.globals(&functions);
+    let is_new = |contract: &&Contract| {
+        !(contract.is_hoisted() && functions.iter().any(|it| it.name == contract.function))
+    };
+    let known: Vec<Contract> = request.contracts.iter().filter(is_new).cloned().collect();
+    let mut in_force = known.clone();
+    let mut session = round(request, &unit, &functions, &in_force)?;
+    for _ in 1..MOST_ROUNDS {
+        let mut next = known.clone();
+        next.extend(session.functions.iter().map(|it| it.contract.clone()));
+        next.retain(|contract| !contract.requires.is_empty());
+        if functions.len() < 2 || next == in_force {
+            break;
+        }
+        in_force = next;
+        session = round(request, &unit, &functions, &in_force)?;
+    }
+    Ok(session)
+}
+
+/// Runs the tests once for each function, with these contracts in force.
+fn round(
+    request: &Request,
+    unit: &Unit,
+    functions: &[Definition],
+    in_force: &[Contract],
+) -> Result<Session, String> {
+    let subject = &request.subject;
+    let prepared = prepare(unit, in_force, request.working_directory);
+    let globals = subject.globals(functions);
     let plans: Vec<Plan> = (functions.iter().zip(&globals))
-        .map(|(function, globals)| Plan::of(&unit, function, globals))
+        .map(|(function, globals)| Plan::of(unit, function, globals))
         .collect();
     let checks = functions.iter().zip(&plans).enumerate();
     let checks = checks.map(|(number, (function, plan))| EntryCheck {
@@ -72,16 +119,32 @@ pub fn hoist(request: &Request) -> Result<Vec<Hoisted>, String> {
         replaces: true,
         ..entry(function, &plan.globals, plan::enter_name(number))
     });
-    let variant = subject.variant("hoist", &plan::recorder(&plans), checks.collect())?;
+    // What comes last is called first: a function's own contract is no check of its call.
+    let checks = checks.chain(prepared.entries.iter().cloned()).collect();
+    let source = plan::recorder(&plans) + &prepared.source();
+    let variant = subject.variant("hoist", &source, checks)?;
     let sites = nearmiss_twin::inspect(&variant.program, &subject.libraries_of(&variant))
         .map_err(|error| error.to_string())?
         .sites;
-    let mut all = Vec::new();
-    for (number, (function, plan)) in functions.into_iter().zip(plans).enumerate() {
-        let calls = recorded(request, (&variant.program, number), &sites, &plan.inputs)?;
-        all.push(finish(request, function, &plan.inputs, calls, &sites));
+    let tests = test_file(unit);
+    let mut session = Session {
+        unused: prepared.unused,
+        ..Session::default()
+    };
+    for (number, (function, plan)) in functions.iter().zip(plans).enumerate() {
+        let calls = Calls::of(function, tests.as_deref());
+        let calls = recorded(request, (&variant.program, number), &sites, &plan, calls)?;
+        let hoisted = finish(request, function.clone(), &plan.inputs, calls, &sites);
+        session.functions.push(hoisted);
     }
-    Ok(all)
+    Ok(session)
+}
+
+/// The file of the tests: that of `main`.
+fn test_file(unit: &Unit) -> Option<String> {
+    let definitions = unit.definitions();
+    let main = definitions.iter().find(|it| it.name == "main")?;
+    main.place.as_ref().map(|(file, _)| absolute("/", file))
 }
 
 /// The functions that are meant.
@@ -134,7 +197,8 @@ fn recorded(
     request: &Request,
     (program, number): (&Path, usize),
     sites: &Sites,
-    inputs: &[Input],
+    plan: &Plan,
+    mut calls: Calls,
 ) -> Result<Calls, String> {
     let traces = request.subject.directory.join("traces");
     let named = |error: std::io::Error| format!("{}: {error}", traces.display());
@@ -158,10 +222,9 @@ fn recorded(
         .filter(|path| path.extension().is_some_and(|end| end == "trace"))
         .collect();
     files.sort();
-    let mut calls = Calls::default();
     for file in files {
         if let Ok(raw) = RawTrace::open(&file) {
-            calls.add(&raw, sites, inputs);
+            calls.add(&raw, sites, &plan.inputs);
         }
     }
     let _ = fs::remove_dir_all(&traces);
@@ -176,15 +239,23 @@ fn finish(
     calls: Calls,
     sites: &Sites,
 ) -> Hoisted {
-    let simple = simplify(calls.clauses, inputs, request.time);
+    let all = calls.clauses.len();
+    let clauses = strings::kept_to(calls.clauses, inputs, &calls.given);
+    let contradicted = (all - clauses.len()) as u64;
+    let clauses = with_room(clauses, inputs);
+    let strings = strings::join(clauses, inputs, &calls.given);
+    let simple = simplify(strings.clauses, inputs, request.time);
     let mut left_out = simple.left_out;
-    let mut requires = Vec::new();
+    let mut requires = strings.requires;
     for (clause, _) in &simple.clauses {
         match words::formula(clause, inputs) {
             Some(formula) => requires.push(formula),
             None => left_out += 1,
         }
     }
+    // The shortest come first, so these say most.
+    left_out += requires.len().saturating_sub(MOST_REQUIREMENTS) as u64;
+    requires.truncate(MOST_REQUIREMENTS);
     let plural = |count: u64, word: &str| match count {
         1 => format!("1 {word}"),
         _ => format!("{count} {word}s"),
@@ -221,6 +292,7 @@ fn finish(
         paths: calls.paths,
         checks: calls.checks,
         left_out,
+        contradicted,
         unsaid: calls.unsaid.into_iter().map(place).collect(),
     }
 }

@@ -12,9 +12,10 @@ use nearmiss_expr::{InputByte, Op, TermId, Terms};
 use nearmiss_solve::{Answer, Limits, Stack, TreeSession};
 
 use crate::condition::Clause;
-use crate::inputs::Input;
-use crate::linear::Linear;
+use crate::inputs::{Input, Role};
+use crate::linear::{Linear, Variable};
 use crate::set::Set;
+use crate::stairs;
 
 /// Wide enough for every sum of inputs: nothing wraps around.
 const WIDTH: u32 = 100;
@@ -46,7 +47,9 @@ pub fn simplify(clauses: Vec<(Clause, SiteId)>, inputs: &[Input], time: Duration
     for number in 0..clauses.len() {
         prover.shorten(&mut clauses, number);
     }
-    let mut clauses = without_subsumed(with_single_literals_joined(clauses));
+    let clauses = without_subsumed(with_single_literals_joined(clauses));
+    let range = |variable: Variable| inputs[variable.input as usize].range();
+    let mut clauses = stairs::join(clauses, &range);
     for number in (0..clauses.len()).rev() {
         if prover.follows_from_others(&clauses, number) {
             clauses.remove(number);
@@ -56,6 +59,23 @@ pub fn simplify(clauses: Vec<(Clause, SiteId)>, inputs: &[Input], time: Duration
     clauses.retain(|(clause, _)| clause.len() <= MOST_LITERALS);
     left_out += (shortened - clauses.len()) as u64;
     Simplified { clauses, left_out }
+}
+
+/// `bounds(p) >= 2` for `bounds(p) != 1`: that an access fits (`offset <= size - 4`) wraps around for no elements at all,
+/// which another clause of the same access excludes.
+pub fn with_room(mut clauses: Vec<(Clause, SiteId)>, inputs: &[Input]) -> Vec<(Clause, SiteId)> {
+    for (clause, _) in &mut clauses {
+        for (sum, set) in clause.iter_mut() {
+            let input = sum.as_variable().map(|it| &inputs[it.input as usize]);
+            let bounds = input.filter(|it| it.role == Role::Bounds);
+            if let (Some(input), [(0, 0), (low, high)]) = (bounds, set.intervals())
+                && *high == input.range().1
+            {
+                *set = Set::interval(*low, *high);
+            }
+        }
+    }
+    clauses
 }
 
 /// Several clauses that are one literal about the same sum become one.

@@ -5,6 +5,7 @@ use std::path::Path;
 use nearmiss_contracts::Contract;
 use nearmiss_harness::Unit;
 use nearmiss_harness::entry::Definition;
+use nearmiss_sites::rewrite::absolute;
 
 use crate::{digest, typed};
 
@@ -33,7 +34,7 @@ pub fn standing(
         .filter(|definition| definition.name == contract.function);
     let subject = &contract.subject;
     let in_file = |definition: &&Definition| match &definition.place {
-        Some((file, _)) => Path::new(file).ends_with(&subject.file),
+        Some((file, _)) => Path::new(&absolute("/", file)).ends_with(&subject.file),
         None => true,
     };
     let mut fitting = named.clone().filter(in_file);

@@ -24,6 +24,8 @@ const MOST_PIECES: usize = 8;
 const MOST_WINDOWS: i128 = 3;
 /// Parts of a conjunction that are looked at one by one.
 const MOST_LEAVES: usize = 64;
+/// Words of more bits hold every sum of inputs: nothing wraps around.
+const WIDEST: u32 = 90;
 /// Terms one within the other.
 const MOST_DEPTH: u32 = 120;
 
@@ -260,18 +262,21 @@ impl<'a> Translator<'a> {
     /// An operation on two truths.
     fn connected(&mut self, op: Op, a: TermId, b: TermId) -> Option<Condition> {
         let (a, b) = (self.truth(a)?, self.truth(b)?);
-        let different = |this: &Self| {
-            let (not_a, not_b) = (this.negated(&a), this.negated(&b));
-            Condition::any(vec![
-                Condition::all(vec![a.clone(), not_b]),
-                Condition::all(vec![not_a, b.clone()]),
-            ])
-        };
-        Some(match op {
-            Op::Xor | Op::Ne => different(self),
-            Op::Eq => self.negated(&different(self)),
-            _ => return None,
-        })
+        let different = self.different(&a, &b);
+        match op {
+            Op::Xor | Op::Ne => Some(different),
+            Op::Eq => Some(self.negated(&different)),
+            _ => None,
+        }
+    }
+
+    /// Only one of two holds.
+    fn different(&self, a: &Condition, b: &Condition) -> Condition {
+        let (not_a, not_b) = (self.negated(a), self.negated(b));
+        Condition::any(vec![
+            Condition::all(vec![a.clone(), not_b]),
+            Condition::all(vec![not_a, b.clone()]),
+        ])
     }
 
     fn compared(&mut self, op: Op, a: TermId, b: TermId) -> Option<Condition> {
@@ -297,15 +302,16 @@ impl<'a> Translator<'a> {
 
     /// The difference of two words is a multiple of 2^width.
     fn equal(&mut self, a: TermId, b: TermId, width: u32) -> Option<Condition> {
-        let window = 1i128
-            .checked_shl(width)
-            .filter(|it| *it > 0 && width < 90)?;
+        let window = 1i128 << width.min(WIDEST);
         let pairs = self.pairs(a, b)?;
         let mut parts = Vec::new();
         for (guard, a, b) in pairs {
             let difference = a.plus(-1, &b)?;
             let (low, high) = difference.range(&|variable| self.range(variable));
-            let (first, last) = (-(-low).div_euclid(window), high.div_euclid(window));
+            let (first, last) = match width < WIDEST {
+                true => (-(-low).div_euclid(window), high.div_euclid(window)),
+                false => (0, 0),
+            };
             if last - first >= MOST_WINDOWS {
                 return None;
             }
@@ -371,6 +377,11 @@ impl<'a> Translator<'a> {
 
     /// The true value of a word that is known modulo 2^width.
     fn value(&self, pieces: Pieces, width: u32, signed: bool) -> Option<Pieces> {
+        if width >= WIDEST {
+            // No sum of inputs comes to the ends of so wide a word.
+            let fits = |sum: &Linear| signed || sum.range(&|it| self.range(it)).0 >= 0;
+            return pieces.iter().all(|(_, sum)| fits(sum)).then_some(pieces);
+        }
         let (base, _) = limits(width, signed)?;
         let window = 1i128 << width;
         let mut values = Pieces::new();
@@ -422,7 +433,11 @@ impl<'a> Translator<'a> {
         }
         match self.terms.node(id) {
             Node::Const { value, .. } => {
-                let value = i128::try_from(value).ok()?;
+                let value = match width {
+                    // Modulo 2^128 a large number is a negative one.
+                    128 => value as i128,
+                    _ => i128::try_from(value).ok()?,
+                };
                 Some(vec![(Condition::truth(true), Linear::constant(value))])
             }
             Node::Input(byte) if self.view.variable(byte).is_none() => {
@@ -434,12 +449,7 @@ impl<'a> Translator<'a> {
             }
             Node::ZExt { a, .. } => self.extended(a, false),
             Node::SExt { a, .. } => self.extended(a, true),
-            Node::Concat { high, low } => {
-                let size = self.terms.width(low);
-                let (high, low) = (self.word(high)?, self.extended(low, false)?);
-                let scale = 1i128.checked_shl(size).filter(|_| size < 90)?;
-                sums(high, low, |high, low| low.plus(scale, high))
-            }
+            Node::Concat { .. } => self.joined_words(id),
             Node::Extract { a, low: 0, .. } => self.word(a),
             Node::Unary { op, a } => self.mapped(op, a),
             Node::Binary { op, a, b } => self.operation(op, a, b),
@@ -459,6 +469,64 @@ impl<'a> Translator<'a> {
             }
             _ => None,
         }
+    }
+
+    /// Words one above the other. Simplification nests them in any order, so bytes of one variable are looked for among
+    /// all of them: `concat b3 (concat b2 (concat b1 (concat b0 00)))` is four times a number.
+    fn joined_words(&mut self, id: TermId) -> Option<Pieces> {
+        let parts = self.parts(id);
+        let mut all = vec![(Condition::truth(true), Linear::default())];
+        let (mut at, mut number) = (0, 0);
+        while let Some(part) = parts.get(number) {
+            let width = self.terms.width(*part);
+            let (word, taken, bits) = match self.variable_at(&parts[number..]) {
+                Some((variable, taken)) => {
+                    let word = vec![(Condition::truth(true), Linear::variable(variable))];
+                    // What is above a negative number does not see its sign.
+                    let bits = 8 * taken as u32;
+                    let is_top = number + taken == parts.len();
+                    let word = match is_top {
+                        true => word,
+                        false => self.value(word, bits, false)?,
+                    };
+                    (word, taken, bits)
+                }
+                None if number + 1 == parts.len() => (self.word(*part)?, 1, width),
+                None => (self.extended(*part, false)?, 1, width),
+            };
+            let scale = 1i128.checked_shl(at).filter(|_| at < 90)?;
+            all = sums(word, all, |word, all| all.plus(scale, word))?;
+            at += bits;
+            number += taken;
+        }
+        Some(all)
+    }
+
+    /// The words that a term is put together of, from the lowest.
+    fn parts(&self, id: TermId) -> Vec<TermId> {
+        let mut found = Vec::new();
+        let mut open = vec![id];
+        while let Some(id) = open.pop() {
+            match self.terms.node(id) {
+                Node::Concat { high, low } => open.extend([high, low]),
+                _ => found.push(id),
+            }
+        }
+        found
+    }
+
+    /// The variable that these words begin with, and how many of them are its bytes.
+    fn variable_at(&self, parts: &[TermId]) -> Option<(Variable, usize)> {
+        let byte = |part: &TermId| match self.terms.node(*part) {
+            Node::Input(byte) => self.view.variable(byte),
+            _ => None,
+        };
+        let (variable, _) = byte(parts.first()?)?;
+        let size = self.view.size(variable) as usize;
+        let in_order =
+            |(place, part): (usize, &TermId)| byte(part) == Some((variable, place as u32));
+        let is_whole = parts.len() >= size && parts[..size].iter().enumerate().all(in_order);
+        is_whole.then_some((variable, size))
     }
 
     fn extended(&mut self, a: TermId, signed: bool) -> Option<Pieces> {
@@ -486,11 +554,20 @@ impl<'a> Translator<'a> {
             Op::Add => sums(self.word(a)?, self.word(b)?, |a, b| a.plus(1, b)),
             Op::Sub => sums(self.word(a)?, self.word(b)?, |a, b| a.plus(-1, b)),
             Op::Mul => sums(self.word(a)?, self.word(b)?, product),
+            Op::UDiv => {
+                let divisor = i128::try_from(self.terms.as_constant(b)?).ok()?;
+                self.quotient(a, divisor)
+            }
+            Op::LShr => {
+                let distance = u32::try_from(self.terms.as_constant(b)?).ok()?;
+                self.quotient(a, 1i128.checked_shl(distance).filter(|_| distance < 64)?)
+            }
             Op::Shl => {
                 let distance = u32::try_from(self.terms.as_constant(b)?).ok()?;
                 let scale = 1i128.checked_shl(distance).filter(|_| distance < 64)?;
                 sums(self.word(a)?, vec![], |a, _| a.times(scale))
             }
+            Op::And | Op::Or | Op::Xor if self.is_bit(a) && self.is_bit(b) => self.bits(op, a, b),
             Op::And => {
                 let (word, mask) = match (self.terms.as_constant(a), self.terms.as_constant(b)) {
                     (_, Some(mask)) => (a, mask),
@@ -504,6 +581,53 @@ impl<'a> Translator<'a> {
             }
             _ => None,
         }
+    }
+
+    /// Whether a word is a truth: how contracts join conditions, without a branch.
+    fn is_bit(&self, id: TermId) -> bool {
+        match self.terms.node(id) {
+            Node::Const { value, .. } => value <= 1,
+            Node::ZExt { a, .. } => self.terms.width(a) == 1,
+            Node::Binary {
+                op: Op::And | Op::Or | Op::Xor,
+                a,
+                b,
+            } => self.is_bit(a) && self.is_bit(b),
+            _ => false,
+        }
+    }
+
+    fn bit(&mut self, id: TermId) -> Option<Condition> {
+        match self.terms.node(id) {
+            Node::Const { value, .. } => Some(Condition::truth(value == 1)),
+            Node::ZExt { a, .. } => self.truth(a),
+            Node::Binary { op, a, b } => self.joined_bits(op, a, b),
+            _ => None,
+        }
+    }
+
+    fn joined_bits(&mut self, op: Op, a: TermId, b: TermId) -> Option<Condition> {
+        let (a, b) = (self.bit(a)?, self.bit(b)?);
+        Some(match op {
+            Op::And => Condition::all(vec![a, b]),
+            Op::Or => Condition::any(vec![a, b]),
+            _ => self.different(&a, &b),
+        })
+    }
+
+    fn bits(&mut self, op: Op, a: TermId, b: TermId) -> Option<Pieces> {
+        let holds = self.joined_bits(op, a, b)?;
+        let other = self.negated(&holds);
+        possible(vec![
+            (holds, Linear::constant(1)),
+            (other, Linear::constant(0)),
+        ])
+    }
+
+    /// A word divided by a number, where nothing is left over.
+    fn quotient(&mut self, a: TermId, divisor: i128) -> Option<Pieces> {
+        let one = |(guard, sum): (Condition, Linear)| Some((guard, sum.over(divisor)?));
+        self.extended(a, false)?.into_iter().map(one).collect()
     }
 
     /// The variable that a term is, all of its bytes in their order.
@@ -559,7 +683,7 @@ impl<'a> Translator<'a> {
 /// The least and the greatest number of so many bits.
 fn limits(width: u32, signed: bool) -> Option<(i128, i128)> {
     match (width, signed) {
-        (90.., _) => None,
+        (WIDEST.., _) => None,
         (_, true) => Some((-(1 << (width - 1)), (1 << (width - 1)) - 1)),
         (_, false) => Some((0, (1 << width) - 1)),
     }

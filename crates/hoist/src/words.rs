@@ -70,7 +70,7 @@ fn lengths(clause: &mut Clause, inputs: &[Input]) -> Vec<Formula> {
 }
 
 /// A sum lies in a set.
-fn literal(sum: &Linear, set: &Set, inputs: &[Input]) -> Option<Formula> {
+pub(crate) fn literal(sum: &Linear, set: &Set, inputs: &[Input]) -> Option<Formula> {
     let range = |variable: Variable| inputs[variable.input as usize].range();
     let limits = sum.range(&range);
     if let Some(variable) = sum.as_variable() {

@@ -22,11 +22,12 @@ pub fn apply(request: &Request) -> Result<(PathBuf, Rewrite), String> {
     };
     let module = Module::read(&request.input)?;
     let wanted = read(file)?;
-    if let Some(boundary) = &wanted.boundary {
-        boundary::announce(&module, boundary);
-    }
     for check in &wanted.checks {
         entry::rewrite(&module, check);
+    }
+    // What comes last is called first: checks see what a call was given.
+    if let Some(boundary) = &wanted.boundary {
+        boundary::announce(&module, boundary);
     }
     module
         .verify()

@@ -334,6 +334,11 @@ impl Runtime {
                 break;
             }
         }
+        if crate::hoist::has_size(object.start) {
+            // Of a call whose precondition is to be found: with more elements the string may end later.
+            let is_larger = self.relate(Op::Ult, Word::concrete(object.size), size);
+            ends = self.either(ends, is_larger);
+        }
         self.check_that(Kind::OutOfBoundsRead, ends, site);
     }
 

@@ -2,6 +2,7 @@
 //! and whether a requirement holds.
 
 use nearmiss_abi::check::Kind;
+use nearmiss_abi::event::EventKind;
 use nearmiss_abi::op::Op;
 use nearmiss_abi::term::CONCRETE;
 
@@ -94,12 +95,40 @@ pub extern "C" fn __nm_before(pointer: u64, element: u64) -> i64 {
     })
 }
 
-/// A requirement of a contract must hold here. `_place` and `_text` are for the twin, which says them.
+/// How long the string at `start` is that has `length` bytes in this run and an open end (`rt::lengths`): as long as its
+/// input is. -1 if its end is not open.
 #[unsafe(no_mangle)]
-pub extern "C" fn __nm_precondition(holds: i32, _place: *const u8, _text: *const u8) {
+pub extern "C" fn __nm_open_end(start: u64, length: u64) -> i64 {
+    let this = __nm_open_end as *const () as u64;
+    Call::take(this);
+    turn::with(-1, |runtime| {
+        let Some(counted) = runtime.open_end_at(start.wrapping_add(length)) else {
+            return -1;
+        };
+        let recorded = runtime.value(counted) as u64;
+        let wide = runtime.zero_extend(counted, 64);
+        // It is counted from where the input begins, which need not be here.
+        let label = runtime.plus(wide, u128::from(length.wrapping_sub(recorded)));
+        Thread::current().set_returned(this, label);
+        length as i64
+    })
+}
+
+/// A requirement of a contract must hold here, or is what a unit test's own call promises (`is_assumed`). `_place` and
+/// `_text` are for the twin, which says them.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_precondition(
+    holds: i32,
+    _place: *const u8,
+    _text: *const u8,
+    is_assumed: i32,
+) {
     let call = Call::take(__nm_precondition as *const () as u64);
+    let label = call.label(0);
+    if label == CONCRETE && (holds != 0 || is_assumed != 0) {
+        return;
+    }
     turn::with((), |runtime| {
-        let label = call.label(0);
         let width = runtime.width(label);
         let label = runtime.trusted(label, width, holds as u32 as u64);
         let label = runtime.truth(label);
@@ -107,6 +136,11 @@ pub extern "C" fn __nm_precondition(holds: i32, _place: *const u8, _text: *const
             label,
             holds: holds != 0,
         };
-        runtime.check_that(Kind::Precondition, truth, call.site());
+        match is_assumed != 0 {
+            // A test whose own call violates the contract promises nothing.
+            true if !truth.holds => {}
+            true => runtime.decided(EventKind::Assume, truth.label, true, call.site()),
+            false => runtime.check_that(Kind::Precondition, truth, call.site()),
+        }
     });
 }

@@ -20,34 +20,28 @@ use crate::system;
 use crate::text::parse_number;
 use crate::turn;
 
-unsafe extern "C" {
-    fn getenv(name: *const u8) -> *const u8;
-}
-
-/// Which function is wanted.
-const HOIST: &core::ffi::CStr = c"NEARMISS_HOIST";
-
 /// Calls that are recorded: beyond that a suite repeats itself.
 const MOST_CALLS: u32 = 200;
 /// Objects of one call whose sizes are inputs.
 const MOST_OBJECTS: usize = 64;
 
-/// The function whose calls are recorded, and one more; 0: not known yet.
+/// The number of the function whose calls are recorded, and one more; 0: there is none.
 static WANTED: AtomicU32 = AtomicU32::new(0);
 /// How many of its calls there were.
 static CALLS: AtomicU32 = AtomicU32::new(0);
 /// The frame of the call that is under way; 0: there is none.
 static OUTER: AtomicU64 = AtomicU64::new(0);
+/// The starts of objects of the call that is under way; 0 where there is none.
+type Slots = [AtomicU64; MOST_OBJECTS];
 /// The objects whose sizes became inputs.
-static SIZED: [AtomicU64; MOST_OBJECTS] = [const { AtomicU64::new(0) }; MOST_OBJECTS];
+static SIZED: Slots = [const { AtomicU64::new(0) }; MOST_OBJECTS];
+/// The objects that several pointers lead into.
+static SHARED: Slots = [const { AtomicU64::new(0) }; MOST_OBJECTS];
 
 /// Whether a call of the function with this number, which begins, is to be recorded.
 #[unsafe(no_mangle)]
 pub extern "C" fn __nm_hoist_wanted(frame: u64, number: u32) -> i32 {
     Call::take(__nm_hoist_wanted as *const () as u64);
-    if WANTED.load(Ordering::Relaxed) == 0 {
-        WANTED.store(wanted_function(), Ordering::Relaxed);
-    }
     if WANTED.load(Ordering::Relaxed) != number + 1 || !turn::recording() {
         return 0;
     }
@@ -60,23 +54,20 @@ pub extern "C" fn __nm_hoist_wanted(frame: u64, number: u32) -> i32 {
         return 0;
     }
     OUTER.store(frame, Ordering::Relaxed);
-    turn::with((), |runtime| mark(runtime, PHASE_SETUP));
+    turn::with((), |runtime| {
+        // Of a call that never came back.
+        forget(runtime);
+        mark(runtime, PHASE_SETUP);
+    });
     1
 }
 
-/// `NEARMISS_HOIST` says which function is wanted; one more than its number, `u32::MAX` for none.
-fn wanted_function() -> u32 {
-    // SAFETY: the name ends with a zero, and so does what is found.
-    let text = unsafe {
-        let found = getenv(HOIST.as_ptr().cast());
-        if found.is_null() {
-            return u32::MAX;
-        }
-        system::text(found)
-    };
+/// The value of `NEARMISS_HOIST` in the environment that the process began with: which function is wanted.
+pub fn set_wanted(text: &[u8]) {
     // The standard library's own would bring its messages along, which libraries then show.
     let number = parse_number(text).and_then(|number| u32::try_from(number).ok());
-    number.map_or(u32::MAX, |number| number.saturating_add(1))
+    let wanted = number.map_or(0, |number| number.saturating_add(1));
+    WANTED.store(wanted, Ordering::Relaxed);
 }
 
 fn mark(runtime: &mut Runtime, phase: u16) {
@@ -105,13 +96,21 @@ pub extern "C" fn __nm_hoist_leave(frame: u64) {
     OUTER.store(0, Ordering::Relaxed);
     turn::with((), |runtime| {
         mark(runtime, PHASE_RESULT);
-        for slot in &SIZED {
-            let start = slot.swap(0, Ordering::Relaxed);
-            if start != 0 {
-                settle(runtime, start);
-            }
-        }
+        forget(runtime);
     });
+}
+
+/// Nothing is known of the objects of a call any more.
+fn forget(runtime: &mut Runtime) {
+    for slot in &SHARED {
+        slot.store(0, Ordering::Relaxed);
+    }
+    for slot in &SIZED {
+        let start = slot.swap(0, Ordering::Relaxed);
+        if start != 0 {
+            settle(runtime, start);
+        }
+    }
 }
 
 /// The size of an object is a number again.
@@ -191,13 +190,41 @@ pub unsafe extern "C" fn __nm_hoist_pointer(
                 let label = may_be_null(runtime, channel, pointer);
                 runtime.store(at as u64, 8, label);
             }
+            if object.size_label != CONCRETE {
+                share(runtime, object.start);
+                return count;
+            }
+            if slot_of(&SHARED, object.start).is_some() {
+                return count;
+            }
             let is_large = count > i32::MAX as u64 || object.kind == ObjectKind::Mapping;
-            if !is_large && object.size_label == CONCRETE && count > 0 {
+            if !is_large && count > 0 {
                 size_is_input(runtime, bounds, element, object, count);
             }
             count
         }
     })
+}
+
+/// Two pointers lead into one object: how far they are apart is no input, so neither says how large it is.
+fn share(runtime: &mut Runtime, start: u64) {
+    let Some(slot) = slot_of(&SIZED, start) else {
+        return;
+    };
+    slot.store(0, Ordering::Relaxed);
+    settle(runtime, start);
+    if let Some(free) = slot_of(&SHARED, 0) {
+        free.store(start, Ordering::Relaxed);
+    }
+}
+
+/// Whether the size of the object that begins here is an input of the call that is under way.
+pub fn has_size(start: u64) -> bool {
+    slot_of(&SIZED, start).is_some()
+}
+
+fn slot_of(slots: &'static Slots, start: u64) -> Option<&'static AtomicU64> {
+    (slots.iter()).find(|slot| slot.load(Ordering::Relaxed) == start)
 }
 
 /// `null == 0 ? pointer : 0`.

@@ -17,6 +17,7 @@ use crate::capture;
 use crate::chance;
 use crate::dispatch;
 use crate::forks;
+use crate::hoist;
 use crate::libraries;
 use crate::models::real;
 use crate::modules::Module;
@@ -38,6 +39,7 @@ struct Environment {
     forks: *const u8,
     chance: *const u8,
     dead_ends: *const u8,
+    hoist: *const u8,
 }
 
 /// Called by the constructor of each program and library with what it is made of.
@@ -164,6 +166,10 @@ unsafe fn start_recording(
     if ready != Some(true) || !turn::activate() {
         return false;
     }
+    if !environment.hoist.is_null() {
+        // SAFETY: values of the environment end with a zero.
+        hoist::set_wanted(unsafe { system::text(environment.hoist) });
+    }
     turn::with((), |runtime| {
         runtime.record_program();
         // SAFETY: as promised by the caller; values of the environment end with a zero.
@@ -200,6 +206,7 @@ unsafe fn read_environment(envp: *const *const u8) -> Environment {
         forks: core::ptr::null(),
         chance: core::ptr::null(),
         dead_ends: core::ptr::null(),
+        hoist: core::ptr::null(),
     };
     let mut entry = envp;
     // SAFETY: as promised by the caller.
@@ -223,6 +230,8 @@ unsafe fn read_environment(envp: *const *const u8) -> Environment {
                 found.chance = value;
             } else if let Some(value) = value_of(*entry, environment::DEAD_ENDS) {
                 found.dead_ends = value;
+            } else if let Some(value) = value_of(*entry, environment::HOIST) {
+                found.hoist = value;
             }
             entry = entry.add(1);
         }

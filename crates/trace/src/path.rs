@@ -1,7 +1,7 @@
 //! The path of a recorded run: events, each with the condition that it puts on the input.
 
 use nearmiss_abi::channel::{ChannelKind, ChannelRow};
-use nearmiss_abi::check::Kind;
+use nearmiss_abi::check::{CONTRACT_PREFIX, Kind};
 use nearmiss_abi::event::{
     Event as RawEvent, EventKind, FORBIDDEN_STEP, NO_LOWER, PHASE_FUNCTION, PHASE_SETUP,
     phase as phase_of, steps_passed,
@@ -395,6 +395,10 @@ impl Reader<'_> {
             {
                 continue;
             }
+            if self.is_look_of_contract(&event) {
+                was_sensitive = event.is_sensitive();
+                continue;
+            }
             if event.kind == EventKind::Hint as u8 {
                 let site = SiteId(event.site);
                 hint = imported.get(event.label).map(|goal| Hint { goal, site });
@@ -416,6 +420,17 @@ impl Reader<'_> {
             read_events.extend(read);
         }
         (read_events, binder.bindings)
+    }
+
+    /// Whether an event is a check in the code of a contract. That looks before it reads, on the recorded data; what it
+    /// reads for others is no condition on the program.
+    fn is_look_of_contract(&self, event: &RawEvent) -> bool {
+        let kinds = [EventKind::Check, EventKind::CheckFailed, EventKind::Probe];
+        let is_check = kinds.iter().any(|kind| *kind as u8 == event.kind);
+        is_check
+            && Kind::from_code(event.aux as u8) != Some(Kind::Precondition)
+            && (self.sites.get(SiteId(event.site)))
+                .is_some_and(|(unit, site)| unit.function_of(site).starts_with(CONTRACT_PREFIX))
     }
 
     /// `None` for an event that contradicts the recorded input.

@@ -64,6 +64,7 @@ pub const WRAPPED: &[&str] = &[
 /// write to no memory of the program, or only to what the program had written, and call no function
 /// of the program that has arguments. Memory that they allocate themselves counts as written.
 const NEUTRAL: &str = "
+    __nm_call_excluded __nm_call_is_boundary
     ctype_b_loc ctype_tolower_loc ctype_toupper_loc ctype_get_mb_cur_max
     isalpha isdigit isalnum isspace isupper islower ispunct isprint isxdigit iscntrl isgraph isblank
     isascii toascii tolower toupper htonl htons ntohl ntohs

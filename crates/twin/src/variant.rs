@@ -99,13 +99,18 @@ impl Variant<'_> {
 
     fn compile_sources(&self, directory: &Path) -> Result<Vec<OsString>, TwinError> {
         let mut objects = Vec::new();
+        let compiler = nearmiss_cc::Config {
+            // What it chooses is no decision of the program's.
+            choices_are_branches: false,
+            ..self.compiler.clone()
+        };
         for (number, source) in self.sources.iter().enumerate() {
             let object = directory.join(format!("source-{number}.o"));
             let words = ["-g", "-O1", "-c"].map(str::to_string).into_iter();
             let words = words.chain([path_text(source), "-o".into(), path_text(&object)]);
             let mut messages = Vec::new();
             let words: Vec<String> = words.collect();
-            if !nearmiss_cc::build_in(directory, &words, self.compiler, &mut messages) {
+            if !nearmiss_cc::build_in(directory, &words, &compiler, &mut messages) {
                 let output = String::from_utf8_lossy(&messages).into_owned();
                 return Err(failed("compile what a variant has besides", output));
             }

@@ -8,6 +8,7 @@ use nearmiss_contracts::Contract;
 use nearmiss_hoist::program::Subject;
 use nearmiss_hoist::session::{self, Hoisted, Request};
 
+use super::contracts;
 use crate::arguments::HoistArguments;
 use crate::{FOUND, NOTHING, environment, output};
 
@@ -25,6 +26,10 @@ pub fn hoist(arguments: &HoistArguments) -> Result<u8, String> {
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
     let place = arguments.campaign.dir.join("hoist");
+    let in_force = match arguments.output.is_file() {
+        true => contracts::read(&arguments.output)?,
+        false => Vec::new(),
+    };
     let request = Request {
         subject: Subject {
             program: &program,
@@ -36,12 +41,17 @@ pub fn hoist(arguments: &HoistArguments) -> Result<u8, String> {
         command: words.join(" "),
         working_directory: &directory,
         functions: &arguments.function,
+        contracts: &in_force,
         time: TIME,
     };
-    let all = session::hoist(&request)?;
-    let text: String = all.iter().map(told).collect();
+    let session = session::hoist(&request)?;
+    let text: String = session.functions.iter().map(told).collect();
     output::result(text.as_bytes())?;
-    let contracts: Vec<Contract> = (all.into_iter().map(|it| it.contract))
+    for (function, why) in &session.unused {
+        let words = format!("The contract of {function} was not used: {why}.\n");
+        output::message(words.as_bytes());
+    }
+    let contracts: Vec<Contract> = (session.functions.into_iter().map(|it| it.contract))
         .filter(|contract| !contract.requires.is_empty())
         .collect();
     if contracts.is_empty() {
@@ -60,6 +70,7 @@ fn told(hoisted: &Hoisted) -> String {
         paths,
         checks,
         left_out,
+        contradicted,
         unsaid,
     } = hoisted;
     let counted = |count: u64, word: &str| match count {
@@ -83,6 +94,12 @@ fn told(hoisted: &Hoisted) -> String {
         text += &format!(
             "  {} left out: too long to be read\n",
             counted(*left_out, "requirement")
+        );
+    }
+    if *contradicted > 0 {
+        text += &format!(
+            "  {} left out: calls of the tests do without\n",
+            counted(*contradicted, "requirement")
         );
     }
     for (place, count) in unsaid {

@@ -11,11 +11,8 @@ use crate::unit::defined_functions;
 
 /// Rewrites the function that is meant, if the unit has it.
 pub fn rewrite(module: &Module, check: &EntryCheck) {
-    let is_meant = |function: &Value| {
-        let file = file_of(*function);
-        function.name() == check.function
-            && (check.file.is_empty() || file.is_none_or(|file| file == check.file))
-    };
+    let is_meant =
+        |function: &Value| function.name() == check.function && is_in(*function, &check.file);
     let Some(function) = defined_functions(module).into_iter().find(is_meant) else {
         return;
     };
@@ -26,6 +23,16 @@ pub fn rewrite(module: &Module, check: &EntryCheck) {
         return;
     }
     call(module, function, &parameters[hidden..], check);
+}
+
+/// Whether a function is of this file. What a harness includes may be named without its directory.
+fn is_in(function: Value, file: &str) -> bool {
+    match function.source_file() {
+        Some((directory, name)) if directory.is_empty() && !name.starts_with('/') => {
+            file.is_empty() || file.ends_with(&format!("/{name}"))
+        }
+        _ => file.is_empty() || file_of(function).is_none_or(|found| found == file),
+    }
 }
 
 fn call(module: &Module, function: Value, parameters: &[Value], check: &EntryCheck) {

@@ -1,0 +1,427 @@
+//! What a loop over a string reveals turn by turn, as one requirement.
+//!
+//! ```text
+//!  bounds(s) > 1 || s[0] != ' '
+//!  bounds(s) > 2 || s[0] != ' ' || s[1] != ' '          ─►    bounds(s) > strlen(s)
+//!  bounds(s) > 3 || s[0] != ' ' || s[1] != ' ' || …
+//! ```
+//!
+//! Each of these clauses holds if the string ends (a zero is no space), and that is what a person would write. It asks for
+//! more than the tests reveal: for longer strings, and for characters at which the function would have stopped. So it is
+//! used only if there are several such clauses, all follow from it, all calls of the tests keep to it, and one of them reads
+//! the zero at the end. Numbers that grow with the turns (`size <= 4`, `size <= 5`, …) and other strings' lengths make it `bounds(d) > strlen(s) || bounds(d)
+//! >= size - 1`.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use nearmiss_abi::site::SiteId;
+use nearmiss_contracts::{Attribute, Comparison, Formula, Term};
+
+use crate::condition::{Clause, Condition};
+use crate::inputs::{Input, Role};
+use crate::linear::{Linear, Variable};
+use crate::set::Set;
+use crate::stairs::{from_here_on, up_to_here};
+use crate::words;
+
+/// The turns that must have been seen.
+const LEAST_TURNS: usize = 3;
+
+/// What one call was given: the content of each input.
+pub type Given = HashMap<u32, Vec<u8>>;
+
+/// What is left, and what is said of strings.
+#[derive(Clone, Debug, Default)]
+pub struct Joined {
+    /// Requirements on strings.
+    pub requires: Vec<Formula>,
+    /// Clauses that do not follow from them.
+    pub clauses: Vec<(Clause, SiteId)>,
+}
+
+/// A clause as what must be true in turn `turn`: `bounds >= turn + 1`, or one of the others.
+struct Turn {
+    /// The input that is the bounds.
+    bounds: u32,
+    turn: i128,
+    /// Numbers that are at most `turn` and so much more.
+    numbers: BTreeSet<(Linear, i128)>,
+    /// Strings that are at most as long as `turn` and so much more: the input of their characters.
+    lengths: BTreeSet<(u32, i128)>,
+    nulls: Clause,
+    rest: Clause,
+}
+
+/// The turns of one loop.
+type Loop = (u32, BTreeSet<(Linear, i128)>, Clause);
+
+/// The clauses that all calls of the tests keep to, as far as their inputs tell: what a call violates that did not fail is
+/// no requirement, but comes of something that is no input.
+pub fn kept_to(
+    mut clauses: Vec<(Clause, SiteId)>,
+    inputs: &[Input],
+    calls: &[Given],
+) -> Vec<(Clause, SiteId)> {
+    let value = |variable: &Variable, given: &Given| {
+        let input = &inputs[variable.input as usize];
+        let start = (variable.element * input.bytes) as usize;
+        let bytes = given.get(&variable.input)?;
+        let bytes = bytes.get(start..start + input.bytes as usize)?;
+        Some(number(bytes, input.signed))
+    };
+    let holds = |clause: &Clause, given: &Given| {
+        clause.iter().any(|(sum, set)| {
+            let mut known = sum.factors.keys().map(|it| value(it, given));
+            let is_known = known.all(|it| it.is_some());
+            let value = |variable: Variable| value(&variable, given).unwrap_or(0);
+            !is_known || set.contains(sum.evaluate(&value))
+        })
+    };
+    clauses.retain(|(clause, _)| calls.iter().all(|given| holds(clause, given)));
+    clauses
+}
+
+/// A clause with a number between two ends is two, with one end each: the ends need not come of the same turn.
+fn split(clauses: Vec<(Clause, SiteId)>, inputs: &[Input]) -> Vec<(Clause, SiteId)> {
+    let range = range_of(inputs);
+    let mut all = Vec::new();
+    for (clause, site) in clauses {
+        let is_value = |sum: &Linear| {
+            let variable = sum.as_variable();
+            variable.is_some_and(|it| inputs[it.input as usize].role == Role::Value)
+        };
+        let between = clause.iter().find_map(|(sum, set)| {
+            let (least, greatest) = sum.range(&range);
+            match set.intervals() {
+                [(low, high)] if is_value(sum) && *low > least && *high < greatest => Some((
+                    sum.clone(),
+                    [Set::interval(*low, greatest), Set::interval(least, *high)],
+                )),
+                _ => None,
+            }
+        });
+        match between {
+            Some((sum, ends)) => all.extend(ends.map(|end| {
+                let mut half = clause.clone();
+                half.insert(sum.clone(), end);
+                (half, site)
+            })),
+            None => all.push((clause, site)),
+        }
+    }
+    all
+}
+
+/// Joins clauses about strings; `calls` is what the tests' calls were given.
+pub fn join(clauses: Vec<(Clause, SiteId)>, inputs: &[Input], calls: &[Given]) -> Joined {
+    let clauses = split(clauses, inputs);
+    let mut loops: BTreeMap<Loop, Vec<(usize, Turn)>> = BTreeMap::new();
+    for (place, (clause, _)) in clauses.iter().enumerate() {
+        for turn in turns(clause, inputs) {
+            let key = (turn.bounds, turn.numbers.clone(), turn.rest.clone());
+            loops.entry(key).or_default().push((place, turn));
+        }
+    }
+    let mut joined = Joined::default();
+    let mut gone = BTreeSet::new();
+    let mut whole = BTreeSet::new();
+    for ((bounds, numbers, rest), turns) in loops {
+        let seen: BTreeSet<i128> = turns.iter().map(|(_, turn)| turn.turn).collect();
+        if seen.len() < LEAST_TURNS {
+            continue;
+        }
+        let is_set = is_never_null(bounds, &clauses, inputs);
+        let found = formula(bounds, (&numbers, &rest, is_set), &turns, inputs);
+        let Some((formula, is_alone)) = found else {
+            continue;
+        };
+        let is_kept_to = calls.iter().all(|given| holds(&formula, inputs, given));
+        if !is_kept_to || !is_seen_to_end(&turns, calls) {
+            continue;
+        }
+        gone.extend(turns.iter().map(|(place, _)| *place));
+        if is_alone {
+            whole.insert(bounds);
+        }
+        if !joined.requires.contains(&formula) {
+            joined.requires.push(formula);
+        }
+    }
+    // A string that ends has room for its end, and is one.
+    let follows = |clause: &Clause| {
+        let mut literals = clause.iter();
+        literals.any(|(sum, set)| {
+            let Some(variable) = sum.as_variable() else {
+                return false;
+            };
+            let input = &inputs[variable.input as usize];
+            let is_of = |bounds: &u32| inputs[*bounds as usize].place == input.place;
+            let says = match input.role {
+                Role::Bounds => lowest(sum, set, inputs) == Some(1),
+                Role::Null => set.contains(0),
+                _ => false,
+            };
+            says && whole.iter().any(is_of)
+        })
+    };
+    for (place, clause) in clauses.into_iter().enumerate() {
+        if !gone.contains(&place) && !follows(&clause.0) {
+            joined.clauses.push(clause);
+        }
+    }
+    joined
+}
+
+fn range_of(inputs: &[Input]) -> impl Fn(Variable) -> (i128, i128) + '_ {
+    |variable| inputs[variable.input as usize].range()
+}
+
+fn lowest(sum: &Linear, set: &Set, inputs: &[Input]) -> Option<i128> {
+    from_here_on(sum, set, &range_of(inputs))
+}
+
+/// The turns that a clause may be: one for each pointer whose bounds it asks for.
+fn turns(clause: &Clause, inputs: &[Input]) -> Vec<Turn> {
+    let role = |variable: Variable| inputs[variable.input as usize].role;
+    let asked = clause.iter().filter_map(|(sum, set)| {
+        let bounds = sum.as_variable().filter(|it| role(*it) == Role::Bounds)?;
+        Some((bounds.input, lowest(sum, set, inputs)? - 1))
+    });
+    asked
+        .filter_map(|(bounds, turn)| one_turn(clause, (bounds, turn), inputs))
+        .collect()
+}
+
+fn one_turn(clause: &Clause, (bounds, turn): (u32, i128), inputs: &[Input]) -> Option<Turn> {
+    let mut found = Turn {
+        bounds,
+        turn,
+        numbers: BTreeSet::new(),
+        lengths: BTreeSet::new(),
+        nulls: Clause::new(),
+        rest: Clause::new(),
+    };
+    let mut characters: BTreeMap<u32, BTreeSet<u32>> = BTreeMap::new();
+    for (sum, set) in clause {
+        let role = |variable: &Variable| inputs[variable.input as usize].role;
+        if sum.factors.keys().all(|it| role(it) == Role::Elements) {
+            // Of characters only where a string may end is kept.
+            let variable = sum.as_variable().filter(|_| set.contains(0));
+            if let Some(variable) = variable.filter(|it| inputs[it.input as usize].bytes == 1) {
+                let places = characters.entry(variable.input).or_default();
+                places.insert(variable.element);
+            }
+        } else if sum.factors.keys().all(|it| role(it) == Role::Null) {
+            found.nulls.insert(sum.clone(), set.clone());
+        } else if sum.as_variable().is_none_or(|it| it.input != bounds) {
+            match up_to_here(sum, set, &range_of(inputs)) {
+                Some(most) => drop(found.numbers.insert((sum.clone(), most - turn))),
+                None => drop(found.rest.insert(sum.clone(), set.clone())),
+            }
+        }
+    }
+    for (input, places) in characters {
+        let count = (0..).take_while(|it| places.contains(it)).count() as i128;
+        if count > 0 {
+            found.lengths.insert((input, count - 1 - turn));
+        }
+    }
+    (turn > 0 && !found.lengths.is_empty()).then_some(found)
+}
+
+/// Whether a clause says that the pointer with these bounds is not null.
+fn is_never_null(bounds: u32, clauses: &[(Clause, SiteId)], inputs: &[Input]) -> bool {
+    let place = &inputs[bounds as usize].place;
+    let says = |(sum, set): (&Linear, &Set)| {
+        let input = sum.as_variable().map(|it| &inputs[it.input as usize]);
+        let is_it = input.is_some_and(|it| it.role == Role::Null && it.place == *place);
+        is_it && !set.contains(1)
+    };
+    let mut clauses = clauses.iter().filter(|(clause, _)| clause.len() == 1);
+    clauses.any(|(clause, _)| clause.iter().all(says))
+}
+
+/// The strings that all turns are about, each with the least that it is longer: what holds for that holds for more.
+fn common_lengths(turns: &[(usize, Turn)]) -> BTreeMap<u32, i128> {
+    let mut found: BTreeMap<u32, (usize, i128, i128)> = BTreeMap::new();
+    for (input, more) in turns.iter().flat_map(|(_, turn)| &turn.lengths) {
+        let known = found.entry(*input).or_insert((0, *more, *more));
+        *known = (known.0 + 1, known.1.min(*more), known.2.max(*more));
+    }
+    // One that is now so much longer and now so much does not grow with the turns.
+    let grows =
+        |(count, least, most): &(usize, i128, i128)| *count == turns.len() && most - least < 2;
+    found.retain(|_, it| grows(it));
+    found.into_iter().map(|(input, it)| (input, it.1)).collect()
+}
+
+/// Whether some call came as far as the zero that ends the string: a loop that never does (four digits, say) needs none.
+fn is_seen_to_end(turns: &[(usize, Turn)], calls: &[Given]) -> bool {
+    let most = turns.iter().map(|(_, turn)| turn.turn).max().unwrap_or(0);
+    let ends_within = |input: &u32, given: &Given| {
+        let end = given.get(input)?.iter().position(|byte| *byte == 0)?;
+        Some(end as i128 <= most)
+    };
+    let is_seen = |input: &u32| {
+        let mut calls = calls.iter();
+        calls.any(|given| ends_within(input, given) == Some(true))
+    };
+    common_lengths(turns).keys().all(is_seen)
+}
+
+/// What all turns require, and whether that is about the string alone.
+fn formula(
+    bounds: u32,
+    (numbers, rest, is_set): (&BTreeSet<(Linear, i128)>, &Clause, bool),
+    turns: &[(usize, Turn)],
+    inputs: &[Input],
+) -> Option<(Formula, bool)> {
+    let lengths = common_lengths(turns);
+    let place = &inputs[bounds as usize].place;
+    let mut nulls = turns.first()?.1.nulls.clone();
+    nulls.retain(|sum, set| {
+        let input = sum.as_variable().map(|it| &inputs[it.input as usize]);
+        let is_own = input.is_some_and(|it| it.place == *place);
+        let in_all = turns.iter().all(|(_, it)| it.nulls.get(sum) == Some(set));
+        is_own && !is_set && in_all
+    });
+    let room = inputs[bounds as usize].name(0);
+    let mut parts = Vec::new();
+    for (sum, set) in nulls.iter().chain(rest) {
+        parts.push(words::literal(sum, set, inputs)?);
+    }
+    for (input, more) in &lengths {
+        let length = Formula::term(Attribute::Find(0), &inputs[*input as usize].place);
+        parts.push(at_least(room.clone(), length, -more)?);
+    }
+    let range = range_of(inputs);
+    for (sum, more) in numbers {
+        let room = Linear::variable(Variable {
+            input: bounds,
+            element: 0,
+        });
+        let difference = room.plus(-1, sum)?;
+        match Condition::between(&difference, Some(-more), None, &range) {
+            Condition::Literal(sum, set) => parts.push(words::literal(&sum, &set, inputs)?),
+            _ => return None,
+        }
+    }
+    let is_alone = parts.len() == 1;
+    let formula = match is_alone {
+        true => parts.remove(0),
+        false => Formula::Any(parts),
+    };
+    (!lengths.is_empty()).then_some((formula, is_alone))
+}
+
+/// `room >= length + more`.
+fn at_least(room: Formula, length: Formula, more: i128) -> Option<Formula> {
+    Some(match more {
+        1 => Formula::compare(Comparison::Greater, room, length),
+        0 => Formula::compare(Comparison::GreaterEqual, room, length),
+        _ => {
+            let more = Formula::Number(i64::try_from(more).ok()?);
+            let least = Formula::Add(Box::new(length), Box::new(more));
+            Formula::compare(Comparison::GreaterEqual, room, least)
+        }
+    })
+}
+
+/// Whether a call keeps to a requirement, as far as its inputs tell.
+fn holds(formula: &Formula, inputs: &[Input], given: &Given) -> bool {
+    let is_unknown = std::cell::Cell::new(false);
+    let value = |term: &Term| {
+        let found = value_of(term, inputs, given);
+        is_unknown.set(is_unknown.get() || found.is_none());
+        found.unwrap_or(0)
+    };
+    formula.evaluate(&value) != 0 || is_unknown.get()
+}
+
+/// The value of a term in a call; `None` if its inputs do not tell.
+fn value_of(term: &Term, inputs: &[Input], given: &Given) -> Option<i128> {
+    let content = |role: Role| {
+        let is_it = |input: &Input| input.role == role && input.place == term.place;
+        let number = inputs.iter().position(is_it)?;
+        let content = given.get(&(number as u32))?;
+        Some((&inputs[number], content))
+    };
+    match term.attribute {
+        Attribute::Bounds => content(Role::Bounds).map(|(_, bytes)| number(bytes, false)),
+        Attribute::Find(byte) => {
+            let (_, bytes) = content(Role::Elements)?;
+            let found = bytes.iter().position(|it| *it == byte);
+            let room = content(Role::Bounds).map(|(_, bytes)| number(bytes, false));
+            // Only the first characters are inputs.
+            let all = room.filter(|room| *room == bytes.len() as i128);
+            found.map(|it| it as i128).or(all)
+        }
+        Attribute::Value => match content(Role::Null) {
+            Some((_, bytes)) => Some(i128::from(bytes.first() == Some(&0))),
+            None => content(Role::Value).map(|(input, bytes)| number(bytes, input.signed)),
+        },
+        _ => None,
+    }
+}
+
+fn number(bytes: &[u8], signed: bool) -> i128 {
+    let value = (bytes.iter().rev()).fold(0i128, |value, byte| value << 8 | i128::from(*byte));
+    let bits = 8 * bytes.len() as u32;
+    match signed && bits > 0 && value >> (bits - 1) != 0 {
+        true => value - (1 << bits),
+        false => value,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn input(role: Role, bytes: u32) -> Input {
+        Input {
+            place: "s".into(),
+            role,
+            signed: false,
+            bytes,
+        }
+    }
+
+    fn variable(input: u32, element: u32) -> Linear {
+        Linear::variable(Variable { input, element })
+    }
+
+    /// `bounds(s) > turn || s[0] is no space || … || s[turn - 1] is no space`.
+    fn turn(turn: i128) -> (Clause, SiteId) {
+        let other = Set::of([32]).complement((0, 255));
+        let room = (
+            variable(0, 0),
+            Set::interval(turn + 1, i128::from(i32::MAX)),
+        );
+        let characters = (0..turn).map(|place| (variable(1, place as u32), other.clone()));
+        (characters.chain([room]).collect(), SiteId::NONE)
+    }
+
+    #[test]
+    fn a_loop_over_a_string_needs_its_end() {
+        let inputs = [input(Role::Bounds, 4), input(Role::Elements, 1)];
+        let clauses: Vec<(Clause, SiteId)> = (0..5).map(turn).collect();
+        let given = |text: &[u8]| -> Given {
+            let room = (text.len() as u32).to_le_bytes().to_vec();
+            [(0, room), (1, text.to_vec())].into()
+        };
+        let joined = join(clauses.clone(), &inputs, &[given(b"  a\0"), given(b"\0")]);
+        let said: Vec<String> = joined.requires.iter().map(Formula::to_string).collect();
+        assert_eq!(said, ["bounds(s) > strlen(s)"]);
+        assert!(joined.clauses.is_empty());
+        // A test calls it with characters that do not end: then it is not so.
+        let joined = join(clauses.clone(), &inputs, &[given(b"  a")]);
+        assert!(joined.requires.is_empty());
+        assert_eq!(joined.clauses.len(), 5);
+        // No call reads the zero, so none is needed.
+        let joined = join(clauses.clone(), &inputs, &[given(b"        \0")]);
+        assert!(joined.requires.is_empty());
+        // Two turns are no loop.
+        let few = clauses[..3].to_vec();
+        assert!(join(few, &inputs, &[given(b"\0")]).requires.is_empty());
+    }
+}

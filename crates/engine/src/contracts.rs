@@ -1,55 +1,90 @@
 //! Contracts of functions: programs are run as variants that check them where the functions are entered.
 
 use std::ffi::OsString;
+use std::fs;
 use std::path::{Path, PathBuf};
 
-use nearmiss_contracts::Contract;
-use nearmiss_hoist::applied::{Applied, apply};
+pub use nearmiss_hoist::applied::Contracted;
+use nearmiss_hoist::applied::{Applied, apply, prepare};
 use nearmiss_hoist::program::Subject;
 use nearmiss_results::Contracts;
+use nearmiss_sites::rewrite::EntryCheck;
 
 use crate::Config;
 use crate::program::{libraries, loader_variables};
 
-/// The contracts that a campaign checks.
-#[derive(Clone, Debug, Default)]
-pub struct Contracted {
-    /// The contracts.
-    pub contracts: Vec<Contract>,
-    /// The directory that files are named from.
-    pub directory: PathBuf,
+/// The contracts that are about a program: calls at entries of its functions, and the C file that has what they call. For
+/// a variant that differs in more than that.
+pub fn contracts_beside(
+    program: &Path,
+    libraries: &[PathBuf],
+    config: &Config,
+    campaign: &Path,
+) -> Result<(Vec<EntryCheck>, Vec<PathBuf>), String> {
+    let wanted = &config.contracted;
+    if wanted.contracts.is_empty() {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let place = place_of(program, libraries, campaign);
+    let subject = subject(program, libraries, config, &place);
+    let unit = subject.debug_information()?;
+    let prepared = prepare(&unit, &wanted.contracts, &wanted.directory);
+    if prepared.is_empty() {
+        return Ok((Vec::new(), Vec::new()));
+    }
+    let file = place.join("beside.c");
+    let written = fs::create_dir_all(&place).and_then(|()| fs::write(&file, prepared.source()));
+    let file = written.and_then(|()| file.canonicalize());
+    let file = file.map_err(|error| format!("{}: {error}", place.display()))?;
+    Ok((prepared.entries, vec![file]))
 }
 
-/// The program to be run in the place of another, and what became of the contracts. Where no contract is about it, and
-/// where no variant can be built, that is the program itself.
+fn place_of(program: &Path, libraries: &[PathBuf], campaign: &Path) -> PathBuf {
+    let name = crate::subject::twin_name(program, libraries);
+    campaign.join("contracts").join(name)
+}
+
+fn subject<'a>(
+    program: &'a Path,
+    libraries: &'a [PathBuf],
+    config: &'a Config,
+    directory: &'a Path,
+) -> Subject<'a> {
+    Subject {
+        program,
+        libraries,
+        compiler: &config.compiler,
+        directory,
+    }
+}
+
+/// The program to be run in the place of another, the directory that its libraries are to be loaded from, if it has
+/// any, and what became of the contracts. Where no contract is about it, and where no variant can be built, that is the
+/// program itself.
 pub fn contracted(
     program: &Path,
     environment: &[(OsString, OsString)],
     config: &Config,
     campaign: &Path,
-) -> (PathBuf, Contracts) {
+) -> (PathBuf, Option<PathBuf>, Contracts) {
     let wanted = &config.contracted;
     let itself = program.to_path_buf();
     if wanted.contracts.is_empty() {
-        return (itself, Contracts::default());
+        return (itself, None, Contracts::default());
     }
     let libraries = libraries(program, &loader_variables(environment));
-    let place = campaign
-        .join("contracts")
-        .join(crate::subject::twin_name(program, &libraries));
-    let subject = Subject {
-        program,
-        libraries: &libraries,
-        compiler: &config.compiler,
-        directory: &place,
-    };
+    let place = place_of(program, &libraries, campaign);
+    let subject = subject(program, &libraries, config, &place);
     match apply(&subject, &wanted.contracts, &wanted.directory) {
         Ok(Applied {
             program,
+            library_path,
             used,
             unused,
-            ..
-        }) => (program.unwrap_or(itself), Contracts { used, unused }),
+        }) => {
+            let contracts = Contracts { used, unused };
+            (program.unwrap_or(itself), library_path, contracts)
+        }
         Err(why) => {
             let names = wanted.contracts.iter().map(|it| it.function.clone());
             let unused = names.map(|name| (name, why.clone())).collect();
@@ -57,7 +92,20 @@ pub fn contracted(
                 used: Vec::new(),
                 unused,
             };
-            (itself, none)
+            (itself, None, none)
         }
     }
 }
+
+/// The variable that has the loader look into a directory first, with what it was before.
+pub fn loading_from(directory: &Path, before: Option<&OsString>) -> (OsString, OsString) {
+    let mut value = directory.as_os_str().to_os_string();
+    if let Some(before) = before {
+        value.push(":");
+        value.push(before);
+    }
+    (LIBRARY_PATH.into(), value)
+}
+
+/// Where the loader looks for libraries.
+pub const LIBRARY_PATH: &str = "LD_LIBRARY_PATH";

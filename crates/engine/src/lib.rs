@@ -60,7 +60,7 @@ use nearmiss_abi::check::Kind;
 use nearmiss_sandbox::Sandbox;
 use nearmiss_search::strategy::RuleName;
 
-pub use contracts::Contracted;
+pub use contracts::{Contracted, contracts_beside};
 pub use error::EngineError;
 pub use nearmiss_campaign::Options;
 pub use nearmiss_solve::back::check_external as check_solver;

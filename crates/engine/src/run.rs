@@ -11,7 +11,7 @@ use nearmiss_sandbox::Outcome;
 use nearmiss_search::{Phase, Tally};
 use nearmiss_twin::Judge;
 
-use crate::contracts::contracted;
+use crate::contracts::{LIBRARY_PATH, contracted, loading_from};
 use crate::error::{EngineError, TrialError};
 use crate::explore::{Explorer, Seed, Standing};
 use crate::record::record;
@@ -25,13 +25,19 @@ pub fn run(mut target: Target, config: &Config, tally: &Tally) -> Result<Report,
     program::inspect(&target.program, &target.environment)?;
     let campaign = Campaign::open(&config.directory)?;
     let directory = campaign.new_run()?;
-    let (program, contracts) = contracted(
+    let (program, library_path, contracts) = contracted(
         &target.program,
         &target.environment,
         config,
         campaign.root(),
     );
     target.program = program;
+    if let Some(directory) = library_path {
+        let before = target.environment.iter().find(|it| it.0 == LIBRARY_PATH);
+        let variable = loading_from(&directory, before.map(|it| &it.1));
+        target.environment.retain(|it| it.0 != LIBRARY_PATH);
+        target.environment.push(variable);
+    }
     tally.enter(Phase::Recording);
     let test = record(target, config, &campaign, &directory)?;
     tally.enter(Phase::Exploring);

@@ -139,18 +139,19 @@ fn workshop(config: &Config, campaign: &Path) -> nearmiss_twin::Config {
     }
 }
 
-/// Builds a variant of a program below a campaign's directory.
+/// Builds a variant of a program below a campaign's directory, with these sources beside its own.
 pub fn build_variant(
     config: &Config,
     campaign: &Path,
     program: &Path,
     libraries: &[PathBuf],
     rewrite: &Rewrite,
+    sources: &[PathBuf],
 ) -> Result<TwinProgram, TwinError> {
     let variant = Variant {
         replaced: &[],
         rewrite,
-        sources: &[],
+        sources,
         compiler: &config.compiler,
     };
     let variants = campaign.join("variants");

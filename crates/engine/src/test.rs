@@ -15,7 +15,7 @@ use nearmiss_solve::Statistics;
 use nearmiss_suite::{Collected, collect};
 
 use crate::calls::add_unit_tests;
-use crate::contracts::contracted;
+use crate::contracts::{LIBRARY_PATH, contracted, loading_from};
 use crate::error::EngineError;
 use crate::explore::{Explored, Explorer, Seed};
 use crate::figures;
@@ -57,18 +57,24 @@ pub fn test(target: SuiteTarget, config: &Config, tally: &Tally) -> Result<Repor
 /// Has every test run as a variant of its program that checks contracts.
 fn apply_contracts(tests: &mut [TestCase], config: &Config, campaign: &Campaign) -> Contracts {
     let mut all = Contracts::default();
-    let mut known: HashMap<PathBuf, PathBuf> = HashMap::new();
+    let mut known: HashMap<PathBuf, (PathBuf, Option<PathBuf>)> = HashMap::new();
     // Calls of unit tests are made by variants of their own.
     for test in tests.iter_mut().filter(|test| test.calls.is_empty()) {
         let capsule = &mut test.capsule;
-        let program = known.entry(capsule.program.clone()).or_insert_with(|| {
+        let (program, library_path) = known.entry(capsule.program.clone()).or_insert_with(|| {
             let environment = capsule.environment.to_vec();
-            let (program, contracts) =
+            let (program, library_path, contracts) =
                 contracted(&capsule.program, &environment, config, campaign.root());
             all.add(contracts);
-            program
+            (program, library_path)
         });
         capsule.program = program.clone();
+        if let Some(directory) = library_path {
+            let mut variables = capsule.environment.iter();
+            let before = variables.find(|(name, _)| *name == LIBRARY_PATH);
+            let (name, value) = loading_from(directory, before.map(|it| &it.1));
+            capsule.environment.set(name, value);
+        }
     }
     all
 }

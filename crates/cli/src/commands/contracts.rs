@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use nearmiss_contracts::{Contract, code};
+use nearmiss_engine::Contracted;
 use nearmiss_harness::entry::Definition;
 use nearmiss_harness::{PROBE_FLAGS, Unit};
 use nearmiss_hoist::standing::{Standing, standing};
@@ -36,6 +37,22 @@ pub fn read(path: &Path) -> Result<Vec<Contract>, String> {
     let named = |why: &str| format!("{}: {why}", path.display());
     let text = fs::read_to_string(path).map_err(|error| named(&error.to_string()))?;
     nearmiss_contracts::read(&text).map_err(|error| named(&error))
+}
+
+/// The contracts that are checked: those of the file that was named, or of the usual one if it is there.
+pub fn wanted(file: Option<&Path>, none: bool) -> Result<Contracted, String> {
+    let directory = environment::directory()?;
+    let usual = directory.join(CONTRACTS);
+    let file = match (file, none) {
+        (_, true) => return Ok(Contracted::default()),
+        (Some(file), _) => file,
+        (None, _) if usual.is_file() => &usual,
+        (None, _) => return Ok(Contracted::default()),
+    };
+    Ok(Contracted {
+        contracts: read(file)?,
+        directory,
+    })
 }
 
 fn told(contract: &Contract, stands: Option<&Standing>, form: Option<ContractForm>) -> String {

@@ -3,11 +3,11 @@
 use std::io;
 use std::time::Duration;
 
-use nearmiss_engine::{Calls, Config, Contracted, Options, Output};
+use nearmiss_engine::{Calls, Config, Options, Output};
 use nearmiss_results::Report;
 
 use crate::arguments::{AnalysisArguments, Format};
-use crate::commands::contracts::{self, CONTRACTS};
+use crate::commands::contracts;
 use crate::files::Disk;
 use crate::{environment, output, signals};
 
@@ -66,24 +66,8 @@ pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Conf
         },
         compiler,
         calls: Calls::default(),
-        contracted: contracted(arguments)?,
+        contracted: contracts::wanted(arguments.contracts.as_deref(), arguments.no_contracts)?,
         stop: &signals::STOP,
-    })
-}
-
-/// The contracts that are checked: those of the file that was named, or of the usual one if it is there.
-fn contracted(arguments: &AnalysisArguments) -> Result<Contracted, String> {
-    let directory = environment::directory()?;
-    let usual = directory.join(CONTRACTS);
-    let file = match (&arguments.contracts, arguments.no_contracts) {
-        (_, true) => return Ok(Contracted::default()),
-        (Some(file), _) => file.clone(),
-        (None, _) if usual.is_file() => usual,
-        (None, _) => return Ok(Contracted::default()),
-    };
-    Ok(Contracted {
-        contracts: contracts::read(&file)?,
-        directory,
     })
 }
 

@@ -29,6 +29,7 @@ use nearmiss_sites::rewrite::{Boundary, Rewrite};
 use nearmiss_twin::{TwinError, TwinProgram};
 
 use crate::CallsOf;
+use crate::contracts::{LIBRARY_PATH, contracts_beside, loading_from};
 use crate::subject::{Subject, Subjects, build_variant};
 use crate::worker::{Shared, limits};
 pub use data::{fitting, shown};
@@ -134,16 +135,18 @@ fn groups_of(
     sides: &Sides,
     shared: &Shared,
 ) -> Result<(Vec<TestCase>, List), String> {
+    let (config, root) = (shared.config, shared.campaign.root());
+    let libraries = &subject.program.libraries;
+    // A contract is what the tests' own calls promise, and a check of all others.
+    let (checks, sources) = contracts_beside(&subject.file, libraries, config, root)?;
     let rewrite = Rewrite {
+        checks,
         boundary: Some(Boundary {
             test_files: sides.test_files.clone(),
             functions: Vec::new(),
         }),
-        ..Rewrite::default()
     };
-    let (config, root) = (shared.config, shared.campaign.root());
-    let libraries = &subject.program.libraries;
-    let variant = build_variant(config, root, &subject.file, libraries, &rewrite);
+    let variant = build_variant(config, root, &subject.file, libraries, &rewrite, &sources);
     let variant = variant.map_err(|error| error.to_string())?;
     let capsule = capsule_of(test, &variant);
     let list = list_calls(&capsule, test, shared)?;
@@ -197,13 +200,9 @@ fn capsule_of(test: &TestCase, variant: &TwinProgram) -> Capsule {
     }
     if let Some(directory) = &variant.library_path {
         let mut variables = capsule.environment.iter();
-        let before = variables.find(|(name, _)| name == "LD_LIBRARY_PATH");
-        let mut path = OsString::from(directory);
-        if let Some((_, value)) = before {
-            path.push(":");
-            path.push(value);
-        }
-        capsule.environment.set("LD_LIBRARY_PATH".into(), path);
+        let before = variables.find(|(name, _)| *name == LIBRARY_PATH);
+        let (name, path) = loading_from(directory, before.map(|it| &it.1));
+        capsule.environment.set(name, path);
     }
     capsule
 }

@@ -21,18 +21,21 @@ use std::fs;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
+use nearmiss_abi::check::{CONTRACT_PREFIX, Kind as Failure};
 use nearmiss_abi::environment::DEAD_ENDS;
 use nearmiss_abi::event::PHASE_FUNCTION;
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_campaign::store::{Campaign, Kind};
 use nearmiss_campaign::test_case::TestCase;
 use nearmiss_flow::{FlowGraph, Guide};
+use nearmiss_judge::contract::{self, Told};
 use nearmiss_judge::steps;
 use nearmiss_results::{Input, Step};
 use nearmiss_search::{Executor, Phase, Tally};
 use nearmiss_trace::{Channel, Event, RecordedPath};
 use nearmiss_twin::TwinProgram;
 
+use crate::contracts::{LIBRARY_PATH, loading_from};
 use crate::error::EngineError;
 use crate::executor::Traced;
 use crate::inputs;
@@ -87,6 +90,8 @@ pub struct Reached {
     pub input: BTreeMap<String, Input>,
     /// The decisions on the way.
     pub path: Vec<Step>,
+    /// Requirements of contracts that it violates on the way, and what came of that.
+    pub violated: Vec<String>,
 }
 
 /// A place for the tests of a search, its campaign.
@@ -176,7 +181,8 @@ impl<'a> Search<'a> {
         outcome.runs = worker.counts().runs;
         hunt.tell(&mut outcome);
         if let Some(found) = hunt.found.take() {
-            outcome.reached = Some(self.keep(found, &subject, marked, name)?);
+            let violated = violated(&worker, &subject, &found);
+            outcome.reached = Some(self.keep(found, &subject, marked, name, violated)?);
         }
         outcome.time = start.elapsed();
         Ok(outcome)
@@ -214,6 +220,7 @@ impl<'a> Search<'a> {
         subject: &Subject,
         marked: &MarkedProgram,
         name: &str,
+        violated: Vec<String>,
     ) -> Result<Reached, EngineError> {
         let failed = |error| self.campaign.failed(error);
         let directory = self.campaign.inputs().join(name);
@@ -243,8 +250,34 @@ impl<'a> Search<'a> {
             arguments: capsule.arguments.clone(),
             input: inputs::show(&capsule, &path.channels, &contents, &blank(&path.channels)),
             path: turns(path, subject, marked.steps),
+            violated,
             directory,
         })
+    }
+}
+
+/// The requirements of contracts that an input violates, in the words of the twin.
+fn violated(worker: &Worker, subject: &Subject, found: &hunt::Found) -> Vec<String> {
+    let is_violated =
+        |event: &Event| event.failure == Some(Failure::Precondition) && event.is_failure();
+    if !found.traced.path.events.iter().any(is_violated) {
+        return Vec::new();
+    }
+    let limits = limits(worker.shared.config, found.traced.time);
+    let said = worker.try_twin(subject, &found.capsule, &limits);
+    let words = |told: Told| match told {
+        Told::Failure(_) => None,
+        Told::Fails(_, complaint) => Some(complaint.text),
+        Told::Harmless(_, complaint) => {
+            Some(format!("{} (the call does not fail)", complaint.text))
+        }
+    };
+    match said {
+        Ok(complaints) => contract::told(&complaints)
+            .into_iter()
+            .filter_map(words)
+            .collect(),
+        Err(why) => vec![format!("a contract; which one was not found out: {why}")],
     }
 }
 
@@ -286,13 +319,9 @@ fn equipped(capsule: &Capsule, marked: &MarkedProgram, dead_ends: Option<&PathBu
     let mut capsule = capsule.clone();
     capsule.program = marked.program.program.clone();
     if let Some(libraries) = &marked.program.library_path {
-        let name = OsString::from("LD_LIBRARY_PATH");
-        let known = capsule.environment.iter().find(|(known, _)| *known == name);
-        let mut value = libraries.clone().into_os_string();
-        if let Some((_, old)) = known {
-            value.push(":");
-            value.push(old);
-        }
+        let mut variables = capsule.environment.iter();
+        let before = variables.find(|(name, _)| *name == LIBRARY_PATH);
+        let (name, value) = loading_from(libraries, before.map(|it| &it.1));
         capsule.environment.set(name, value);
     }
     if let Some(path) = dead_ends {
@@ -324,9 +353,15 @@ fn files_in(directory: &std::path::Path) -> Vec<PathBuf> {
 fn turns(path: &RecordedPath, subject: &Subject, steps: u8) -> Vec<Step> {
     let is_before = |event: &&Event| event.steps_passed < steps;
     let decisions = path.events.iter().take_while(is_before);
+    let sites = &subject.program.sites;
+    // That a contract is looked at is no turn.
+    let is_contract = |event: &Event| {
+        let site = sites.get(event.site);
+        site.is_some_and(|(unit, site)| unit.function_of(site).starts_with(CONTRACT_PREFIX))
+    };
     decisions
-        .filter(|event| event.is_step())
-        .map(|event| steps::taken(&subject.program.sites, event))
+        .filter(|event| event.is_step() && !is_contract(event))
+        .map(|event| steps::taken(sites, event))
         .collect()
 }
 

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use nearmiss_abi::check::Kind;
 use nearmiss_harness::{Prototype, Request};
+use nearmiss_paths::build::Contracted;
 use nearmiss_paths::build::Sources;
 use nearmiss_paths::{Config, Cover as Covered, Mode};
 use nearmiss_results::{DecidedAssignments, FunctionReport, Verdict};
@@ -163,6 +164,7 @@ impl Study<'_> {
                 compiler: session.white_box.compiler.clone(),
                 marks: Vec::new(),
                 wraps: session.wraps,
+                contracted: Contracted::default(),
             },
             request: Some(Request {
                 function: wrapper::NAME.into(),

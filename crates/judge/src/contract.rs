@@ -39,6 +39,74 @@ pub fn shown(finding: &Finding, complaints: &[Complaint]) -> Option<Complaint> {
     }
 }
 
+/// What a twin said in a run: failures, and violated requirements with what came of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Told {
+    /// Something failed, and no contract foresaw it.
+    Failure(Complaint),
+    /// The requirement of a function's contract is violated, and the call fails: both in one.
+    Fails(String, Complaint),
+    /// It is violated, and the call does not fail.
+    Harmless(String, Complaint),
+}
+
+/// Puts every violated requirement and the failure of its call together.
+pub fn told(complaints: &[Complaint]) -> Vec<Told> {
+    let mut foreseen = Vec::new();
+    let mut told = Vec::new();
+    for (number, complaint) in complaints.iter().enumerate() {
+        let Some(function) = violated_of(complaint) else {
+            if !foreseen.contains(&number) {
+                told.push(Told::Failure(complaint.clone()));
+            }
+            continue;
+        };
+        let function = function.to_string();
+        match failure_in(complaints, number, &function) {
+            Some(failure) => {
+                foreseen.push(failure);
+                let both = both(complaint, &complaints[failure]);
+                told.push(Told::Fails(function, both));
+            }
+            None => told.push(Told::Harmless(function, complaint.clone())),
+        }
+    }
+    told
+}
+
+/// Why a violated requirement is no failure.
+pub fn doubt(violated: &str) -> String {
+    format!("{violated} is violated, and the call does not fail")
+}
+
+/// The function whose contract a complaint is about.
+fn violated_of(complaint: &Complaint) -> Option<&str> {
+    let rest = complaint.text.strip_prefix("precondition of ")?;
+    let (function, _) = rest.split_once(':')?;
+    (complaint.kinds == [Kind::Precondition]).then_some(function)
+}
+
+/// The first failure behind a violated requirement while the function is active.
+fn failure_in(complaints: &[Complaint], violated: usize, function: &str) -> Option<usize> {
+    let is_inside = |one: &Complaint| {
+        let in_function = |place: &Place| place.function == function;
+        let mut places = one.stack.iter().chain(&one.places);
+        one.kinds != [Kind::Precondition] && places.any(in_function)
+    };
+    let later = complaints[violated + 1..].iter().position(is_inside)?;
+    Some(violated + 1 + later)
+}
+
+/// A violated requirement and the failure of its call, as one complaint.
+fn both(violated: &Complaint, failure: &Complaint) -> Complaint {
+    Complaint {
+        text: format!("{}; then {}{}", violated.text, failure.text, at(failure)),
+        places: violated.places.clone(),
+        kinds: violated.kinds.clone(),
+        ..failure.clone()
+    }
+}
+
 fn violation(complaints: &[Complaint], function: &str, place: (&str, u32, u32)) -> Violation {
     let is_it = |one: &Complaint| {
         one.kinds == [Kind::Precondition] && one.is_exactly_at(place.0, place.1, place.2)
@@ -46,19 +114,9 @@ fn violation(complaints: &[Complaint], function: &str, place: (&str, u32, u32)) 
     let Some(number) = complaints.iter().position(is_it) else {
         return Violation::None;
     };
-    let (violated, later) = (&complaints[number], &complaints[number + 1..]);
-    let is_inside = |one: &&Complaint| {
-        let in_function = |place: &Place| place.function == function;
-        let places = one.stack.iter().chain(&one.places);
-        one.kinds != [Kind::Precondition] && places.into_iter().any(in_function)
-    };
-    match later.iter().find(is_inside) {
-        Some(failure) => Violation::Fails(Complaint {
-            text: format!("{}; then {}{}", violated.text, failure.text, at(failure)),
-            places: violated.places.clone(),
-            kinds: violated.kinds.clone(),
-            ..failure.clone()
-        }),
+    let violated = &complaints[number];
+    match failure_in(complaints, number, function) {
+        Some(failure) => Violation::Fails(both(violated, &complaints[failure])),
         None => Violation::Harmless(violated.text.clone()),
     }
 }
@@ -105,5 +163,14 @@ mod tests {
             None
         );
         assert_eq!(shown(&finding("get"), &both), None);
+    }
+
+    #[test]
+    fn a_failure_is_told_once() {
+        let read = |text: String| complaints(text.as_bytes(), Ended::Exited(0));
+        let all = told(&read(format!("{VIOLATED}{FAILURE}{FAILURE}")));
+        assert!(matches!(&all[..], [Told::Fails(of, _), Told::Failure(_)] if of == "set"));
+        let harmless = told(&read(format!("{FAILURE}{VIOLATED}")));
+        assert!(matches!(&harmless[..], [Told::Failure(_), Told::Harmless(of, _)] if of == "set"));
     }
 }

@@ -71,22 +71,27 @@ impl Collection {
         if describer.guide.is_some_and(is_lost) && !describer.has_reached {
             return None;
         }
-        let verdict = self.verdict(describer, arrival);
+        let mut verdict = self.verdict(describer, arrival);
         let known = self.verdicts.get(&arrival.number);
         // A known path is of interest again only if the oracle finds its first fault there.
         let is_worse = verdict == Verdict::Fail && known != Some(&Verdict::Fail);
         if !arrival.is_new && !is_worse {
-            return None;
+            // Nor is it if it violates no contract that other runs on it keep to.
+            let violated = arrival.violated()?;
+            verdict = Verdict::Failure(failure(describer.sites, violated));
+        } else {
+            self.verdicts.insert(arrival.number, verdict.clone());
         }
-        self.verdicts.insert(arrival.number, verdict.clone());
         let number = self.tests.len() + 1;
         let recorded = &arrival.recorded;
         let (before, after) = describer.memories(&recorded.input, &recorded.results);
         let rows = recorded.input.rows(describer.channels);
-        if let Verdict::Failure(_) = verdict {
+        let is_verdict = matches!(verdict, Verdict::Failure(_));
+        if is_verdict || arrival.violated().is_some() {
             self.failed.push(Failed {
                 test: number,
                 check: check(describer.sites, arrival),
+                is_verdict,
             });
         }
         self.tests.push(PathTest {
@@ -263,7 +268,7 @@ fn path(describer: &Describer<'_>, events: &[Event]) -> Vec<Step> {
 
 /// The check at which a run failed.
 fn check(sites: &Sites, arrival: &Arrival) -> Option<spot::Check> {
-    let event = arrival.failed()?;
+    let event = arrival.failed().or(arrival.violated())?;
     spot::check(sites, event.site, event.failure)
 }
 

@@ -63,6 +63,8 @@ pub struct Explorer<'a> {
     pub(crate) oracle_ways: HashMap<Node, usize>,
     /// Checks that are known to fail: asking about them again brings nothing.
     failing: HashSet<SiteId>,
+    /// Requirements of contracts that were violated, and in how many runs whose calls did not fail.
+    violations: HashMap<SiteId, u32>,
 }
 
 /// What became of the partial paths.
@@ -152,6 +154,7 @@ pub struct Arrival {
     /// Events from here on are not part of the path.
     end: usize,
     failed: Option<usize>,
+    violated: Option<usize>,
     /// Whether its failure was asked for.
     pub was_foreseen: bool,
     /// Whether no run took this path before.
@@ -166,12 +169,19 @@ impl Arrival {
         &self.visit.events[..self.end]
     }
 
+    /// The first requirement of a contract that it violates, if this is the first run that does or its call then fails.
+    pub fn violated(&self) -> Option<&Event> {
+        self.violated.map(|position| &self.visit.events[position])
+    }
+
     /// The check at which it failed, if it did.
     pub fn failed(&self) -> Option<&Event> {
         self.failed.map(|position| &self.visit.events[position])
     }
 }
 
+/// How often a requirement is violated, on one path after another, until calls that violate it count as harmless.
+const MAX_HARMLESS: u32 = 8;
 /// The least time for alternatives of the oracle.
 const LEAST_ORACLE_TIME: Duration = Duration::from_millis(500);
 /// The maximum of dead ends that are kept for the report, and of events on the way to all of them: long
@@ -203,6 +213,7 @@ impl<'a> Explorer<'a> {
             concretized: ConcretizedValues::default(),
             oracle_ways: HashMap::new(),
             failing: HashSet::new(),
+            violations: HashMap::new(),
         }
     }
 
@@ -267,6 +278,7 @@ impl<'a> Explorer<'a> {
         let site = pending.visit.events[fork.event].site;
         match fork.purpose {
             Purpose::Failure if self.failing.contains(&site) => None,
+            Purpose::Failure if self.is_harmless(site) => None,
             Purpose::Concretized => match self
                 .concretized
                 .another(&mut self.workspace.terms, fork.node)
@@ -279,6 +291,29 @@ impl<'a> Explorer<'a> {
             },
             _ => Some(fork.way.goal),
         }
+    }
+
+    /// Whether calls that violate this requirement were seen often enough without a failure.
+    fn is_harmless(&self, site: SiteId) -> bool {
+        let violations = self.violations.get(&site);
+        violations.is_some_and(|count| *count >= MAX_HARMLESS)
+    }
+
+    /// Counts the requirements that a run violates; gives the one that is worth telling.
+    fn count_violations(&mut self, events: &[Event], walked: &Walked) -> Option<usize> {
+        let mut told = None;
+        for &position in &walked.violated {
+            let site = events[position].site;
+            let count = self.violations.entry(site).or_default();
+            if *count == 0 || walked.failed.is_some() {
+                told = told.or(Some(position));
+            }
+            *count += 1;
+            if walked.failed.is_some() {
+                self.failing.insert(site);
+            }
+        }
+        told
     }
 
     fn dead_end(&mut self, pending: &Pending) {
@@ -328,6 +363,7 @@ impl<'a> Explorer<'a> {
             self.tree.rejected += 1;
             return Ok(Visited::Nothing);
         }
+        let violated = self.count_violations(&recorded.path.events, &walked);
         let purpose = pending.map_or(Purpose::Path, |pending| pending.fork.purpose);
         let (number, is_new) = self.number_of(walked.path, purpose);
         let arrival = Arrival {
@@ -335,6 +371,7 @@ impl<'a> Explorer<'a> {
             visit,
             end: walked.end,
             failed: walked.failed,
+            violated,
             was_foreseen,
             is_new,
             number,

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 
 use nearmiss_abi::check::Kind;
 use nearmiss_judge::Complaint;
+use nearmiss_judge::contract::{self, Told};
 use nearmiss_judge::defects::merge;
 use nearmiss_judge::spot::{self, Check};
-use nearmiss_results::{Finding, Input, Status, Test};
+use nearmiss_results::{Finding, Frame, Input, Status, Test};
 use nearmiss_sites::Sites;
 
 /// A test that failed, as the recording saw it.
@@ -18,6 +19,8 @@ pub struct Failed {
     pub test: usize,
     /// The check that did not hold; `None` if the process died without one.
     pub check: Option<Check>,
+    /// Whether that is what is to be thought of the test: a violated contract by itself is not.
+    pub is_verdict: bool,
 }
 
 /// What findings are made of.
@@ -53,16 +56,38 @@ impl Evidence<'_> {
     pub fn findings(&self) -> Findings {
         let mut defects = Defects::default();
         for (test, complaints) in self.complaints {
-            for complaint in complaints {
-                if let Some(finding) = self.seen(*test, complaint) {
-                    defects.add(*test, finding);
+            for told in contract::told(complaints) {
+                match told {
+                    Told::Failure(complaint) => {
+                        if let Some(finding) = self.seen(*test, &complaint) {
+                            defects.add(*test, finding);
+                        }
+                    }
+                    Told::Fails(function, complaint) => {
+                        let finding = self.violated(*test, Status::Confirmed, function, &complaint);
+                        defects.add(*test, finding);
+                    }
+                    Told::Harmless(function, complaint) => {
+                        let status = Status::Unconfirmed;
+                        let finding = self.violated(*test, status, function, &complaint);
+                        // By itself no failure: the test has failed of it only if that is all there is to it.
+                        let is_all = |failed: &Failed| failed.test == *test && failed.is_verdict;
+                        match self.failed.iter().any(is_all) {
+                            true => defects.add(*test, finding),
+                            false => defects.add_harmless(*test, finding),
+                        }
+                    }
                 }
             }
         }
         for failed in self.failed {
             let twin_saw_it = self.complaints.iter().any(|(test, _)| *test == failed.test);
             if let Some(check) = failed.check.as_ref().filter(|_| !twin_saw_it) {
-                defects.add_predicted(failed.test, self.predicted(failed, check));
+                let finding = self.predicted(failed, check);
+                match failed.is_verdict {
+                    true => defects.add_predicted(failed.test, finding),
+                    false => defects.add_harmless(failed.test, finding),
+                }
             }
         }
         defects.number()
@@ -81,13 +106,46 @@ impl Evidence<'_> {
             line: place.line,
             column: place.column,
             function: place.function,
-            stack: spot::stack(self.sites, complaint)
-                .into_iter()
-                .take_while(|frame| !frame.file.ends_with(HARNESS))
-                .collect(),
+            stack: self.stack(complaint),
             object: complaint.object.clone(),
             ..self.blank(test, Status::Confirmed, complaint.text.clone())
         })
+    }
+
+    /// A violated requirement of a contract.
+    fn violated(
+        &self,
+        test: usize,
+        status: Status,
+        function: String,
+        complaint: &Complaint,
+    ) -> Finding {
+        let place = complaint.places.first().cloned().unwrap_or_default();
+        let text = match status {
+            Status::Confirmed => complaint.text.clone(),
+            _ => format!(
+                "the contract of the function can be violated (not confirmed: {})",
+                contract::doubt(&complaint.text)
+            ),
+        };
+        Finding {
+            kind: Kind::Precondition,
+            file: place.file,
+            line: place.line,
+            column: place.column,
+            function,
+            stack: self.stack(complaint),
+            object: complaint.object.clone(),
+            ..self.blank(test, status, text)
+        }
+    }
+
+    /// The calls that led to a complaint, without those of the harness.
+    fn stack(&self, complaint: &Complaint) -> Vec<Frame> {
+        let frames = spot::stack(self.sites, complaint).into_iter();
+        frames
+            .take_while(|frame| !frame.file.ends_with(HARNESS))
+            .collect()
     }
 
     /// A complaint without a place (a signal, say) is about the check that the recording saw fail.
@@ -158,6 +216,13 @@ impl Defects {
         }
         self.tests[merged.position].insert(test);
         self.first.entry(test).or_insert(merged.position);
+    }
+
+    /// Adds what a test shows although nothing fails in it.
+    fn add_harmless(&mut self, test: usize, finding: Finding) {
+        let first = self.first.clone();
+        self.add(test, finding);
+        self.first = first;
     }
 
     /// What only the recording saw is the defect that the twin saw on that line, if it saw one there.

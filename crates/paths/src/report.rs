@@ -4,9 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::time::Duration;
 
+use nearmiss_abi::check::Kind;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
-use nearmiss_judge::spot;
+use nearmiss_judge::{Complaint, spot};
 use nearmiss_results::{FunctionReport, Infeasible, Note, PathFigures, PathTest, VERSION, Verdict};
 use nearmiss_sites::Sites;
 
@@ -183,7 +184,11 @@ fn note(sites: &Sites, kind: NoteKind, id: SiteId, count: u64) -> Note {
 /// Tests at which the twin complained have failed, whatever the recording saw. What a test fails of is
 /// the finding that it shows.
 fn name_failures(tests: &mut [PathTest], judged: &Judged, shown: &BTreeMap<usize, String>) {
-    let complained: BTreeSet<usize> = judged.complaints.iter().map(|(test, _)| *test).collect();
+    let fails = |complaint: &Complaint| complaint.kinds != [Kind::Precondition];
+    let complained: BTreeSet<usize> = (judged.complaints.iter())
+        .filter(|(_, complaints)| complaints.iter().any(fails))
+        .map(|(test, _)| *test)
+        .collect();
     for test in tests {
         let has_failed = matches!(test.verdict, Verdict::Failure(_));
         if let Some(id) = shown.get(&test.number) {

@@ -1,5 +1,6 @@
 //! One walk over the events of a run: its path, and the partial paths that leave it.
 
+use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_ORACLE, PHASE_SETUP};
 use nearmiss_expr::TermId;
 use nearmiss_flow::Passed;
@@ -23,6 +24,8 @@ pub struct Walked {
     pub end: usize,
     /// The event that is a failure.
     pub failed: Option<usize>,
+    /// Events that are violated requirements of contracts: by themselves they are no failures.
+    pub violated: Vec<usize>,
     /// An assumption did not hold: the input is not admissible.
     pub rejected: bool,
     /// It goes further than loops and recursion may.
@@ -87,6 +90,8 @@ pub enum Purpose {
 
 /// The maximum of alternatives of an oracle that are tried on one path of the function.
 const MAX_ORACLE_WAYS: usize = 64;
+/// Where a requirement of a contract lies beside the path.
+const CONTRACT: u64 = u64::MAX;
 /// The way of a path that ends in a failure.
 const FAILED: u64 = u64::MAX;
 
@@ -102,13 +107,29 @@ impl Explorer<'_> {
             path: path.node(),
             end: events.len(),
             failed: None,
+            violated: Vec::new(),
             rejected: false,
             beyond: false,
             passed_places: Passed::default(),
         };
         let mut bounds = Bounds::new(self.limits);
+        // Requirements of contracts since the last other event.
+        let mut met = 0;
         for (position, event) in events.iter().enumerate() {
             let is_own = event.phase == PHASE_FUNCTION;
+            if event.failure == Some(Kind::Precondition) {
+                let position = Position {
+                    index: position,
+                    event,
+                    trail: Trail::at(trail.way(CONTRACT, met)),
+                    path: path.node(),
+                    bounds: &bounds,
+                };
+                self.meet_requirement(&mut walked, &position);
+                met += 1;
+                continue;
+            }
+            met = 0;
             let is_deep = is_own && bounds.come_to(&self.workspace.sites, event);
             if !is_deep {
                 let position = Position {
@@ -147,6 +168,17 @@ impl Explorer<'_> {
         }
         walked.path = path.node();
         walked
+    }
+
+    /// A requirement of a contract: violated or not, the function is entered, and the path goes on as one.
+    fn meet_requirement(&mut self, walked: &mut Walked, position: &Position<'_>) {
+        let event = position.event;
+        match event.is_failure() {
+            true => walked.violated.push(position.index),
+            false => self.leave(walked, position),
+        }
+        let node = position.trail.way(event.site.0, event.choice);
+        walked.passed.push(node);
     }
 
     /// The alternatives that leave the run at an event.

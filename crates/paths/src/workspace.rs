@@ -3,6 +3,7 @@
 
 use std::time::{Duration, Instant};
 
+use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_RESULT, PHASE_SETUP};
 use nearmiss_expr::{Evaluator, TermId, Terms};
 use nearmiss_harness::ACCEPTED;
@@ -82,7 +83,10 @@ impl RecordedRun {
 
     /// Whether the precondition accepts the input. One that fails on it does not, whatever it says then.
     pub fn is_accepted(&self) -> bool {
-        let fails = |event: &Event| event.phase < PHASE_FUNCTION && event.is_failure();
+        let is_contract = |event: &Event| event.failure == Some(Kind::Precondition);
+        let fails = |event: &Event| {
+            event.phase < PHASE_FUNCTION && event.is_failure() && !is_contract(event)
+        };
         self.says_yes(ACCEPTED) == Some(true) && !self.path.events.iter().any(fails)
     }
 }

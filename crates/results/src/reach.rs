@@ -55,6 +55,9 @@ pub struct ReachReport {
     /// The turns that were taken on the way.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub path: Vec<Step>,
+    /// Requirements of contracts that the input of a whole program violates on the way, and what came of it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub violated: Vec<String>,
     /// Why it is not known.
     pub reason: Option<String>,
     /// What the answer assumes: bounds of inputs, contracts.

@@ -101,9 +101,13 @@ pub struct SubjectArguments {
     /// A condition that holds for all inputs: 'a < b', 'forall i in 0..n: t[i] > 0'
     #[arg(long, value_name = "EXPR", requires = "function")]
     pub require: Vec<String>,
-    /// What the function's contract in this file requires holds for all inputs (see nearmiss infer)
-    #[arg(long, value_name = "FILE", requires = "function")]
+    /// Contracts: what the function's own requires holds for all inputs, those of others are checked where these are
+    /// entered [default: nearmiss.contracts, if it is there]
+    #[arg(long, value_name = "FILE")]
     pub contracts: Option<PathBuf>,
+    /// Use no contracts
+    #[arg(long, conflicts_with = "contracts")]
+    pub no_contracts: bool,
 }
 
 /// Where a precondition is.

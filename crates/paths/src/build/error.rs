@@ -97,6 +97,8 @@ pub enum BuildError {
     NotInstrumented(PathBuf),
     /// There is no twin of the program.
     Twin(TwinError),
+    /// The program that checks contracts could not be built.
+    Contracts(String),
 }
 
 impl From<MarkError> for BuildError {
@@ -169,6 +171,12 @@ impl fmt::Display for BuildError {
             BuildError::EverMoreMissing => write!(f, "{EVER_MORE_MISSING}"),
             BuildError::NotInstrumented(name) => {
                 write!(f, "{} {NOT_INSTRUMENTED}", name.display())
+            }
+            BuildError::Contracts(why) => {
+                write!(
+                    f,
+                    "the program that checks contracts could not be built: {why} (--no-contracts)"
+                )
             }
             BuildError::Twin(error) => {
                 write!(f, "its sanitizer twin could not be built: {error}")

@@ -16,6 +16,7 @@
 mod analyzer;
 mod commands;
 mod compile;
+mod contracts;
 mod declared;
 mod error;
 mod fuzzer;
@@ -39,6 +40,7 @@ pub use error::BuildError;
 pub use fuzzer::bound as fuzzer_bound;
 use nearmiss_cc::Checks;
 use nearmiss_harness::{Plan, Request};
+pub use nearmiss_hoist::applied::Contracted;
 use nearmiss_results::Undefined;
 use nearmiss_sites::program::Program;
 use nearmiss_twin::{Judge, TwinProgram};
@@ -74,6 +76,8 @@ pub struct Sources {
     pub marks: Vec<TargetMark>,
     /// Whether signed arithmetic wraps around instead of being undefined.
     pub wraps: bool,
+    /// Contracts: that of the function holds for all inputs, those of functions that it calls are checked.
+    pub contracted: Contracted,
 }
 
 impl Sources {
@@ -136,16 +140,18 @@ pub fn build(
     if request.is_none() && sources.steps() > 0 {
         marks::add_counter(&compiler, &mut files, sources.steps())?;
     }
+    let contracts = &sources.contracted.contracts;
     let mut additions = Additions {
         steps: sources.steps(),
         ..Additions::default()
     };
     loop {
-        let mut subject = subject::find(&compiler, files.clone(), request, &additions)?;
+        let mut subject = subject::find(&compiler, files.clone(), request, contracts, &additions)?;
         subject.notes.extend(notes.iter().cloned());
         match link::make(compiler.clone(), subject)? {
             Made::Programs(mut programs) => {
                 programs.note_zero_initialized(&files, request);
+                contracts::apply(&mut programs, &sources.contracted)?;
                 return Ok(*programs);
             }
             Made::Needs(variables) => additions.variables.extend(variables),

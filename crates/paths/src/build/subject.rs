@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
 
+use nearmiss_contracts::Contract;
 use nearmiss_harness::{Plan, Request, Unit};
 
 use super::compile::Compiler;
+use super::contracts;
 use super::error::{BuildError, FileFunctions};
 use super::fuzzer;
 use super::look::{Looker, similar};
@@ -57,12 +59,14 @@ pub fn find(
     compiler: &Compiler,
     files: Files,
     request: Option<&Request>,
+    contracts: &[Contract],
     additions: &Additions,
 ) -> Result<Subject, BuildError> {
     let mut finder = Finder {
         looker: Looker::new(compiler, files.sources.len()),
         compiler,
         files,
+        contracts,
         additions: additions.clone(),
     };
     match request {
@@ -75,6 +79,7 @@ pub(super) struct Finder<'a> {
     pub compiler: &'a Compiler,
     pub looker: Looker<'a>,
     pub files: Files,
+    contracts: &'a [Contract],
     /// What is written behind the files that are included.
     pub additions: Additions,
 }
@@ -179,7 +184,9 @@ impl Finder<'_> {
             let looked = self.looker.look(&mut self.files.sources, *index)?;
             unit.add(&looked.object)?;
         }
-        Ok(unit.plan(request)?)
+        let (request, note) = contracts::required(request, self.contracts, &unit);
+        self.looker.notes.extend(note);
+        Ok(unit.plan(&request)?)
     }
 
     /// Where the precondition, the oracle and named globals are: the files to include, that of the

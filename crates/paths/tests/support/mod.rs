@@ -42,6 +42,7 @@ impl Place {
             compiler: compiler(),
             marks: Vec::new(),
             wraps: false,
+            contracted: Default::default(),
         }
     }
 

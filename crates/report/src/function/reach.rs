@@ -115,6 +115,12 @@ pub fn report(
     // Writing into a string does not fail.
     let _ = write_head(&mut text, report, detail);
     let _ = write_path(&mut text, report, lookup, detail);
+    if !report.violated.is_empty() {
+        text.push('\n');
+    }
+    for violated in &report.violated {
+        let _ = writeln!(text, "Violated on the way: {}", escape::text(violated));
+    }
     for found in exploration.iter().flat_map(|it| &it.findings) {
         let test = exploration.and_then(|it| failures::test_of(it, found));
         let shown = test.map(|test| outcomes::input(&test.before, detail));

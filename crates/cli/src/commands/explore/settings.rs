@@ -2,13 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use nearmiss_contracts::print;
 use nearmiss_harness::{Request, require};
-use nearmiss_paths::build::Sources;
+use nearmiss_paths::build::{Contracted, Sources};
 use nearmiss_paths::{Config, Cover, Mode};
 
 use super::sizes;
 use crate::arguments::{self, ExploreArguments, PreMode, PreconditionSource};
+use crate::commands::contracts;
 use crate::commands::settings::solver;
 use crate::{environment, signals};
 
@@ -54,7 +54,18 @@ pub fn sources(arguments: &ExploreArguments) -> Result<Sources, String> {
         compiler: environment::compiler_config()?,
         marks: Vec::new(),
         wraps: false,
+        contracted: contracted(arguments)?,
     })
+}
+
+/// The contracts in force; a precondition that is a file of contracts is such a file.
+fn contracted(arguments: &ExploreArguments) -> Result<Contracted, String> {
+    let subject = &arguments.common.subject;
+    let file = match &subject.pre {
+        Some(PreconditionSource::Contracts(file)) => Some(file),
+        _ => subject.contracts.as_ref(),
+    };
+    contracts::wanted(file.map(PathBuf::as_path), subject.no_contracts)
 }
 
 fn request(arguments: &ExploreArguments) -> Result<Option<Request>, String> {
@@ -93,12 +104,8 @@ fn request(arguments: &ExploreArguments) -> Result<Option<Request>, String> {
     request.rules.extend(kinds.into_iter().flatten().cloned());
     request.globals.extend(inputs.global.iter().cloned());
     (request.requirements).extend(subject.require.iter().cloned());
-    let pre = match &subject.pre {
-        Some(PreconditionSource::Contracts(file)) => Some(file),
-        _ => None,
-    };
-    for file in pre.into_iter().chain(&subject.contracts) {
-        request.requirements.extend(contracted(file, function)?);
+    if let Some(PreconditionSource::Contracts(file)) = &subject.pre {
+        has_contract(file, function)?;
     }
     for text in &request.requirements {
         // What is wrong with the words themselves is said before anything is built.
@@ -120,17 +127,14 @@ fn from_root(file: &Path) -> Result<PathBuf, String> {
     }
 }
 
-/// What a function's contract requires, in the words of `--require`.
-fn contracted(file: &Path, function: &str) -> Result<Vec<String>, String> {
-    let named = |why: &str| format!("{}: {why}", file.display());
-    let text = std::fs::read_to_string(file).map_err(|error| named(&error.to_string()))?;
-    let contracts = nearmiss_contracts::read(&text).map_err(|error| named(&error))?;
-    let contract = contracts
-        .iter()
-        .find(|contract| contract.function == function);
-    let contract = contract.ok_or_else(|| named(&format!("no contract of {function}")))?;
-    let words = |formula| print::text(formula, print::Dialect::Require);
-    Ok(contract.requires.iter().map(words).collect())
+/// A file that is to be the precondition has a contract of the function.
+fn has_contract(file: &Path, function: &str) -> Result<(), String> {
+    let contracts = contracts::read(file)?;
+    let mut contracts = contracts.iter();
+    match contracts.any(|contract| contract.function == function) {
+        true => Ok(()),
+        false => Err(format!("{}: no contract of {function}", file.display())),
+    }
 }
 
 fn mode(mode: PreMode) -> Mode {

@@ -23,7 +23,7 @@ use nearmiss_twin::{TwinError, Variant};
 use super::{diff, marks};
 use crate::arguments::values::place;
 use crate::arguments::{Format, ReachArguments};
-use crate::commands::{kept, run, settings, test};
+use crate::commands::{contracts, kept, run, settings, test};
 use crate::display::{Display, Mode, function};
 use crate::files::Disk;
 use crate::{FOUND, NOTHING, UNKNOWN, environment, output, signals};
@@ -60,7 +60,7 @@ pub fn reach(arguments: &ReachArguments) -> Result<u8, String> {
 fn config(arguments: &ReachArguments, directory: &Path) -> Result<Config, String> {
     environment::check_address_space()?;
     let compiler = environment::compiler_config()?;
-    let limits = &arguments.common.limits;
+    let (limits, subject) = (&arguments.common.limits, &arguments.common.subject);
     Ok(Config {
         directory: directory.to_path_buf(),
         time: limits.time,
@@ -82,7 +82,7 @@ fn config(arguments: &ReachArguments, directory: &Path) -> Result<Config, String
         output: Output::Kept,
         compiler,
         calls: Calls::default(),
-        contracted: nearmiss_engine::Contracted::default(),
+        contracted: contracts::wanted(subject.contracts.as_deref(), subject.no_contracts)?,
         stop: &signals::STOP,
     })
 }
@@ -311,10 +311,19 @@ impl One<'_> {
         let compiler = &self.config.compiler;
         let units = build::mark_units(&program.units, marks, compiler, &self.directory);
         let units = units.map_err(|error| error.to_string())?;
-        let rewrite = Rewrite::default();
+        let (checks, sources) = nearmiss_engine::contracts_beside(
+            &program.file,
+            &program.libraries,
+            self.config,
+            &self.directory,
+        )?;
+        let rewrite = Rewrite {
+            checks,
+            ..Rewrite::default()
+        };
         let variant = Variant {
             rewrite: &rewrite,
-            sources: &[],
+            sources: &sources,
             replaced: &units.bitcode,
             compiler,
         };
@@ -359,6 +368,7 @@ fn fill(report: &mut ReachReport, outcome: Outcome) {
     });
     report.channels = reached.input;
     report.path = reached.path;
+    report.violated = reached.violated;
     report.input = shown::channels(report);
 }
 

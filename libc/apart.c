@@ -30,3 +30,11 @@ __attribute__((constructor(101))) static void copy_strings(int count, char **arg
     __nm_set_apart(variables);
 }
 #endif
+
+/* AddressSanitizer is about to report. It asks the program itself; what decides may be in a library (`calls.c`). */
+extern void __nm_call_error(void) __attribute__((weak));
+void __asan_on_error(void)
+{
+    if (__nm_call_error != NULL)
+        __nm_call_error();
+}

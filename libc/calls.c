@@ -635,7 +635,7 @@ void __nm_call_end(const void *frame)
 
 /* AddressSanitizer is about to report. Behind a failed expectation objects may belong to others than the test takes for
  * their owners: what it frees then, and uses nevertheless, is its own affair. */
-void __asan_on_error(void)
+void __nm_call_error(void)
 {
     const char *what = __asan_get_report_description != NULL ? __asan_get_report_description() : "";
     if (state == GIVING && has_failed && (strstr(what, "use-after-free") || strstr(what, "double-free")))

@@ -123,6 +123,10 @@ fn withdraw_for_calls(summary: &mut Summary, suite: &Suite) {
         losses
             .push("only the first calls of a test program were counted: it makes too many".into());
     }
+    if suite.unit_tests.iter().any(|tests| tests.ends_early) {
+        let why = "runs of unit tests end 256 calls behind those that are inputs";
+        summary.losses.push(why.into());
+    }
     for tests in suite
         .unit_tests
         .iter()

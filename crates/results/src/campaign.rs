@@ -49,6 +49,9 @@ pub struct UnitTests {
     /// Whether there are more calls behind those that were counted.
     #[serde(default)]
     pub is_cut: bool,
+    /// Whether runs end before the program does, some calls behind those that are inputs.
+    #[serde(default)]
+    pub ends_early: bool,
     /// Numbers that its calls were given.
     #[serde(default)]
     pub numbers: u64,

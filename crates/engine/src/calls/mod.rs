@@ -38,7 +38,7 @@ use sides::Sides;
 
 /// Most groups of calls of one execution.
 const MOST_GROUPS: usize = 4096;
-/// Words about the calls behind a group: what the test passed there (`libc/calls.c` keeps as many).
+/// Calls behind a group that are still made (`libc/calls.c` ends the run then), and words about what the test passed there.
 const MOST_LATER: usize = 256;
 
 /// A test framework that has a process for each test is asked not to: what a child does is not recorded.
@@ -88,6 +88,10 @@ pub fn add_unit_tests(
                 figures.calls = groups.iter().map(|it| it.calls.len() as u64).sum();
                 figures.left_out = list.calls.len() as u64 - figures.calls;
                 figures.is_cut = list.is_cut;
+                let ends = groups.iter().filter_map(|group| group.calls.last());
+                let first_end = ends.map(|call| call.number as usize).min();
+                figures.ends_early =
+                    first_end.is_some_and(|end| end + MOST_LATER < list.calls.len());
                 (figures.numbers, figures.structures) = list::kept(&list.calls);
                 added.extend(groups);
             }

@@ -29,6 +29,9 @@ use crate::worker::limits;
 /// Nodes of a path that are remembered, to say where it is left when it is run again.
 const MOST_NODES: usize = 1 << 14;
 
+/// Why the twin's word about a test's own input is not whole.
+const OTHERWISE: &str = "its sanitizer twin failed an assertion that held when the test ran, and was not seen to its end";
+
 /// Why a memory twin was not even asked for.
 const NOT_RUN: &str = "no input was read, the run fails otherwise, or there was no time left";
 
@@ -292,7 +295,9 @@ impl Work<'_, '_> {
         if let Some(analysis) = analysis {
             confirmer.confirm(analysis)?;
         }
-        confirmer.tell_own(baseline)?;
+        if confirmer.tell_own(baseline)? {
+            trouble.get_or_insert_with(|| OTHERWISE.to_string());
+        }
         let judged = Judged {
             divergences: confirmer.divergences,
             confirmed_guesses: confirmer.confirmed_guesses,

@@ -79,6 +79,15 @@ long long __nm_open_end(const void *start, unsigned long length)
     return -1;
 }
 
+long long __nm_plain_end(const void *start, unsigned long byte, unsigned long most)
+{
+    const char *at = start;
+    for (unsigned long i = 0; i < most; i++)
+        if (at[i] == (char)byte)
+            return (long long)i;
+    return (long long)most;
+}
+
 /* What a unit test's own call promises is no requirement (`__nm_call_is_boundary`). */
 void __nm_precondition(int holds, const char *place, const char *text, int is_assumed)
 {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use nearmiss_contracts::Contract;
 use nearmiss_harness::Unit;
-use nearmiss_sites::rewrite::EntryCheck;
+use nearmiss_sites::rewrite::{EntryCheck, Given};
 
 use crate::checker::{self, Check};
 use crate::program::{Subject, entry, shown};
@@ -80,7 +80,10 @@ pub fn prepare(unit: &Unit, contracts: &[Contract], directory: &Path) -> Prepare
         let number = prepared.checks.len();
         match checker::check(unit, &function, contract, number, (&file, line)) {
             Ok(check) => {
-                let call = entry(&function, &check.globals, check.name.clone());
+                let call = EntryCheck {
+                    given: Given::Values(check.arguments.clone()),
+                    ..entry(&function, &check.globals, check.name.clone())
+                };
                 prepared.entries.push(call);
                 prepared.checks.push(check);
                 prepared.used.push(name);

@@ -9,6 +9,7 @@ use std::fmt::Write;
 use nearmiss_contracts::{Attribute, Comparison, Contract, Formula, Term};
 use nearmiss_harness::Unit;
 use nearmiss_harness::entry::{Access, Base, Definition, Leaf};
+use nearmiss_sites::rewrite::Argument;
 
 use crate::typed::{self, Found};
 
@@ -22,6 +23,7 @@ extern int __nm_readable(const void *memory, unsigned long size);
 extern long long __nm_bounds(const void *pointer, unsigned long element);
 extern long long __nm_before(const void *pointer, unsigned long element);
 extern long long __nm_open_end(const void *start, unsigned long length);
+extern long long __nm_plain_end(const void *start, unsigned long byte, unsigned long most);
 extern unsigned long __nm_concrete(unsigned long value);
 extern void __nm_precondition(int holds, const char *place, const char *text, int is_assumed);
 /* In variants in which the calls of unit tests are inputs. */
@@ -46,6 +48,10 @@ __attribute__((unused)) static long long __nm_requires_find(const char *pointer,
     long long limit = (long long)__nm_concrete((unsigned long)most), end = 0, open = 1, found = 0;
     if (p == 0 || limit > 4096)
         limit = p == 0 ? 0 : 4096;
+    /* Nearly always nothing there depends on input. */
+    long long plain = __nm_plain_end(p, (unsigned char)byte, (unsigned long)limit);
+    if (plain >= 0)
+        return plain;
     while (end < limit && (char)__nm_concrete((unsigned char)p[end]) != byte)
         end++;
     long long whole = byte == 0 && end < limit ? __nm_open_end(p, (unsigned long)end) : -1;
@@ -68,7 +74,9 @@ __attribute__((unused)) static long long __nm_requires_find(const char *pointer,
 pub struct Check {
     /// The C function.
     pub name: String,
-    /// The globals whose addresses it is given, behind those of the parameters.
+    /// The parameters that it is given.
+    pub arguments: Vec<Argument>,
+    /// The globals whose addresses it is given behind them.
     pub globals: Vec<String>,
     /// Its text.
     code: String,
@@ -94,6 +102,7 @@ pub fn check(
         unit,
         function,
         terms: Vec::new(),
+        arguments: Vec::new(),
         globals: Vec::new(),
         body: String::new(),
         next: 0,
@@ -117,12 +126,14 @@ pub fn check(
     }
     let name = format!("{CONTRACT_PREFIX}{number}_{}", function.name);
     let body = &writer.body;
+    let parameters = writer.parameters();
     let code = format!(
-        "\nvoid {name}(void **places)\n{{\n    if (!__nm_contracts_wanted())\n        return;\n    int assumed = {CONTRACT_PREFIX}assumed(\"{}\");\n{body}{calls}}}\n",
+        "\nvoid {name}({parameters})\n{{\n    if (!__nm_contracts_wanted())\n        return;\n    int assumed = {CONTRACT_PREFIX}assumed(\"{}\");\n{body}{calls}}}\n",
         function.name
     );
     Ok(Check {
         name,
+        arguments: writer.arguments,
         globals: writer.globals,
         code,
     })
@@ -133,6 +144,7 @@ struct Writer<'a> {
     function: &'a Definition,
     /// What is computed already, and the variable that holds it.
     terms: Vec<(Term, String)>,
+    arguments: Vec<Argument>,
     globals: Vec<String>,
     body: String,
     next: usize,
@@ -316,10 +328,7 @@ impl Writer<'_> {
             pointers,
             offset,
         } = &found.place.access;
-        let slot = self.base(base);
-        let mut memory = format!("(char *)places[{slot}]");
-        // Another file's own variable has no address here.
-        let mut there = format!("(places[{slot}] != 0)");
+        let (mut memory, mut there) = self.base(base);
         for (number, at) in pointers.iter().enumerate() {
             let (next, known) = (self.new_name('q'), self.new_name('k'));
             let here = format!("{memory} + {at}");
@@ -343,17 +352,54 @@ impl Writer<'_> {
         Ok((memory, there))
     }
 
-    fn base(&mut self, base: &Base) -> usize {
+    /// The address of a parameter or global, and whether it is there: two C expressions.
+    fn base(&mut self, base: &Base) -> (String, String) {
         match base {
-            Base::Parameter(number) => *number,
+            Base::Parameter(number) => {
+                let is_structure = self.is_structure(*number);
+                let argument = Argument {
+                    parameter: *number,
+                    is_structure,
+                };
+                if !self.arguments.contains(&argument) {
+                    self.arguments.push(argument);
+                }
+                let memory = match is_structure {
+                    true => format!("a{number}"),
+                    false => format!("(char *)&a{number}"),
+                };
+                (memory, "1".into())
+            }
             Base::Global(name) => {
                 let known = self.globals.iter().position(|global| global == name);
                 let number = known.unwrap_or_else(|| {
                     self.globals.push(name.clone());
                     self.globals.len() - 1
                 });
-                self.function.parameters.len() + number
+                // Another file's own variable has no address here.
+                (format!("g{number}"), format!("(g{number} != 0)"))
             }
+        }
+    }
+
+    fn is_structure(&self, parameter: usize) -> bool {
+        let name = &self.function.parameters[parameter];
+        let place = self.unit.base(self.function, name);
+        place.is_ok_and(|place| place.leaf == Leaf::Record)
+    }
+
+    /// What the code is given, as C declares it.
+    fn parameters(&self) -> String {
+        let argument = |it: &Argument| match it.is_structure {
+            true => format!("char *a{}", it.parameter),
+            false => format!("unsigned long a{}", it.parameter),
+        };
+        let arguments = self.arguments.iter().map(argument);
+        let globals = (0..self.globals.len()).map(|number| format!("char *g{number}"));
+        let all: Vec<String> = arguments.chain(globals).collect();
+        match all.is_empty() {
+            true => "void".into(),
+            false => all.join(", "),
         }
     }
 }

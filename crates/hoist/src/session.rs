@@ -11,7 +11,7 @@ use nearmiss_contracts::{Contract, Subject as Of};
 use nearmiss_harness::Unit;
 use nearmiss_harness::entry::Definition;
 use nearmiss_sites::Sites;
-use nearmiss_sites::rewrite::{EntryCheck, absolute};
+use nearmiss_sites::rewrite::{EntryCheck, Given, absolute};
 use nearmiss_trace::RawTrace;
 
 use crate::applied::prepare;
@@ -115,8 +115,9 @@ fn round(
         .collect();
     let checks = functions.iter().zip(&plans).enumerate();
     let checks = checks.map(|(number, (function, plan))| EntryCheck {
-        leave: LEAVE.into(),
-        replaces: true,
+        given: Given::Places {
+            leave: LEAVE.into(),
+        },
         ..entry(function, &plan.globals, plan::enter_name(number))
     });
     // What comes last is called first: a function's own contract is no check of its call.

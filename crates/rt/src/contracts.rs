@@ -30,7 +30,7 @@ pub extern "C" fn __nm_readable(memory: u64, size: u64) -> i32 {
     if memory < NULL_PAGE {
         return 0;
     }
-    let is_there = turn::with(false, |runtime| match runtime.find_object(memory) {
+    let is_there = turn::with(false, |runtime| match runtime.find_object_again(memory) {
         Some(object) => object.live && object.rest(memory) >= size,
         None => is_mapped(memory) && is_mapped(end),
     });
@@ -46,11 +46,14 @@ pub extern "C" fn __nm_bounds(pointer: u64, element: u64) -> i64 {
         return 0;
     }
     turn::with(UNKNOWN as i64, |runtime| {
-        let Some(object) = runtime.find_object(pointer) else {
+        let Some(object) = runtime.find_object_again(pointer) else {
             return UNKNOWN as i64;
         };
         if !object.live || pointer < object.start {
             return 0;
+        }
+        if call.label(0) == CONCRETE && object.size_label == CONCRETE {
+            return (object.rest(pointer) / element.max(1)) as i64;
         }
         let address = runtime.word(call.label(0), pointer);
         let size = runtime.size_of(object);
@@ -82,7 +85,10 @@ pub extern "C" fn __nm_before(pointer: u64, element: u64) -> i64 {
     let this = __nm_before as *const () as u64;
     let call = Call::take(this);
     turn::with(0, |runtime| {
-        let Some(object) = runtime.find_object(pointer).filter(|object| object.live) else {
+        let Some(object) = runtime
+            .find_object_again(pointer)
+            .filter(|object| object.live)
+        else {
             return 0;
         };
         let address = runtime.word(call.label(0), pointer);
@@ -112,6 +118,22 @@ pub extern "C" fn __nm_open_end(start: u64, length: u64) -> i64 {
         Thread::current().set_returned(this, label);
         length as i64
     })
+}
+
+/// Where the first `byte` is among the `most` bytes at `start`, `most` if there is none; -1 if something up to there
+/// depends on input.
+///
+/// # Safety
+/// The bytes are readable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __nm_plain_end(start: *const u8, byte: u64, most: u64) -> i64 {
+    Call::take(__nm_plain_end as *const () as u64);
+    // SAFETY: as promised by the caller.
+    let is_other = |place: &u64| unsafe { start.add(*place as usize).read() } != byte as u8;
+    let end = (0..most).take_while(is_other).count() as u64;
+    let seen = (end + 1).min(most);
+    let is_plain = turn::with(true, |runtime| runtime.shadow.is_plain(start as u64, seen));
+    if is_plain { end as i64 } else { -1 }
 }
 
 /// A requirement of a contract must hold here, or is what a unit test's own call promises (`is_assumed`). `_place` and

@@ -88,6 +88,13 @@ impl Runtime {
         self.objects.find(address)
     }
 
+    /// As [`Runtime::find_object`], for addresses that are asked for again and again.
+    #[inline]
+    pub fn find_object_again(&mut self, address: u64) -> Option<Object> {
+        self.know_globals();
+        self.objects.find_again(address)
+    }
+
     /// A request for one block.
     pub fn request(&mut self, label: Label, size: u64) -> Request {
         Request {

@@ -218,6 +218,31 @@ impl Objects {
         (address < object.end()).then_some(object)
     }
 
+    /// As [`Objects::find`], for addresses that are asked for again and again: the node is remembered.
+    #[inline]
+    pub fn find_again(&mut self, address: u64) -> Option<Object> {
+        if self.nodes.is_null() {
+            return None;
+        }
+        let link = *self.recent(address);
+        if link != NONE {
+            let object = self.node(link).object;
+            if object.start != 0 && (object.start..object.end()).contains(&address) {
+                return Some(object);
+            }
+        }
+        let link = self.floor(address);
+        if link == NONE {
+            return None;
+        }
+        let object = self.node(link).object;
+        if address >= object.end() {
+            return None;
+        }
+        *self.recent(address) = link;
+        Some(object)
+    }
+
     /// The live object that contains `address`.
     pub fn find_live(&self, address: u64) -> Option<Object> {
         self.find(address).filter(|object| object.live)

@@ -196,6 +196,12 @@ impl Shadow {
         None
     }
 
+    /// Whether a range surely has no labelled byte, and is no part of an object of symbolic size.
+    pub fn is_plain(&self, address: u64, size: u64) -> bool {
+        let end = address.saturating_add(size);
+        self.next_dirty(address, end).is_none()
+    }
+
     /// The first labelled byte of a range.
     pub fn first_label(&self, address: u64, size: u64) -> Option<u64> {
         let end = address.saturating_add(size);

@@ -25,8 +25,7 @@ pub struct Boundary {
     pub functions: Vec<String>,
 }
 
-/// A function that calls another before anything else. That is given an array of addresses: of the parameters, then of
-/// globals.
+/// A function that calls another before anything else.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct EntryCheck {
     /// The function.
@@ -35,14 +34,40 @@ pub struct EntryCheck {
     pub file: String,
     /// How many parameters it has in the source: where they are not passed one by one, nothing is called.
     pub parameters: usize,
-    /// The globals.
+    /// The globals whose addresses are given behind the parameters.
     pub globals: Vec<String>,
     /// What it calls.
     pub check: String,
-    /// What it calls with the same array where it returns; empty: nothing.
-    pub leave: String,
-    /// Whether the function goes on with what the parameters are then.
-    pub replaces: bool,
+    /// How the parameters are given.
+    pub given: Given,
+}
+
+/// How a function that is called first is given the parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub enum Given {
+    /// One argument: an array with the address of each parameter, then those of the globals. The function goes on with
+    /// what the parameters are then.
+    Places {
+        /// What is called with the same array where the function returns.
+        leave: String,
+    },
+    /// An argument of 64 bits for each of these parameters, then one for each global. No memory is taken for that.
+    Values(Vec<Argument>),
+}
+
+/// A parameter that is given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Argument {
+    /// Its number, from 0.
+    pub parameter: usize,
+    /// A structure: its address is given. Else its value, in the low bits.
+    pub is_structure: bool,
+}
+
+impl Default for Given {
+    fn default() -> Given {
+        Given::Values(Vec::new())
+    }
 }
 
 /// The name of a source file that does not depend on where the compiler was started.

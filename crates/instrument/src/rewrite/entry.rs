@@ -1,12 +1,12 @@
-//! Functions that call another one before anything else, with the addresses of their parameters and of globals.
+//! Functions that call another one before anything else, with their parameters and the addresses of globals.
 //!
-//! By their addresses, since how a parameter is passed (extended, in how many registers) is between callers and the
-//! function; and because the called function may change what they are.
+//! What records calls changes what the parameters are, and is given their addresses. What checks a contract is given values:
+//! addresses of variables would make these objects of a recording process, which costs a hundred nanoseconds a call.
 
-use nearmiss_sites::rewrite::EntryCheck;
+use nearmiss_sites::rewrite::{Argument, EntryCheck, Given};
 
 use super::{file_of, first_action};
-use crate::llvm::{Builder, Module, Opcode, Value};
+use crate::llvm::{Builder, Module, Opcode, Type, Value};
 use crate::unit::defined_functions;
 
 /// Rewrites the function that is meant, if the unit has it.
@@ -22,7 +22,11 @@ pub fn rewrite(module: &Module, check: &EntryCheck) {
     if !is_plain || function.is_elsewhere() || function.has_attribute(u32::MAX, "naked") {
         return;
     }
-    call(module, function, &parameters[hidden..], check);
+    let parameters = &parameters[hidden..];
+    match &check.given {
+        Given::Places { leave } => call_with_places(module, function, parameters, check, leave),
+        Given::Values(given) => call_with_values(module, function, parameters, check, given),
+    }
 }
 
 /// Whether a function is of this file. What a harness includes may be named without its directory.
@@ -35,7 +39,67 @@ fn is_in(function: Value, file: &str) -> bool {
     }
 }
 
-fn call(module: &Module, function: Value, parameters: &[Value], check: &EntryCheck) {
+/// Calls the check with the values of parameters: in registers, so that an entry costs little where nothing is symbolic.
+fn call_with_values(
+    module: &Module,
+    function: Value,
+    parameters: &[Value],
+    check: &EntryCheck,
+    given: &[Argument],
+) {
+    let builder = Builder::new(module);
+    builder.before(first_action(function));
+    let word = builder.integer_type(64);
+    let value = |argument: &Argument| {
+        let parameter = parameters[argument.parameter];
+        let ty = parameter.ty();
+        if argument.is_structure {
+            return address_of(&builder, function, parameter);
+        }
+        match ty.is_pointer() || ty.is_integer() && ty.scalar_width().is_some_and(|it| it <= 64) {
+            true => builder.unsigned(parameter, 64),
+            // No contract is about a floating-point number.
+            false => builder.u64(0),
+        }
+    };
+    let is_there = |it: &&Argument| it.parameter < parameters.len();
+    let mut arguments: Vec<Value> = given.iter().filter(is_there).map(value).collect();
+    let globals = check.globals.iter().map(|name| global(module, name));
+    arguments.extend(globals);
+    let types: Vec<Type> = arguments.iter().map(|it| it.ty()).collect();
+    debug_assert!(types.iter().all(|it| it.is_pointer() || *it == word));
+    let ty = module.function_type(module.void_type(), &types, false);
+    builder.call(ty, module.declare_as(&check.check, ty), &arguments);
+}
+
+/// The address of a structure that is passed in memory, or of a copy of one that is passed in a register.
+fn address_of(builder: &Builder, function: Value, parameter: Value) -> Value {
+    let is_it = |it: &(usize, Value)| it.1 == parameter;
+    let index = function.parameters().into_iter().enumerate().find(is_it);
+    let index = index.map_or(0, |it| it.0 as u32);
+    if function.parameter_type_attribute(index, "byval").is_some() {
+        return parameter;
+    }
+    let slot = builder.alloca(parameter.ty(), 1);
+    builder.store(parameter, slot);
+    slot
+}
+
+/// The address of a global; null if the unit does not know it.
+fn global(module: &Module, name: &str) -> Value {
+    let found = module.variables().into_iter().find(|it| it.name() == name);
+    let address = found.filter(|it| !it.is_thread_local());
+    address.unwrap_or_else(|| module.zero(Builder::new(module).pointer_type()))
+}
+
+/// Calls the check with the addresses of parameters, which it may change, and another function where this one returns.
+fn call_with_places(
+    module: &Module,
+    function: Value,
+    parameters: &[Value],
+    check: &EntryCheck,
+    leave: &str,
+) {
     let builder = Builder::new(module);
     let pointer = builder.pointer_type();
     let first = first_action(function);
@@ -51,30 +115,23 @@ fn call(module: &Module, function: Value, parameters: &[Value], check: &EntryChe
         builder.store(*slot, place(index));
     }
     for (index, name) in check.globals.iter().enumerate() {
-        let found = module.variables().into_iter().find(|it| it.name() == *name);
-        let address = found.filter(|it| !it.is_thread_local());
-        let address = address.unwrap_or_else(|| module.zero(pointer));
-        builder.store(address, place(parameters.len() + index));
+        builder.store(global(module, name), place(parameters.len() + index));
     }
     let ty = module.function_type(module.void_type(), &[pointer], false);
     builder.call(ty, module.declare_as(&check.check, ty), &[places]);
-    if check.replaces {
-        if !function.has_attribute(u32::MAX, "alwaysinline") {
-            module.forbid_inlining(function);
-        }
-        for (parameter, slot) in parameters.iter().zip(&slots) {
-            let now = builder.load(parameter.ty(), *slot);
-            replace_uses(*parameter, now, *slot);
-        }
+    if !function.has_attribute(u32::MAX, "alwaysinline") {
+        module.forbid_inlining(function);
     }
-    if !check.leave.is_empty() {
-        let leave = module.declare_as(&check.leave, ty);
-        for block in function.blocks() {
-            let end = block.terminator();
-            if end.opcode() == Opcode::LLVMRet && !follows_tail_call(end) {
-                builder.before(end);
-                builder.call(ty, leave, &[places]);
-            }
+    for (parameter, slot) in parameters.iter().zip(&slots) {
+        let now = builder.load(parameter.ty(), *slot);
+        replace_uses(*parameter, now, *slot);
+    }
+    let leave = module.declare_as(leave, ty);
+    for block in function.blocks() {
+        let end = block.terminator();
+        if end.opcode() == Opcode::LLVMRet && !follows_tail_call(end) {
+            builder.before(end);
+            builder.call(ty, leave, &[places]);
         }
     }
 }

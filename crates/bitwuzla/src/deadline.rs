@@ -45,7 +45,7 @@ impl Deadline {
 }
 
 /// The CPU time of this thread.
-fn thread_time() -> Duration {
+pub fn thread_time() -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,

@@ -15,7 +15,7 @@ use std::ffi::{c_int, c_void};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-pub use deadline::Deadline;
+pub use deadline::{Deadline, thread_time};
 
 /// Set from outside when no answer is wanted any more.
 static INTERRUPTION: OnceLock<&'static AtomicBool> = OnceLock::new();

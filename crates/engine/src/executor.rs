@@ -100,6 +100,7 @@ impl RecordedRun<'_> {
         outcome: &Outcome,
         time: Duration,
     ) -> Result<Traced, RunError> {
+        self.executor.worker.count_cpu(outcome.used.cpu);
         let raw = RawTrace::open(file).map_err(RunError::Unreadable)?;
         let stdin = self.capsule.stdin_content().map_err(RunError::NoTrace)?;
         let sites = self.executor.sites;
@@ -145,7 +146,7 @@ impl ForkedRun for RecordedRun<'_> {
 
     fn read(&self, outcome: Outcome, directory: &Path) -> Option<Traced> {
         let file = forks::take_trace(directory)?;
-        let traced = self.read_trace(&file, &outcome, outcome.elapsed).ok();
+        let traced = self.read_trace(&file, &outcome, outcome.used.elapsed).ok();
         forks::spend_trace(&file);
         traced
     }

@@ -132,7 +132,14 @@ impl<'a> Worker<'a> {
 
     /// What this thread has done so far.
     pub fn counts(&self) -> Counts {
-        self.counts.get()
+        let counts = self.counts.get();
+        let cpu = counts.cpu + nearmiss_solve::thread_time();
+        Counts { cpu, ..counts }
+    }
+
+    /// Its runs in the sandbox used up so much more CPU time.
+    pub fn count_cpu(&self, time: Duration) {
+        self.count(|counts| counts.cpu += time);
     }
 
     /// A run took a new path.
@@ -255,8 +262,9 @@ impl<'a> Worker<'a> {
         let outcome = match can_be_forked(capsule) {
             true => self.forks.run(sandbox, &spec, &run),
             false => run.alone(),
-        };
-        Ok(outcome?)
+        }?;
+        self.count_cpu(outcome.used.cpu);
+        Ok(outcome)
     }
 
     /// Runs the twin that sees failures of this kind.

@@ -189,6 +189,9 @@ pub struct DistanceFigures {
     pub findings: u64,
     /// Time, added up over all jobs.
     pub seconds: f64,
+    /// CPU time of the jobs and of all that they ran, as far as it is known.
+    #[serde(default)]
+    pub cpu_seconds: f64,
 }
 
 /// One program in figures.

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 use std::time::{Duration, Instant};
 
-use crate::spec::{Ended, Exceeded, Outcome};
+use crate::spec::{Ended, Exceeded, Outcome, Used};
 use crate::sys;
 
 /// How long to go on reading after the end: what was written is in the pipes already; a process
@@ -25,13 +25,13 @@ pub struct Captured {
 
 impl Captured {
     /// The outcome of the program that wrote it.
-    pub fn outcome(self, ended: Ended, exceeded: Option<Exceeded>, elapsed: Duration) -> Outcome {
+    pub fn outcome(self, ended: Ended, exceeded: Option<Exceeded>, used: Used) -> Outcome {
         Outcome {
             ended,
             exceeded,
             stdout: self.stdout,
             stderr: self.stderr,
-            elapsed,
+            used,
             missing: Vec::new(),
         }
     }

@@ -39,6 +39,8 @@ pub(crate) struct Forks {
     remains: Remains,
     /// What was in the layers before the run that is under way.
     before: Vec<Entry>,
+    /// CPU time that earlier runs were told to have used up.
+    told: Duration,
 }
 
 /// The ends of the lines to a program, while it is started.
@@ -87,6 +89,7 @@ impl Forks {
             numbers,
             remains,
             before,
+            told: Duration::ZERO,
         };
         forks.wait_ready()?;
         Ok(forks)
@@ -193,7 +196,9 @@ impl Forks {
             .collect();
         sys::send_message(&self.runs, &words(&turn), &standard)?;
         drop(descriptors);
-        Watch::new(&self.spec).until_end(waiting)
+        let report = Watch::new(&self.spec, self.told).until_end(waiting);
+        self.told = sys::cpu_time();
+        report
     }
 
     /// Whether the last run left nothing; what of its processes is left is ended.

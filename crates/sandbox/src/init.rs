@@ -7,6 +7,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use crate::forks::Lines;
 use crate::ground::{Ground, Users};
@@ -48,7 +49,7 @@ impl Init<'_> {
     pub fn run(&mut self, stdin: OpenStdin) {
         let report = self
             .start(stdin)
-            .and_then(|pid| Watch::new(self.spec).until_end(pid))
+            .and_then(|pid| Watch::new(self.spec, Duration::ZERO).until_end(pid))
             .unwrap_or_else(|error| Report::NotStarted(error.to_string()));
         say(self.shared, &report);
     }

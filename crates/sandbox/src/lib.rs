@@ -53,7 +53,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use fork_server::ForkServer;
 pub use launcher::enter;
 pub use spec::{
-    Ended, Exceeded, Limits, Nature, Outcome, Replacement, Spec, Stdin, Thing, Unavailable,
+    Ended, Exceeded, Limits, Nature, Outcome, Replacement, Spec, Stdin, Thing, Unavailable, Used,
 };
 
 use server::{Server, Told};

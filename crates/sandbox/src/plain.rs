@@ -19,7 +19,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 use crate::capture::Output;
-use crate::spec::{Ended, Exceeded, Outcome, Replacement, Spec, Stdin};
+use crate::spec::{Ended, Exceeded, Outcome, Replacement, Spec, Stdin, Used};
 use crate::{SandboxError, sys, world};
 
 /// Runs a program as any other child, in a process group of its own.
@@ -95,13 +95,17 @@ fn watch(mut child: Child, spec: &Spec) -> Result<Outcome, SandboxError> {
     sys::kill_group(child.id());
     let status = child.wait()?;
     let elapsed = start.elapsed();
+    let used = Used {
+        elapsed,
+        cpu: elapsed,
+    };
     let captured = output.rest()?;
     let ended = match (status.code(), status.signal()) {
         (Some(code), _) => Ended::Exited(code),
         (None, signal) => Ended::Signal(signal.unwrap_or(0)),
     };
     let exceeded = (!is_in_time).then_some(Exceeded::Time);
-    Ok(captured.outcome(ended, exceeded, elapsed))
+    Ok(captured.outcome(ended, exceeded, used))
 }
 
 /// A directory that looks like the root of the file system; it goes away with this value.

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::SandboxError;
 use crate::capture::{Captured, Output};
-use crate::spec::{Ended, Exceeded, Outcome, Report, Spec, Turn};
+use crate::spec::{Ended, Exceeded, Outcome, Report, Spec, Turn, Used};
 use crate::sys;
 
 /// How much longer than the program's time limit an answer may take: init keeps the limit, this
@@ -230,13 +230,11 @@ fn outcome(
     silence: Option<Exceeded>,
 ) -> Result<Outcome, SandboxError> {
     match report {
-        Some(Report::Ended(ended, elapsed)) => Ok(captured.outcome(ended, None, elapsed)),
-        Some(Report::Exceeded(limit, elapsed)) => {
-            Ok(captured.outcome(KILLED, Some(limit), elapsed))
-        }
+        Some(Report::Ended(ended, used)) => Ok(captured.outcome(ended, None, used)),
+        Some(Report::Exceeded(limit, used)) => Ok(captured.outcome(KILLED, Some(limit), used)),
         Some(Report::Unavailable(what)) => Err(SandboxError::Unavailable(what)),
         Some(Report::NotStarted(why)) => Err(SandboxError::Start(why)),
-        _ if silence.is_some() => Ok(captured.outcome(KILLED, silence, Duration::ZERO)),
+        _ if silence.is_some() => Ok(captured.outcome(KILLED, silence, Used::default())),
         _ => Err(io::Error::other("its launcher ended without a word").into()),
     }
 }

@@ -229,6 +229,15 @@ impl fmt::Display for Exceeded {
     }
 }
 
+/// What a run used up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Used {
+    /// How long the program ran.
+    pub elapsed: Duration,
+    /// CPU time of all its processes, and of making its world; without a sandbox no more is known than how long it ran.
+    pub cpu: Duration,
+}
+
 /// What became of a program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
@@ -240,8 +249,8 @@ pub struct Outcome {
     pub stdout: Vec<u8>,
     /// What it wrote to standard error, up to the limit.
     pub stderr: Vec<u8>,
-    /// How long it ran.
-    pub elapsed: Duration,
+    /// What it used up.
+    pub used: Used,
     /// What of its world could not be made, and was for it as it is on the disk.
     pub missing: Vec<PathBuf>,
 }
@@ -254,8 +263,8 @@ pub(crate) enum Report {
     Missing(String),
     /// Things of the world that could not be made.
     MissingThings(#[serde(with = "words::paths")] Vec<PathBuf>),
-    Ended(Ended, Duration),
-    Exceeded(Exceeded, Duration),
+    Ended(Ended, Used),
+    Exceeded(Exceeded, Used),
     Unavailable(Unavailable),
     NotStarted(String),
     /// A program waits to be forked.

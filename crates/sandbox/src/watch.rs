@@ -7,7 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::spec::{Ended, Exceeded, Limits, Report, Spec};
+use crate::spec::{Ended, Exceeded, Limits, Report, Spec, Used};
 use crate::sys;
 
 /// How long to wait before the first look, and at most between two.
@@ -19,22 +19,25 @@ pub(crate) struct Watch<'a> {
     kept: &'a [PathBuf],
     memory: u64,
     start: Instant,
+    /// CPU time that was used up before, and is not this program's.
+    before: Duration,
 }
 
 impl<'a> Watch<'a> {
-    /// Its time starts now.
-    pub fn new(spec: &'a Spec) -> Watch<'a> {
+    /// Its time starts now; what init and its children had used up `before` is not its own.
+    pub fn new(spec: &'a Spec, before: Duration) -> Watch<'a> {
         Watch {
             limits: &spec.limits,
             kept: &spec.writable,
             memory: spec.limits.memory.min(sys::machine_memory() / 2),
             start: Instant::now(),
+            before,
         }
     }
 
     /// Waits until the program ends or must be ended. The caller ends all that is left.
     pub fn until_end(&self, program: libc::pid_t) -> io::Result<Report> {
-        let exceeded = |limit| Report::Exceeded(limit, self.start.elapsed());
+        let exceeded = |limit| Report::Exceeded(limit, self.used());
         let has_own_proc = fs::read_link("/proc/self").is_ok_and(|it| it == Path::new("1"));
         let mut pause = PAUSES.0;
         // Children that end all the time must not keep us from looking.
@@ -42,7 +45,7 @@ impl<'a> Watch<'a> {
         loop {
             while let Some((pid, status)) = sys::wait(-1, libc::WNOHANG)? {
                 if pid == program {
-                    return Ok(Report::Ended(ended(status), self.start.elapsed()));
+                    return Ok(Report::Ended(ended(status), self.used()));
                 }
             }
             let now = Instant::now();
@@ -61,6 +64,13 @@ impl<'a> Watch<'a> {
         }
     }
 
+    fn used(&self) -> Used {
+        Used {
+            elapsed: self.start.elapsed(),
+            cpu: sys::cpu_time().saturating_sub(self.before),
+        }
+    }
+
     fn look(&self) -> Option<Exceeded> {
         // Counted first, because each look at one takes time that init may hardly get when there
         // are too many.
@@ -68,12 +78,12 @@ impl<'a> Watch<'a> {
         if processes.len() as u64 >= self.limits.processes {
             return Some(Exceeded::Processes);
         }
-        let used = Used::by_all(&processes);
+        let used = Resources::by_all(&processes);
         if used.threads >= self.limits.processes {
             return Some(Exceeded::Processes);
         }
         // Pages that processes share were counted for each: ask more closely.
-        if used.memory > self.memory && Used::memory_closely(&processes) > self.memory {
+        if used.memory > self.memory && Resources::memory_closely(&processes) > self.memory {
             return Some(Exceeded::Memory);
         }
         let kept: u64 = self.kept.iter().map(|place| disk_use(place)).sum();
@@ -91,17 +101,17 @@ fn ended(status: i32) -> Ended {
 
 /// What processes of the sandbox use.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Used {
+struct Resources {
     threads: u64,
     memory: u64,
 }
 
-impl Used {
-    fn by_all(processes: &[PathBuf]) -> Used {
-        let mut sum = Used::default();
+impl Resources {
+    fn by_all(processes: &[PathBuf]) -> Resources {
+        let mut sum = Resources::default();
         for process in processes {
             let text = fs::read_to_string(process.join("stat")).unwrap_or_default();
-            let one = Used::parse(&text).unwrap_or_default();
+            let one = Resources::parse(&text).unwrap_or_default();
             sum.threads += one.threads;
             sum.memory += one.memory + memory_files(process);
         }
@@ -109,12 +119,12 @@ impl Used {
     }
 
     /// `2 (name) S …`: field 20 has the threads, field 24 the resident pages.
-    fn parse(stat: &str) -> Option<Used> {
+    fn parse(stat: &str) -> Option<Resources> {
         let (_, fields) = stat.rsplit_once(')')?;
         let mut fields = fields.split_whitespace();
         let threads = fields.nth(17)?.parse().ok()?;
         let pages: u64 = fields.nth(3)?.parse().ok()?;
-        Some(Used {
+        Some(Resources {
             threads,
             memory: pages * 4096,
         })
@@ -178,11 +188,11 @@ mod tests {
     fn a_line_of_stat() {
         let line = "7 (a) b) S 1 7 1 0 -1 4194560 131 0 0 0 1 2 3 4 20 0 9 0 60 3162112 5 \
                     18446744073709551615 1 1";
-        let expected = Used {
+        let expected = Resources {
             threads: 9,
             memory: 5 * 4096,
         };
-        assert_eq!(Used::parse(line), Some(expected));
-        assert_eq!(Used::parse("7 (a) S 1"), None);
+        assert_eq!(Resources::parse(line), Some(expected));
+        assert_eq!(Resources::parse("7 (a) S 1"), None);
     }
 }

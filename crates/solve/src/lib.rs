@@ -51,7 +51,7 @@ pub mod statistics;
 mod tree;
 
 pub use answers::Answers;
-pub use nearmiss_bitwuzla::{Deadline, interrupt_by};
+pub use nearmiss_bitwuzla::{Deadline, interrupt_by, thread_time};
 pub use query::{Answer, Layer, Limits, Model, Reason, Reply, Solver};
 pub use session::Session;
 pub use slice::Slice;

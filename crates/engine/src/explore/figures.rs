@@ -34,6 +34,8 @@ pub struct Counts {
     pub checks: u64,
     /// Defects that were found here first.
     pub findings: u64,
+    /// CPU time of the thread and of its runs in the sandbox.
+    pub cpu: Duration,
 }
 
 impl Sub for Counts {
@@ -45,6 +47,7 @@ impl Sub for Counts {
             paths: self.paths - before.paths,
             checks: self.checks - before.checks,
             findings: self.findings - before.findings,
+            cpu: self.cpu.saturating_sub(before.cpu),
         }
     }
 }
@@ -63,12 +66,15 @@ impl Figures {
         row.checks += counts.checks;
         row.findings += counts.findings;
         row.seconds += time.as_secs_f64();
+        row.cpu_seconds += counts.cpu.as_secs_f64();
     }
 
-    /// The time that went into longer inputs so far, added up over all jobs.
-    pub fn growth_time(&self) -> Duration {
-        let growth = self.growth.as_ref();
-        Duration::from_secs_f64(growth.map_or(0.0, |row| row.seconds))
+    /// CPU time that went into longer inputs so far, and into all else.
+    pub fn growth_cpu(&self) -> (Duration, Duration) {
+        let seconds = |row: &DistanceFigures| Duration::from_secs_f64(row.cpu_seconds);
+        let others = self.distances.values().chain(&self.deeper);
+        let growth = self.growth.as_ref().map(seconds);
+        (growth.unwrap_or_default(), others.map(seconds).sum())
     }
 
     /// The runs that longer inputs took so far.
@@ -115,7 +121,7 @@ impl Figures {
         exploration.deeper = deeper;
         exploration.growth = growth.map(|row| {
             let grown = seeds.iter().filter(|seed| seed.has_grown()).count() as u64;
-            let parts = seeds.iter().map(|seed| seed.state.progress.grown as u64);
+            let parts = seeds.iter().map(|seed| seed.state.progress.repeated as u64);
             let left_out = seeds
                 .iter()
                 .map(|seed| seed.state.progress.not_grown as u64);

@@ -45,6 +45,19 @@ type FailureName = (Vec<Kind>, Option<Place>);
 /// Frames of the twin are larger than the program's: that its stack is used up says little of the program.
 const STACK_USED_UP: &str = "stack-overflow";
 
+/// Inputs grow by no more than these at first: they are run in little time, and hold what overflows most buffers.
+const FIRST_BYTES: usize = 8 << 10;
+
+/// What is tried with a thing that may grow.
+struct Step {
+    /// Its number.
+    number: usize,
+    /// Most turns that are put in.
+    most: u64,
+    /// Whether there is no room for more.
+    is_last: bool,
+}
+
 /// A test whose input grows.
 struct Grown<'g> {
     subject: &'g Subject,
@@ -68,6 +81,7 @@ impl Work<'_, '_> {
         if seed.state.progress.grown_to.take().is_some() {
             // It was done with another maximum.
             seed.state.progress.grown = 0;
+            seed.state.progress.repeated = 0;
         }
         let shapes = Shapes::of(
             &route.traced.path,
@@ -133,7 +147,8 @@ impl Work<'_, '_> {
         route: &OwnRoute,
         all: &[Growing],
     ) -> Result<bool, EngineError> {
-        if all.len() <= seed.state.progress.grown {
+        let steps = self.steps(seed, route, all);
+        if steps.len() <= seed.state.progress.grown {
             return Ok(true);
         }
         let shared = self.explorer.shared;
@@ -150,14 +165,46 @@ impl Work<'_, '_> {
             directory: shared.new_directory(),
         };
         let mut is_done = true;
-        while let Some(one) = all.get(seed.state.progress.grown).filter(|_| is_done) {
-            self.try_to_grow(seed, &grown, one)?;
+        while let Some(step) = steps.get(seed.state.progress.grown).filter(|_| is_done) {
+            let is_refused = seed.memory.refused.contains(&step.number);
+            if !is_refused && self.try_to_grow(seed, &grown, &all[step.number], step.most)? {
+                seed.memory.refused.insert(step.number);
+            }
             is_done = !self.is_over();
             seed.state.progress.grown += usize::from(is_done);
+            seed.state.progress.repeated += usize::from(is_done && step.is_last);
         }
         // What is left behind is removed with the campaign's other leftovers.
         let _ = std::fs::remove_dir_all(&grown.directory);
         Ok(is_done)
+    }
+
+    /// What is tried with each thing that may grow: all of them in inputs that take little time, then those for which
+    /// there is more room, in longer ones.
+    fn steps(&self, seed: &Seed, route: &OwnRoute, all: &[Growing]) -> Vec<Step> {
+        let wanted = self.explorer.shared.config.grow;
+        let channels = &route.traced.path.channels;
+        let most = |growing: &Growing, bytes: usize| {
+            growing.most_turns(channels, &seed.test.capsule.arguments, wanted, bytes)
+        };
+        let mut steps = Vec::new();
+        for (number, growing) in all.iter().enumerate() {
+            let most_first = most(growing, FIRST_BYTES);
+            steps.push(Step {
+                number,
+                most: most_first,
+                is_last: most_first == most(growing, usize::MAX),
+            });
+        }
+        let longer: Vec<Step> = (steps.iter().filter(|step| !step.is_last))
+            .map(|step| Step {
+                number: step.number,
+                most: most(&all[step.number], usize::MAX),
+                is_last: true,
+            })
+            .collect();
+        steps.extend(longer);
+        steps
     }
 
     /// Runs inputs of other shapes as derived paths: what they record is looked at, as that of a flip is, and they
@@ -199,13 +246,14 @@ impl Work<'_, '_> {
         self.run_all(seed, &context, NO_POINT, pending)
     }
 
-    /// Tries one thing: more and more of it, then the least that fails.
+    /// Tries one thing: more and more of it, then the least that fails. Says whether one more is refused as many are.
     fn try_to_grow(
         &self,
         seed: &mut Seed,
         grown: &Grown,
         growing: &Growing,
-    ) -> Result<(), EngineError> {
+        most: u64,
+    ) -> Result<bool, EngineError> {
         let (capsule, path) = (&seed.test.capsule, &grown.route.traced.path);
         let case = Case {
             test: &seed.test,
@@ -239,8 +287,6 @@ impl Work<'_, '_> {
                 answer: said,
             })
         };
-        let wanted = self.explorer.shared.config.grow;
-        let most = growing.most_turns(&path.channels, &capsule.arguments, wanted);
         // What can be no nearer than what is known is not looked for.
         let size = growing.size(&capsule.arguments).max(1);
         let nearer = |failure: &FailureName| {
@@ -249,14 +295,14 @@ impl Work<'_, '_> {
             let known = it.and_then(|(_, complaint)| confirmer.known_cost(complaint));
             known.map_or(u64::MAX, |cost| cost.saturating_sub(1) / size)
         };
-        let found = Ladder::new(said(&grown.own), &mut attempt).climb(most, &nearer);
-        for (failure, turns) in found {
+        let climbed = Ladder::new(said(&grown.own), &mut attempt).climb(most, &nearer);
+        for (failure, turns) in climbed.failures {
             confirmer.tell_longer(growing, turns, &|it| name(it) == failure)?;
         }
         let found = std::mem::take(&mut confirmer.found);
         self.add(&found)?;
         defects::take_in(&mut seed.state.found, found);
-        Ok(())
+        Ok(climbed.is_refused)
     }
 
     /// Whether there is time for one more run: a failure that was seen is made as small as it can be, whatever the

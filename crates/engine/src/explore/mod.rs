@@ -238,9 +238,7 @@ impl<'a> Explorer<'a> {
             explorer: self,
             worker,
             deadline: start + share.time,
-            at_least: share
-                .at_least
-                .map(|(time, runs)| (start + time, before.runs + runs)),
+            most_cpu: before.cpu.saturating_add(share.cpu),
             most_runs: before.runs.saturating_add(share.runs),
         };
         match unit.stage {
@@ -347,8 +345,8 @@ struct Work<'u, 'a> {
     explorer: &'u Explorer<'a>,
     worker: &'u Worker<'u>,
     deadline: Instant,
-    /// It ends earlier, at this time, if the worker has made so many runs by then.
-    at_least: Option<(Instant, u64)>,
+    /// It ends when the worker has used up so much CPU time.
+    most_cpu: Duration,
     /// It ends when the worker has made so many runs.
     most_runs: u64,
 }
@@ -365,11 +363,10 @@ impl Work<'_, '_> {
     }
 
     fn is_over(&self) -> bool {
-        let made = self.worker.counts().runs;
-        let has_its_runs = |(time, runs): (Instant, u64)| Instant::now() >= time && made >= runs;
+        let made = self.worker.counts();
         self.explorer.shared.is_over(self.deadline)
-            || made >= self.most_runs
-            || self.at_least.is_some_and(has_its_runs)
+            || made.runs >= self.most_runs
+            || made.cpu >= self.most_cpu
     }
 
     /// The time that is left of the unit's at most.

@@ -16,20 +16,18 @@ const LEAST_SHARE: Duration = Duration::from_millis(500);
 /// How often a unit is begun that does not come to its end, each time a distance later: most need far
 /// less than their fair share of the time, and what they leave is for the others.
 const ROUNDS: u32 = 3;
-/// The same for growth, before it is postponed.
-const GROWTH_ROUNDS: u32 = 2;
-/// Of the time that is left growth gets one part in so many at a time.
-const GROWTH_PART: u32 = 16;
-/// No unit of growth gets less than this: fewer of them have their turn.
-const LEAST_GROWTH: Duration = Duration::from_secs(2);
-/// Nor ends its share before it has made so many runs: on a busy machine they take longer, and so does the share.
-const LEAST_GROWTH_RUNS: u64 = 128;
-/// That ends when this part of the time that is left is over.
-const LONGEST_GROWTH: u32 = 8;
-/// Of all the time it gets one part in so many, as long as there is anything else to do.
-const GROWTH_WHOLE: u32 = 14;
+/// Growth may use up one part in so many of the CPU time that all else has used up.
+const GROWTH_CPU: u32 = 20;
+/// To begin with, before all else has used up anything, it has one part in so many of the time.
+const FIRST_GROWTH: u32 = 60;
+/// No unit of growth is begun with less CPU time than this: fewer of them have their turn.
+const LEAST_GROWTH: Duration = Duration::from_millis(50);
+/// Nor with less than so many recordings of its test take.
+const RECORDINGS: u32 = 8;
+/// It ends when this part of the time that is left is over, however little CPU time it got.
+const LONGEST_GROWTH: u32 = 4;
 
-/// Of a maximum of runs likewise.
+/// Of a maximum of runs it has one part in so many, and then all the CPU time that these take.
 const GROWTH_RUNS: u64 = 3;
 /// But no fewer than these: one thing that grows may take so many, and what is not finished is begun again.
 const LEAST_RUNS: u64 = 32;
@@ -39,8 +37,8 @@ const LEAST_RUNS: u64 = 32;
 pub(super) struct Share {
     /// How long it may take.
     pub time: Duration,
-    /// The time after which it ends if it has made so many runs.
-    pub at_least: Option<(Duration, u64)>,
+    /// How much CPU time it may use up, with its runs.
+    pub cpu: Duration,
     /// How many runs it may make at most.
     pub runs: u64,
 }
@@ -50,7 +48,7 @@ impl Share {
     fn of(time: Duration) -> Share {
         Share {
             time,
-            at_least: None,
+            cpu: Duration::MAX,
             runs: u64::MAX,
         }
     }
@@ -127,11 +125,16 @@ impl Explorer<'_> {
         config.grow > 0 && config.distance != Some(0) && !is_done
     }
 
-    /// Whether growth has used up its part of the time of all jobs.
-    fn has_grown_enough(&self) -> bool {
+    /// How much CPU time growth may use up now: a part of what all else has used up, since CPU time is what it takes
+    /// from that, however busy the machine is.
+    fn cpu_to_grow(&self) -> Duration {
         let config = self.shared.config;
-        let whole = config.time * config.jobs as u32 / GROWTH_WHOLE;
-        config.distance.is_none() && locked(&self.figures).growth_time() >= whole
+        if config.distance.is_some() || config.runs.is_some() {
+            return Duration::MAX;
+        }
+        let (growth, others) = locked(&self.figures).growth_cpu();
+        let first = config.time * config.jobs as u32 / FIRST_GROWTH;
+        (first + others / GROWTH_CPU).saturating_sub(growth)
     }
 
     /// How many runs are left for growth as long as there is anything else to do.
@@ -141,16 +144,20 @@ impl Explorer<'_> {
         whole.saturating_sub(locked(&self.figures).growth_runs())
     }
 
-    /// Growth that is not finished in its share of the time goes on a distance later, and then behind everything else.
+    /// Growth that is not finished in its share goes on a distance later; behind all else where it may make no more runs,
+    /// or where all else has done nothing since there was no CPU time for it.
     fn grow_on(&self, unit: Unit, seed: &mut Seed) -> Vec<Unit> {
-        let round = unit.round + 1;
         if !self.grows(seed) || unit.is_postponed {
             seed.memory.is_growth_scheduled = false;
             return self.patiently(unit, seed);
         }
+        let (_, others) = locked(&self.figures).growth_cpu();
+        let is_starved = self.cpu_to_grow() < least_growth(seed);
+        let before = std::mem::replace(&mut seed.memory.not_grown_at, is_starved.then_some(others));
+        let is_idle = is_starved && before == Some(others);
         vec![Unit {
-            is_postponed: round >= GROWTH_ROUNDS,
-            round,
+            is_postponed: self.runs_to_grow() == 0 || is_idle,
+            round: unit.round + 1,
             ..unit
         }]
     }
@@ -195,7 +202,7 @@ impl Explorer<'_> {
         let share = match unit.stage {
             Stage::OwnPath => fair,
             Stage::Growth if unit.is_postponed => fair,
-            Stage::Growth => return self.growth_share(left, fair),
+            Stage::Growth => return self.growth_share(left, fair, peers.max(1), seed),
             // Without a maximum of the distance there is always more to come.
             _ if self.shared.config.distance.is_some() => fair,
             Stage::Neighbours(distance) if distance <= FIRST_DISTANCES => fair / 2,
@@ -206,26 +213,28 @@ impl Explorer<'_> {
 
     /// The share of a unit of growth while other units wait. Where its parts of the time are used up there is none:
     /// it goes on when all else is done.
-    fn growth_share(&self, left: Duration, fair: Duration) -> Share {
-        let runs = self.runs_to_grow();
-        if runs == 0 || self.has_grown_enough() {
+    fn growth_share(&self, left: Duration, fair: Duration, peers: usize, seed: &Seed) -> Share {
+        let (runs, cpu) = (self.runs_to_grow(), self.cpu_to_grow());
+        let least = least_growth(seed);
+        if runs == 0 || cpu < least {
             return Share::of(Duration::ZERO);
         }
-        if self.shared.config.distance.is_some() {
-            let time = fair.clamp(LEAST_SHARE, left.max(LEAST_SHARE));
-            return Share {
-                runs,
-                ..Share::of(time)
-            };
-        }
-        let part = (fair.min(left) / GROWTH_PART).max(LEAST_GROWTH);
-        let longest = left / LONGEST_GROWTH;
+        let longest = match self.shared.config.distance {
+            Some(_) => fair.max(LEAST_SHARE),
+            None => left / LONGEST_GROWTH,
+        };
         Share {
-            time: longest,
-            at_least: Some((part.min(longest), LEAST_GROWTH_RUNS)),
+            time: longest.min(left.max(LEAST_SHARE)),
+            cpu: (cpu / peers as u32).max(least),
             runs,
         }
     }
+}
+
+/// CPU time with which a unit of growth is worth its beginning: the test is recorded once more.
+fn least_growth(seed: &Seed) -> Duration {
+    let recorded = Duration::from_secs_f64(seed.state.recorded_seconds.max(0.0));
+    LEAST_GROWTH.max(recorded * RECORDINGS)
 }
 
 /// The own path of every test: of each program one, then of each another, so that all programs

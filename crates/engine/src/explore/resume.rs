@@ -25,6 +25,7 @@ const ONE_FINDING: Counts = Counts {
     paths: 0,
     checks: 0,
     findings: 1,
+    cpu: Duration::ZERO,
 };
 
 /// The tests that were looked at, by their [`key`].

@@ -1,9 +1,10 @@
 //! A test and the paths that were derived from it: part of what is known is kept on the disk, so
 //! that the same command goes on where the last one stopped.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 use std::{fs, io};
 
 use nearmiss_campaign::store::write_atomically;
@@ -109,9 +110,12 @@ pub(super) struct Progress {
     pub is_patient: bool,
     /// The nodes of the execution tree that runs were sent to.
     pub sent: Vec<u64>,
-    /// How many of the things that may grow in its input were tried.
+    /// How many steps were made with the things that may grow in its input.
     #[serde(default)]
     pub grown: usize,
+    /// How many of these things were tried as far as there is room.
+    #[serde(default)]
+    pub repeated: usize,
     /// How many more there are, beyond those that are tried.
     #[serde(default)]
     pub not_grown: usize,
@@ -142,6 +146,10 @@ pub(super) struct Memory {
     pub is_deeper_scheduled: bool,
     /// Whether a unit that tries longer inputs does.
     pub is_growth_scheduled: bool,
+    /// How much CPU time all else had used up when there was none for growth.
+    pub not_grown_at: Option<Duration>,
+    /// The things that may grow of which one more is refused as many are.
+    pub refused: HashSet<usize>,
     /// Whether an outcome on its own path was on that of no test before: those that bring something new come
     /// first.
     pub has_new_outcomes: bool,

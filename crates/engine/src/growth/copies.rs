@@ -9,6 +9,8 @@ pub enum Copies {
     Distinct,
     /// Each begins with one more of its first byte: lines that are indented ever more.
     Indented,
+    /// Not at all, but there are so many for each turn: a loop inside of another one turns once more each time.
+    Times(u64),
     /// Not at all, but there are as many as a square table has more: of this side, and one more with each turn.
     Square(u64),
 }
@@ -17,10 +19,18 @@ pub enum Copies {
 const INDENTS: &[u8] = b" \t*#>+-=.:/";
 
 impl Copies {
+    /// So many copies for each turn.
+    pub fn times(times: u64) -> Copies {
+        match times {
+            0 | 1 => Copies::Same,
+            times => Copies::Times(times),
+        }
+    }
+
     /// Whether a part can be repeated like that.
     pub fn suit(self, part: &[u8]) -> bool {
         match self {
-            Copies::Same | Copies::Square(_) => true,
+            Copies::Same | Copies::Times(_) | Copies::Square(_) => true,
             Copies::Distinct => part.len() > 1 && part.iter().any(u8::is_ascii_alphanumeric),
             Copies::Indented => part.len() > 1 && INDENTS.contains(&part[0]),
         }
@@ -31,6 +41,7 @@ impl Copies {
         let each = part as u64;
         match self {
             Copies::Same => each.saturating_mul(turns),
+            Copies::Times(times) => each.saturating_mul(times).saturating_mul(turns),
             // Numbers of up to 5000 copies have five digits.
             Copies::Distinct => (each + 5).saturating_mul(turns),
             Copies::Indented => each * turns + turns.saturating_mul(turns + 1) / 2,
@@ -42,6 +53,7 @@ impl Copies {
     pub fn of(self, part: &[u8], turns: u64) -> Vec<u8> {
         match self {
             Copies::Same => part.repeat(turns as usize),
+            Copies::Times(times) => part.repeat((times * turns) as usize),
             Copies::Distinct => (1..=turns)
                 .flat_map(|it| distinct(part, it, turns))
                 .collect(),

@@ -1,5 +1,5 @@
 //! Numbers in the input that say how often a loop turns: `i < n`, where n was read. They grow with what the loop
-//! consumes.
+//! consumes, each time that it is entered.
 
 use std::ops::Range;
 
@@ -41,7 +41,11 @@ pub fn counted(
                 start: group[0].start,
                 end: group[0].end,
             };
-            let Some(count) = NumberField::of(channels, place, turns.len() as u64) else {
+            // A loop inside of another is left as often as that turns: width and height of a picture.
+            let times = (group.len() - turns.len()).max(1);
+            let each = (turns.len().is_multiple_of(times)).then_some(turns.len() / times);
+            let count = each.and_then(|each| NumberField::of(channels, place, each as u64));
+            let Some(count) = count else {
                 continue;
             };
             let end = group[group.len() - 1].event;
@@ -53,7 +57,10 @@ pub fn counted(
                 per_turn: 1,
             };
             for one in apart {
-                let parts = Parts::alone(one).raising(raised);
+                let parts = Parts {
+                    copies: Copies::times(times as u64),
+                    ..Parts::alone(one).raising(raised)
+                };
                 found.push(Growing::Parts(parts.clone()));
                 if is_nested(looks, sites, &place, count.value) {
                     found.push(Growing::Parts(Parts {

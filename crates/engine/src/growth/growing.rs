@@ -110,8 +110,8 @@ impl Parts {
         sizes.map(|size| self.copies.size(size, turns)).sum()
     }
 
-    /// Most turns, no more than `wanted`, for which there is room.
-    fn most_turns(&self, channels: &[Channel], wanted: u64) -> u64 {
+    /// Most turns, no more than `wanted`, for which there is room, in an input that grows by no more than `bytes`.
+    fn most_turns(&self, channels: &[Channel], wanted: u64, bytes: usize) -> u64 {
         let is_string = |segment: &Segment| {
             let kind = channels[segment.channel].kind;
             matches!(kind, ChannelKind::Argument | ChannelKind::Environment)
@@ -124,7 +124,7 @@ impl Parts {
         let (mut low, mut high) = (0, numbers.fold(wanted, u64::min));
         while low < high {
             let middle = low + (high - low).div_ceil(2);
-            match self.size(middle) <= room as u64 {
+            match self.size(middle) <= room.min(bytes) as u64 {
                 true => low = middle,
                 false => high = middle - 1,
             }
@@ -167,11 +167,20 @@ impl Growing {
         }
     }
 
-    /// Most turns that are put in: no more than `wanted`, and no more than such an input may grow.
-    pub fn most_turns(&self, channels: &[Channel], arguments: &[OsString], wanted: u64) -> u64 {
+    /// Most turns that are put in: no more than `wanted`, and no more than such an input may grow, or than so many bytes.
+    pub fn most_turns(
+        &self,
+        channels: &[Channel],
+        arguments: &[OsString],
+        wanted: u64,
+        bytes: usize,
+    ) -> u64 {
         match self {
-            Growing::Parts(parts) => parts.most_turns(channels, wanted),
-            Growing::Arguments(_) => wanted.min(MAX_STRING as u64 / self.size(arguments).max(1)),
+            Growing::Parts(parts) => parts.most_turns(channels, wanted, bytes),
+            Growing::Arguments(_) => {
+                let room = MAX_STRING.min(bytes) as u64;
+                wanted.min(room / self.size(arguments).max(1))
+            }
         }
     }
 
@@ -250,9 +259,11 @@ mod tests {
     fn strings_of_the_kernel_grow_less_than_files() {
         let arguments = ["prog".into(), "-I".into(), "include".into()];
         let growing = Growing::segment(segment(0, 50));
-        let most = |kind| growing.most_turns(&[channel(kind, "")], &arguments, 5000);
+        let most = |kind| growing.most_turns(&[channel(kind, "")], &arguments, 5000, usize::MAX);
         assert_eq!(most(ChannelKind::Argument), 2000);
         assert_eq!(most(ChannelKind::File), 2621);
+        let first = growing.most_turns(&[channel(ChannelKind::File, "")], &arguments, 5000, 1000);
+        assert_eq!(first, 20);
         assert_eq!(Growing::Arguments(1..3).size(&arguments), 11);
     }
 }

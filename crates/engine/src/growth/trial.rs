@@ -1,9 +1,9 @@
 //! Which numbers of turns are tried, and the least that fails.
 //!
 //! ```text
-//!  as many as may be, and one       nothing fails, and the program answers as it does on the test: done
-//!  1, 4, 16, 64 …                   up to the first that fails; with larger steps where already one turn more
-//!                                   is refused as the most are
+//!  as many as may be                nothing fails, and the program answers as it does on the test: done
+//!  1, 4, 16, 64 …                   up to the first that fails; one in the middle where already one turn more is
+//!                                   refused as the most are
 //!  between two that differ          halves: the least that fails; the last that is accepted and the first
 //!                                   that is refused, where a guard that is off by one lets one too many through
 //! ```
@@ -12,8 +12,8 @@ use std::collections::BTreeMap;
 
 /// From one number of turns that is tried to the next.
 const FACTOR: u64 = 4;
-/// The same where one turn more is refused as the most are: what fails in between is rare.
-const REFUSED_FACTOR: u64 = 16;
+/// The one that is tried where one turn more is refused as the most are: what fails in between is rare.
+const REFUSED: u64 = 64;
 /// Most places at which the program's answer changes that are looked at.
 const MAX_EDGES: usize = 2;
 
@@ -32,12 +32,22 @@ impl<F, A> Attempt<F, A> {
     }
 }
 
+/// What was seen with more turns.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Climbed<F> {
+    /// The failures, each with the least number of turns that shows it.
+    pub failures: Vec<(F, u64)>,
+    /// Whether one turn more is refused as the most are: more room will not change that.
+    pub is_refused: bool,
+}
+
 /// The runs with more turns, each made once.
 pub struct Ladder<'l, F, A> {
     /// The program's answer to the test's own input.
     own: A,
     attempt: &'l mut dyn FnMut(u64) -> Option<Attempt<F, A>>,
     known: BTreeMap<u64, Attempt<F, A>>,
+    is_refused: bool,
 }
 
 impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
@@ -50,17 +60,18 @@ impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
             own,
             attempt,
             known: BTreeMap::new(),
+            is_refused: false,
         }
     }
 
-    /// The failures of up to so many turns more, each with the least number that shows it. `nearer` says up to how many
+    /// What is seen with up to so many turns more. `nearer` says up to how many
     /// turns a failure is worth looking for: beyond that an input is known that is no farther from the test's own.
-    pub fn climb(mut self, most: u64, nearer: &dyn Fn(&F) -> u64) -> Vec<(F, u64)> {
+    pub fn climb(mut self, most: u64, nearer: &dyn Fn(&F) -> u64) -> Climbed<F> {
         let found = self.steps(most, nearer).and_then(|()| self.edges());
-        if found.is_none() && self.known.is_empty() {
-            return Vec::new();
-        }
         let mut least: Vec<(F, u64)> = Vec::new();
+        if found.is_none() && self.known.is_empty() {
+            return self.climbed(least);
+        }
         let failures: Vec<F> = (self.known.values())
             .flat_map(|attempt| attempt.failures.iter().cloned())
             .collect();
@@ -74,7 +85,14 @@ impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
                 least.push((failure, turns));
             }
         }
-        least
+        self.climbed(least)
+    }
+
+    fn climbed(&self, failures: Vec<(F, u64)>) -> Climbed<F> {
+        Climbed {
+            failures,
+            is_refused: self.is_refused,
+        }
     }
 
     fn at(&mut self, turns: u64) -> Option<&Attempt<F, A>> {
@@ -91,18 +109,20 @@ impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
             return None;
         }
         let (at_most, fails) = (self.at(most)?.answer.clone(), self.at(most)?.fails());
-        let at_one = self.at(1)?.answer.clone();
         if at_most == self.own && !fails {
             return Some(());
         }
         if fails && !self.fails_nearer(most, nearer)? {
             return Some(());
         }
-        let is_refused = at_one == at_most && !fails;
-        let factor = if is_refused { REFUSED_FACTOR } else { FACTOR };
+        if !fails && self.at(1)?.answer == at_most {
+            self.is_refused = true;
+            self.at(REFUSED.min(most))?;
+            return Some(());
+        }
         let mut turns = 1;
         while turns < most && !self.at(turns)?.fails() {
-            turns *= factor;
+            turns *= FACTOR;
         }
         Some(())
     }
@@ -193,7 +213,8 @@ mod tests {
             })
         };
         let found = Ladder::new(false, &mut attempt).climb(most, &|_| u64::MAX);
-        (found.into_iter().map(|(_, turns)| turns).collect(), runs)
+        let found = found.failures.into_iter();
+        (found.map(|(_, turns)| turns).collect(), runs)
     }
 
     #[test]
@@ -201,6 +222,7 @@ mod tests {
         assert_eq!(climb(5000, |turns| turns > 13, |_| false).0, [14]);
         assert_eq!(climb(5000, |turns| turns > 4093, |_| false).0, [4094]);
         assert_eq!(climb(5000, |turns| turns > 0, |_| false), (vec![1], 2));
+        assert_eq!(climb(1, |turns| turns > 0, |_| false), (vec![1], 1));
     }
 
     #[test]
@@ -217,23 +239,21 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_nothing_takes_two_runs() {
-        assert_eq!(climb(5000, |_| false, |_| false), (vec![], 2));
+    fn what_changes_nothing_takes_one_run() {
+        assert_eq!(climb(5000, |_| false, |_| false), (vec![], 1));
         let (found, runs) = climb(5000, |_| false, |turns| turns > 95);
         assert!(found.is_empty() && runs < 20, "{runs}");
     }
 
     #[test]
     fn what_is_refused_from_the_first_turn_on_takes_few_runs() {
-        assert_eq!(climb(5000, |_| false, |_| true), (vec![], 5));
-        assert_eq!(
-            climb(5000, |turns| (16..64).contains(&turns), |_| true).0,
-            [16]
-        );
+        assert_eq!(climb(5000, |_| false, |_| true), (vec![], 3));
+        let fails = |turns| (16..200).contains(&turns);
+        assert_eq!(climb(5000, fails, |_| true).0, [16]);
     }
 
     #[test]
-    fn a_failure_that_is_known_from_nearer_takes_three_runs() {
+    fn a_failure_that_is_known_from_nearer_takes_two_runs() {
         let runs = |nearer: u64| {
             let mut runs = 0;
             let mut attempt = |turns| {
@@ -244,16 +264,11 @@ mod tests {
                 })
             };
             let found = Ladder::new((), &mut attempt).climb(5000, &|_| nearer);
-            (
-                found
-                    .into_iter()
-                    .map(|(_, turns)| turns)
-                    .collect::<Vec<_>>(),
-                runs,
-            )
+            let found = found.failures.into_iter();
+            (found.map(|(_, turns)| turns).collect::<Vec<_>>(), runs)
         };
-        assert_eq!(runs(60), (vec![], 3));
-        assert_eq!(runs(0), (vec![], 2));
+        assert_eq!(runs(60), (vec![], 2));
+        assert_eq!(runs(0), (vec![], 1));
         assert_eq!(runs(200).0, [101], "it is nearer");
     }
 }

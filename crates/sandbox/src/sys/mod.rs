@@ -103,6 +103,24 @@ pub fn wait(pid: libc::pid_t, options: i32) -> io::Result<Option<(libc::pid_t, i
     Ok((ended != 0).then_some((ended as libc::pid_t, status)))
 }
 
+/// CPU time of this process and of those of its children that were waited for.
+pub fn cpu_time() -> Duration {
+    let used = [libc::RUSAGE_SELF, libc::RUSAGE_CHILDREN].map(|whose| {
+        let mut usage = MaybeUninit::<libc::rusage>::zeroed();
+        // SAFETY: `usage` outlives the call, and zeros are a valid value where it fails.
+        let usage = unsafe {
+            libc::getrusage(whose, usage.as_mut_ptr());
+            usage.assume_init()
+        };
+        [usage.ru_utime, usage.ru_stime].map(duration)
+    });
+    used.iter().flatten().sum()
+}
+
+fn duration(time: libc::timeval) -> Duration {
+    Duration::from_secs(time.tv_sec as u64) + Duration::from_micros(time.tv_usec as u64)
+}
+
 /// Blocks `SIGCHLD`, so that [`wait_for_child`] can wait for it.
 pub fn block_child_signal() -> io::Result<()> {
     let set = child_signal_set();

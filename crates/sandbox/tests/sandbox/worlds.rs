@@ -373,11 +373,11 @@ fn addresses_stay(world: &World) {
 fn time_is_told(world: &World) {
     let spec = shell(&world.directory, "sleep 0.2");
     for sandbox in [crate::support::sandbox(), Sandbox::none()] {
-        let elapsed = sandbox.run(&spec).unwrap().elapsed;
+        let elapsed = sandbox.run(&spec).unwrap().used.elapsed;
         let expected = Duration::from_millis(190)..Duration::from_secs(60);
         assert!(expected.contains(&elapsed), "{elapsed:?}");
     }
     let mut spec = shell(&world.directory, "sleep 9");
     spec.limits.wall = Duration::from_millis(100);
-    assert!(run(&spec).elapsed >= Duration::from_millis(100));
+    assert!(run(&spec).used.elapsed >= Duration::from_millis(100));
 }

@@ -77,6 +77,12 @@ impl Figures {
         (growth.unwrap_or_default(), others.map(seconds).sum())
     }
 
+    /// The time that went into longer inputs so far, added up over all jobs.
+    pub fn growth_time(&self) -> Duration {
+        let growth = self.growth.as_ref();
+        Duration::from_secs_f64(growth.map_or(0.0, |row| row.seconds))
+    }
+
     /// The runs that longer inputs took so far.
     pub fn growth_runs(&self) -> u64 {
         self.growth.as_ref().map_or(0, |row| row.runs)

@@ -24,8 +24,8 @@ const FIRST_GROWTH: u32 = 60;
 const LEAST_GROWTH: Duration = Duration::from_millis(50);
 /// Nor with less than so many recordings of its test take.
 const RECORDINGS: u32 = 8;
-/// It ends when this part of the time that is left is over, however little CPU time it got.
-const LONGEST_GROWTH: u32 = 4;
+/// Of the time of all jobs it has no more than one part in so many, however little CPU time it gets in that.
+const GROWTH_TIME: u32 = 12;
 
 /// Of a maximum of runs it has one part in so many, and then all the CPU time that these take.
 const GROWTH_RUNS: u64 = 3;
@@ -137,6 +137,18 @@ impl Explorer<'_> {
         (first + others / GROWTH_CPU).saturating_sub(growth)
     }
 
+    /// How much of the time growth may take now.
+    fn time_to_grow(&self, left: Duration) -> Duration {
+        let config = self.shared.config;
+        if config.distance.is_some() || config.runs.is_some() {
+            return left;
+        }
+        let whole = config.time * config.jobs as u32 / GROWTH_TIME;
+        whole
+            .saturating_sub(locked(&self.figures).growth_time())
+            .min(left)
+    }
+
     /// How many runs are left for growth as long as there is anything else to do.
     fn runs_to_grow(&self) -> u64 {
         let part = |runs: u64| (runs / GROWTH_RUNS).max(LEAST_RUNS);
@@ -144,8 +156,8 @@ impl Explorer<'_> {
         whole.saturating_sub(locked(&self.figures).growth_runs())
     }
 
-    /// Growth that is not finished in its share goes on a distance later; behind all else where it may make no more runs,
-    /// or where all else has done nothing since there was no CPU time for it.
+    /// Growth that is not finished in its share goes on a distance later; behind all else where it has had its part of the
+    /// runs or of the time, or where all else has done nothing since there was no CPU time for it.
     fn grow_on(&self, unit: Unit, seed: &mut Seed) -> Vec<Unit> {
         if !self.grows(seed) || unit.is_postponed {
             seed.memory.is_growth_scheduled = false;
@@ -154,9 +166,10 @@ impl Explorer<'_> {
         let (_, others) = locked(&self.figures).growth_cpu();
         let is_starved = self.cpu_to_grow() < least_growth(seed);
         let before = std::mem::replace(&mut seed.memory.not_grown_at, is_starved.then_some(others));
+        let has_had_all = self.runs_to_grow() == 0 || self.time_to_grow(Duration::MAX).is_zero();
         let is_idle = is_starved && before == Some(others);
         vec![Unit {
-            is_postponed: self.runs_to_grow() == 0 || is_idle,
+            is_postponed: has_had_all || is_idle,
             round: unit.round + 1,
             ..unit
         }]
@@ -219,12 +232,12 @@ impl Explorer<'_> {
         if runs == 0 || cpu < least {
             return Share::of(Duration::ZERO);
         }
-        let longest = match self.shared.config.distance {
-            Some(_) => fair.max(LEAST_SHARE),
-            None => left / LONGEST_GROWTH,
+        let time = match self.shared.config.distance {
+            Some(_) => fair.max(LEAST_SHARE).min(left.max(LEAST_SHARE)),
+            None => self.time_to_grow(left),
         };
         Share {
-            time: longest.min(left.max(LEAST_SHARE)),
+            time,
             cpu: (cpu / peers as u32).max(least),
             runs,
         }

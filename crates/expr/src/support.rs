@@ -126,6 +126,9 @@ impl Supports {
         if self.sets.len() < terms.len() {
             self.sets.resize(terms.len(), UNKNOWN);
         }
+        if self.sets[id.index()] != UNKNOWN {
+            return InputSet(self.sets[id.index()]);
+        }
         let mut stack = vec![id];
         while let Some(&top) = stack.last() {
             let waiting = stack.len();

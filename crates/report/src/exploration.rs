@@ -65,6 +65,7 @@ fn write_runs(text: &mut String, exploration: &Exploration) -> fmt::Result {
         known,
         divergences,
         unended,
+        outcomes,
         feasible,
         infeasible,
         unknown,
@@ -76,7 +77,12 @@ fn write_runs(text: &mut String, exploration: &Exploration) -> fmt::Result {
         counted(*runs, "run"),
         counted(*paths, "new path")
     )?;
+    let of_branches = match outcomes {
+        1 => "outcome of a branch that no test has",
+        _ => "outcomes of branches that no test has",
+    };
     let rest = [
+        (outcomes, of_branches),
         (known, "ended on a path that was known"),
         (divergences, "left the predicted path"),
         (unended, "had to be ended"),

@@ -108,6 +108,9 @@ pub struct Exploration {
     pub runs: u64,
     /// New paths.
     pub paths: u64,
+    /// Outcomes of branches on input data that new paths have and no test has.
+    #[serde(default)]
+    pub outcomes: u64,
     /// Runs that ended on a path that was known.
     pub known: u64,
     /// Runs that left the predicted path before they diverged from the recorded one.

@@ -10,7 +10,7 @@ use std::cmp::Reverse;
 
 use nearmiss_expr::{Evaluator, InputByte, Inputs, TermId, Terms};
 
-use crate::query::{Answer, Effort, Model, Reply};
+use crate::query::{Answer, Effort, Layer, Model, Reply};
 use crate::session::Session;
 use crate::slice::Slice;
 
@@ -34,7 +34,8 @@ pub(crate) fn find(
         return reply;
     };
     let first = model.changes(session.recorded());
-    if first.is_empty() {
+    // One byte was found by evaluation, the best value first.
+    if first.is_empty() || reply.layer == Layer::OneByte {
         reply.answer = Answer::Sat(first);
         return reply;
     }
@@ -212,7 +213,7 @@ fn cone_size(terms: &Terms, constraints: &[TermId], goal: TermId) -> usize {
 
 /// All values but the recorded one: printable ones first where that was printable, then those
 /// that are numerically close.
-fn by_preference(recorded: u8) -> impl Iterator<Item = u8> {
+pub(crate) fn by_preference(recorded: u8) -> impl Iterator<Item = u8> {
     let is_printable = |value: u8| matches!(value, b' '..=b'~');
     let mut values: Vec<u8> = (0..=255).filter(|&value| value != recorded).collect();
     values.sort_by_key(|&value| {

@@ -9,8 +9,8 @@ use std::time::Duration;
 use common::byte;
 use nearmiss_expr::{InputByte, Op, TermId, Terms};
 use nearmiss_solve::layers::{
-    Checked, Differential, Escalate, Instances, RangeBounds, RecentModels, Share, SmallNumbers,
-    UnsatCores,
+    Checked, Differential, Escalate, Instances, OneByte, RangeBounds, RecentModels, Share,
+    SmallNumbers, UnsatCores,
 };
 use nearmiss_solve::query::{Effort, Policy, Query, Reply};
 use nearmiss_solve::{Answer, Layer, Limits, Model, Reason, Solver};
@@ -95,6 +95,39 @@ fn a_model_that_moves_a_fixed_byte_is_wrong() {
     };
     let reply = Checked::new(says).solve(&mut terms, &query);
     assert_eq!(reply.answer, Answer::Unknown(Reason::WrongModel));
+}
+
+/// On a path whose constraints tie all bytes together, the bytes of the goal are tried, wherever they are, and
+/// constraints on them hold.
+#[test]
+fn one_byte_of_the_goal_is_tried() {
+    let mut terms = Terms::new();
+    let inputs: Vec<TermId> = (0..100).map(|at| terms.input(byte(at))).collect();
+    let forbidden = terms.constant(8, 0x62);
+    let mut path: Vec<TermId> = Vec::new();
+    for pair in inputs.windows(2) {
+        let both = terms.binary(Op::Xor, pair[0], pair[1]);
+        path.push(terms.binary(Op::Ne, both, forbidden));
+    }
+    let letter = terms.constant(8, 0x60);
+    let goal = terms.binary(Op::Ult, letter, inputs[20]);
+    let bytes: Vec<InputByte> = (0..100).map(byte).collect();
+    let (says, asked) = Says::new(Answer::Unknown(Reason::Timeout));
+    let mut one_byte = OneByte::new(says);
+    let reply = one_byte.solve(&mut terms, &query(&path, goal, &bytes));
+    // 0x61 would make the exclusive or with its neighbours, which are 3, what is forbidden.
+    let expected = Model::from_iter([(byte(20), 0x62)]);
+    assert_eq!(
+        (reply.answer, reply.layer),
+        (Answer::Sat(expected), Layer::OneByte)
+    );
+    assert_eq!(asked.get(), 0);
+    let fixed = [(byte(20), 3)];
+    let query = Query {
+        fixed: &fixed,
+        ..query(&path, goal, &bytes)
+    };
+    assert_eq!(one_byte.solve(&mut terms, &query).layer, Layer::External);
 }
 
 #[test]

@@ -113,9 +113,10 @@ impl Walk<'_> {
         };
         let reply = self.session.query(self.terms, goal, &limits);
         match reply.answer {
+            Answer::Unsat if !self.may_guess(site) => self.checks.undecided += 1,
             Answer::Unsat => match self.guess(goal, site) {
                 Some(changes) => {
-                    // It holds only because something was fixed: nobody knows yet.
+                    // It holds only because something was concretized: it is not decided yet.
                     self.checks.undecided += 1;
                     candidate.changes = changes;
                     candidate.guess = true;
@@ -179,7 +180,18 @@ impl Walk<'_> {
         self.probes.insert(event.site, found);
     }
 
-    /// Asks again without what was fixed.
+    /// Whether a check that holds is asked about once more without what was concretized. On derived paths few are, of
+    /// each place: every check behind a symbolic address would be asked about twice otherwise.
+    fn may_guess(&mut self, site: SiteId) -> bool {
+        if self.loose.is_none() {
+            return true;
+        }
+        let made = self.guesses.entry(site).or_default();
+        *made += 1;
+        *made <= self.guesses_per_site
+    }
+
+    /// Asks again without what was concretized.
     fn guess(&mut self, goal: TermId, site: SiteId) -> Option<Model> {
         let limits = self.limits();
         let loose = self.loose.as_mut()?;

@@ -59,6 +59,8 @@ const BY_HINT: u64 = 1 << 62;
 const OPTIMISTIC: u64 = 1 << 60;
 /// How many conditions an optimistic query has: those that were decided last.
 const NEAREST_CONDITIONS: usize = 8;
+/// How often an outcome is asked for on one path without what was concretized: in loops it is closed in each turn alike.
+const RELAXED_PER_OUTCOME: u32 = 2;
 
 impl Flip {
     /// A way, and the bytes that take it.
@@ -72,10 +74,12 @@ impl Flip {
 
     /// What a run for it counts as among outcomes; `site` is the fork's.
     pub fn outcome(&self, site: SiteId) -> Outcome {
-        let choice = match self.choice & SHORTER {
+        let choice = match (self.choice & SHORTER, self.hinted_at) {
             // However short.
-            0 => self.choice,
-            _ => SHORTER,
+            (SHORTER, _) => SHORTER,
+            (_, Some(_)) => self.choice,
+            // If a guess comes there, that is the outcome.
+            (_, None) => self.choice & !OPTIMISTIC,
         };
         (self.hinted_at.unwrap_or(site).0, choice)
     }
@@ -134,7 +138,7 @@ impl Walk<'_> {
         for Alternative { choice, goal, .. } in alternatives.into_iter().take(MOST_WAYS) {
             match self.ask_way(goal) {
                 Answer::Sat(changes) => settled.flips.push(Flip::new(choice, changes)),
-                Answer::Unsat => {}
+                Answer::Unsat => settled.flips.extend(self.relaxed(event.site, choice, goal)),
                 Answer::Unknown(_) => {
                     settled.is_hard = true;
                     settled.flips.extend(self.optimistic(choice, goal));
@@ -170,6 +174,22 @@ impl Walk<'_> {
         let limits = self.fork_limits();
         match session.query_nearest(self.terms, goal, &limits).answer {
             Answer::Sat(changes) => Some(changes),
+            Answer::Unsat | Answer::Unknown(_) => None,
+        }
+    }
+
+    /// An input that goes a way which is closed only because values were concretized before: on the path of a
+    /// compressor the hash of three bytes, say, which decides where they are kept. It may leave the path before it comes here.
+    fn relaxed(&mut self, site: SiteId, choice: u64, goal: TermId) -> Option<Flip> {
+        let limits = self.fork_limits();
+        let loose = self.loose.as_mut()?;
+        let tried = self.relaxed.entry((site, choice)).or_default();
+        if *tried >= RELAXED_PER_OUTCOME {
+            return None;
+        }
+        *tried += 1;
+        match loose.query_nearest(self.terms, goal, &limits).answer {
+            Answer::Sat(changes) => Some(Flip::new(OPTIMISTIC | choice, changes)),
             Answer::Unsat | Answer::Unknown(_) => None,
         }
     }

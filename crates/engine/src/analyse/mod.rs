@@ -44,6 +44,10 @@ pub struct Task {
     pub fork_time: Duration,
 }
 
+/// How many checks of a place that hold are asked about once more without what was concretized, on paths that are
+/// looked at behind a fork only. On whole paths all are.
+const FEW_GUESSES: u32 = 4;
+
 /// Which forks are asked whether they can go another way.
 #[derive(Clone, Debug)]
 pub enum Forks {
@@ -67,6 +71,13 @@ impl Task {
         forks: Forks::None,
         fork_time: Duration::ZERO,
     };
+
+    fn guesses_per_site(&self) -> u32 {
+        match self.checks_from {
+            Some(0) => u32::MAX,
+            _ => FEW_GUESSES,
+        }
+    }
 
     /// Whether nothing is asked from this event on, given how many forks were found to go
     /// another way.
@@ -168,6 +179,8 @@ pub fn analyse(terms: &mut Terms, path: &RecordedPath, task: &Task, context: &Co
         sites,
         config,
         fork_time: task.fork_time,
+        guesses_per_site: task.guesses_per_site(),
+        guesses: HashMap::new(),
         deadline,
         checks: Checks::default(),
         checked: BTreeSet::new(),
@@ -177,6 +190,7 @@ pub fn analyse(terms: &mut Terms, path: &RecordedPath, task: &Task, context: &Co
         all_timeouts: 0,
         probes: BTreeMap::new(),
         forks: Vec::new(),
+        relaxed: HashMap::new(),
         shorter: Vec::new(),
         shorter_is_unknown: false,
         same_way: BTreeSet::new(),
@@ -253,6 +267,9 @@ struct Walk<'a> {
     sites: &'a Sites,
     config: &'a Config,
     fork_time: Duration,
+    guesses_per_site: u32,
+    /// How many were made, by site.
+    guesses: HashMap<SiteId, u32>,
     deadline: Instant,
     checks: Checks,
     /// Where checks were met.
@@ -265,6 +282,8 @@ struct Walk<'a> {
     /// By site.
     probes: BTreeMap<SiteId, Option<Candidate>>,
     forks: Vec<Settled>,
+    /// How often an outcome was asked for without what was concretized.
+    relaxed: HashMap<(SiteId, u64), u32>,
     /// Inputs that are too short for the next fork.
     shorter: Vec<Flip>,
     /// Whether there may be more of them.

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use nearmiss_campaign::capsule::Capsule;
-use nearmiss_search::strategy::{Item, Outcome, RuleName};
+use nearmiss_search::strategy::{Item, Outcome, RuleName, SharedOutcomes};
 use nearmiss_search::{Explore, Mix, Next, Strategy, Visited, next_arrival};
 use nearmiss_trace::Channel;
 
@@ -77,15 +77,15 @@ pub struct Pool {
 
 impl Default for Pool {
     fn default() -> Pool {
-        Pool::new(&[])
+        Pool::new(&[], SharedOutcomes::default())
     }
 }
 
 impl Pool {
-    /// An empty one, on which these rules take turns.
-    pub fn new(rules: &[RuleName]) -> Pool {
+    /// An empty one, on which these rules take turns. What runs for other tests had is not new to it.
+    pub fn new(rules: &[RuleName], outcomes: SharedOutcomes) -> Pool {
         Pool {
-            leads: Mix::new(rules.iter().map(|rule| rule.rule()).collect()),
+            leads: Mix::new(rules.iter().map(|rule| rule.rule()).collect(), outcomes),
             next_path: 0,
         }
     }

@@ -343,6 +343,7 @@ impl Work<'_, '_> {
         };
         // What was tried counts, too: a hint is none of a fork's own outcomes.
         let mut outcomes: Vec<Outcome> = outcomes_of(&traced.path).collect();
+        locked(&self.explorer.beyond).extend(&outcomes);
         if !outcomes.contains(&flip.outcome) {
             outcomes.push(flip.outcome);
         }

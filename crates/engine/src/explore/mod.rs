@@ -45,7 +45,7 @@ use std::time::{Duration, Instant};
 use nearmiss_campaign::test_case::TestCase;
 use nearmiss_results::{EndReason, Exploration, Finding};
 use nearmiss_sandbox::Limits;
-use nearmiss_search::strategy::Outcome;
+use nearmiss_search::strategy::{Outcome, SharedOutcomes};
 use nearmiss_search::{Known, Schedule, Stage, Strategy, Unit};
 use nearmiss_solve::Statistics;
 
@@ -76,6 +76,8 @@ pub struct Explorer<'a> {
     first_there: Mutex<HashMap<u64, usize>>,
     /// Outcomes at the forks of the tests' own paths.
     outcomes: Mutex<HashSet<Outcome>>,
+    /// Those of all other runs.
+    beyond: Mutex<HashSet<Outcome>>,
     /// What was found.
     defects: Mutex<Defects>,
     /// What was done.
@@ -129,6 +131,7 @@ impl<'a> Explorer<'a> {
             known: Known::default(),
             first_there: Mutex::default(),
             outcomes: Mutex::default(),
+            beyond: Mutex::default(),
             defects: Mutex::new(Defects::new(&shared.config.directory)),
             figures: Mutex::default(),
             own_deadline: deadline - (left - own_share),
@@ -146,7 +149,9 @@ impl<'a> Explorer<'a> {
         let keys: Vec<u64> = tests.iter().map(resume::key).collect();
         let earlier = Earlier::load(&self.shared.work);
         let rules = &self.shared.config.rules;
-        let seeds = tests.into_iter().map(|test| Seed::new(test, rules));
+        let outcomes = SharedOutcomes::default();
+        let tests = tests.into_iter();
+        let seeds = tests.map(|test| Seed::new(test, rules, outcomes.clone()));
         let seeds: Vec<Mutex<Seed>> = seeds.map(Mutex::new).collect();
         self.shared.tally.tests.set(seeds.len() as u64);
         let worklist = Worklist::default();
@@ -269,6 +274,8 @@ impl<'a> Explorer<'a> {
             std::mem::take(&mut *locked(&self.figures)).finish(&seeds, self.shared.config.grow);
         exploration.ended = self.end_reason(&seeds);
         exploration.runs = self.shared.tally.runs.get();
+        let (own, beyond) = (locked(&self.outcomes), locked(&self.beyond));
+        exploration.outcomes = beyond.difference(&own).count() as u64;
         let mut defects = locked(&self.defects);
         for seed in &seeds {
             if let Standing::SamePath(first) = seed.standing {

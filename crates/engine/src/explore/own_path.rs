@@ -124,6 +124,7 @@ impl Work<'_, '_> {
         let before = outcomes.len();
         outcomes.extend(outcomes_of(&traced.path));
         seed.memory.has_new_outcomes = outcomes.len() > before;
+        seed.memory.pool.observe(&mut outcomes_of(&traced.path));
         Some(end)
     }
 

@@ -11,7 +11,7 @@ use nearmiss_campaign::store::write_atomically;
 use nearmiss_campaign::test_case::TestCase;
 use nearmiss_judge::Complaint;
 use nearmiss_results::Summary;
-use nearmiss_search::strategy::RuleName;
+use nearmiss_search::strategy::{RuleName, SharedOutcomes};
 use nearmiss_search::{BreadthFirst, Feasibility, Node};
 use nearmiss_trace::{Answer, Channel};
 use serde::{Deserialize, Serialize};
@@ -173,9 +173,9 @@ pub(super) enum Values {
 
 impl Seed {
     /// Nothing is known yet.
-    pub fn new(test: TestCase, rules: &[RuleName]) -> Seed {
+    pub fn new(test: TestCase, rules: &[RuleName], outcomes: SharedOutcomes) -> Seed {
         let memory = Memory {
-            pool: Pool::new(rules),
+            pool: Pool::new(rules, outcomes),
             ..Memory::default()
         };
         Seed {
@@ -351,7 +351,7 @@ mod tests {
             reads_files: false,
             variant_of: None,
         };
-        let mut seed = Seed::new(test, &[]);
+        let mut seed = Seed::new(test, &[], SharedOutcomes::default());
         seed.standing = Standing::Active;
         seed.state.summary.complete = true;
         let progress = &mut seed.state.progress;

@@ -1,6 +1,11 @@
 //! Several rules take turns on one worklist.
 
+use std::sync::{Arc, Mutex, MutexGuard};
+
 use super::{Item, Outcome, Outcomes, Strategy};
+
+/// What runs had, known to several worklists: those of tests of one campaign.
+pub type SharedOutcomes = Arc<Mutex<Outcomes>>;
 
 /// Chooses one item of a worklist.
 pub trait Rule<T>: Send {
@@ -12,7 +17,7 @@ pub trait Rule<T>: Send {
 /// A worklist on which rules take turns. Where a rule prefers none, the newest item is next.
 pub struct Mix<T> {
     items: Vec<T>,
-    outcomes: Outcomes,
+    outcomes: SharedOutcomes,
     rules: Vec<Box<dyn Rule<T>>>,
     turn: usize,
 }
@@ -24,11 +29,11 @@ impl<T> std::fmt::Debug for Mix<T> {
 }
 
 impl<T> Mix<T> {
-    /// An empty worklist for these rules.
-    pub fn new(rules: Vec<Box<dyn Rule<T>>>) -> Mix<T> {
+    /// An empty worklist for these rules, which knows what the runs of other ones had.
+    pub fn new(rules: Vec<Box<dyn Rule<T>>>, outcomes: SharedOutcomes) -> Mix<T> {
         Mix {
             items: Vec::new(),
-            outcomes: Outcomes::default(),
+            outcomes,
             rules,
             turn: 0,
         }
@@ -50,7 +55,7 @@ impl<T: Item> Strategy<T> for Mix<T> {
         let rules = self.rules.len().max(1);
         let rule = self.rules.get_mut(self.turn % rules);
         self.turn += 1;
-        let chosen = rule.and_then(|rule| rule.choose(&self.items, &self.outcomes));
+        let chosen = rule.and_then(|rule| rule.choose(&self.items, &locked(&self.outcomes)));
         Some(self.items.remove(chosen.unwrap_or(newest)))
     }
 
@@ -59,8 +64,12 @@ impl<T: Item> Strategy<T> for Mix<T> {
     }
 
     fn observe(&mut self, outcomes: &mut dyn Iterator<Item = Outcome>) -> bool {
-        self.outcomes.add(outcomes)
+        locked(&self.outcomes).add(outcomes)
     }
+}
+
+fn locked(outcomes: &SharedOutcomes) -> MutexGuard<'_, Outcomes> {
+    outcomes.lock().expect("no thread panics")
 }
 
 #[cfg(test)]
@@ -71,7 +80,7 @@ mod tests {
     #[test]
     fn rules_take_turns() {
         let rules: Vec<Box<dyn Rule<Outcome>>> = vec![Box::new(Rarest), Box::new(NewOutcome)];
-        let mut mix = Mix::new(rules);
+        let mut mix = Mix::new(rules, SharedOutcomes::default());
         mix.observe(&mut [(1, 0), (1, 0), (2, 0)].into_iter());
         mix.observe(&mut [(1, 0)].into_iter());
         for item in [(3, 0), (2, 0), (1, 0), (4, 0)] {
@@ -81,5 +90,17 @@ mod tests {
         // The rarest of the rest. The newest, as none is new.
         let order: Vec<Outcome> = std::iter::from_fn(|| mix.next()).collect();
         assert_eq!(order, [(4, 0), (3, 0), (2, 0), (1, 0)]);
+    }
+
+    #[test]
+    fn what_one_worklist_saw_is_not_new_to_another() {
+        let outcomes = SharedOutcomes::default();
+        let rules = || vec![Box::new(NewOutcome) as Box<dyn Rule<Outcome>>];
+        let [mut one, mut other] = [(); 2].map(|()| Mix::new(rules(), outcomes.clone()));
+        assert!(one.observe(&mut [(2, 0)].into_iter()));
+        assert!(!other.observe(&mut [(2, 0)].into_iter()));
+        other.add((1, 0));
+        other.add((2, 0));
+        assert_eq!(other.next(), Some((1, 0)));
     }
 }

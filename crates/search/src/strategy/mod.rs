@@ -24,7 +24,7 @@ mod schedule;
 pub use breadth_first::BreadthFirst;
 pub use depth_first::DepthFirst;
 pub use guided::Guided;
-pub use mix::{Mix, Rule};
+pub use mix::{Mix, Rule, SharedOutcomes};
 pub use new_coverage::NewCoverage;
 pub use outcomes::Outcomes;
 pub use rules::{Fresh, Nearest, NewOutcome, Newest, Random, Rarest, RuleName};

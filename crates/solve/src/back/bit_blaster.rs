@@ -1,6 +1,8 @@
 //! Our bit-blaster on CaDiCaL: one growing instance. By prefix, constraints of the path are unit
 //! clauses and only goals are assumptions; by assumptions, constraints are assumptions, too.
 
+use std::time::Duration;
+
 use nearmiss_bitwuzla::Deadline;
 use nearmiss_expr::{InputByte, TermId, Terms};
 
@@ -11,6 +13,10 @@ use crate::query::{Answer, Layer, Model, Policy, Query, Reason, Reply, Solver};
 /// An instance that has grown beyond this by assumptions is begun again: old paths weigh on each
 /// propagation.
 const MAX_CLAUSES: usize = 3_000_000;
+/// So many new constraints of a path are not begun with in less than this: turning them into clauses takes longer,
+/// and what was begun is thrown away with the path's session.
+const MOST_NEW: usize = 1024;
+const LEAST_FOR_MORE: Duration = Duration::from_millis(100);
 
 /// The bit-blaster.
 pub struct BitBlaster {
@@ -63,6 +69,13 @@ impl BitBlaster {
 
     /// The constraints of a path hold from now on.
     fn assert_path(&mut self, terms: &Terms, query: &Query<'_>) -> Result<(), Interrupted> {
+        if query.effort.deadline.left() < LEAST_FOR_MORE {
+            let new = query.constraints.iter();
+            let new = new.filter(|constraint| !self.asserted.has(**constraint));
+            if new.count() > MOST_NEW {
+                return Err(Interrupted::TooLarge);
+            }
+        }
         for &constraint in query.constraints {
             if !self.asserted.has(constraint) {
                 let (recorded, deadline) = (query.recorded, query.effort.deadline);

@@ -51,7 +51,7 @@ impl Tree<'_> {
         if start > *self.inside.end() || last < *self.inside.start() {
             return None;
         }
-        if levels == 0 {
+        if levels == 0 || self.is_uniform(start as usize, last as usize) {
             let value = read_bytes(self.bytes, start as usize, self.width);
             return Some(words::constant(self.width, value));
         }
@@ -70,6 +70,15 @@ impl Tree<'_> {
             (only, None) | (None, only) => only,
         }
     }
+
+    /// Whether reads at all these offsets give the same: a hash table is mostly empty, and there is nothing to choose.
+    fn is_uniform(&self, first: usize, last: usize) -> bool {
+        let end = last + self.width as usize / 8;
+        match self.bytes.get(first..end) {
+            Some([value, rest @ ..]) => rest.iter().all(|other| other == value),
+            _ => false,
+        }
+    }
 }
 
 /// A little-endian read; bytes outside are zero.
@@ -81,4 +90,24 @@ fn read_bytes(bytes: &[u8], start: usize, width: u32) -> u128 {
         .fold(0, |value, (position, &byte)| {
             value | u128::from(byte) << (8 * position)
         })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_the_same_everywhere_is_no_choice() {
+        let mut bytes = vec![7; 64];
+        bytes[40] = 1;
+        let tree = Tree {
+            bytes: &bytes,
+            index: &[],
+            width: 16,
+            inside: 0..=63,
+        };
+        assert!(tree.is_uniform(0, 31) && tree.is_uniform(41, 62));
+        // The last read reaches beyond its offset, or beyond the table.
+        assert!(!tree.is_uniform(32, 39) && !tree.is_uniform(48, 63));
+    }
 }

@@ -2,22 +2,23 @@
 //!
 //! On long paths (a scanner's tables, a decompressor) a goal is a nest of reads over all bytes before it, which is too
 //! much for bits. With every byte but one as recorded only what depends on that byte is computed again: at the end
-//! of the nest that is little. An input found so takes the whole path, as every constraint was evaluated.
+//! of the nest that is little. An input found so takes the whole path, as every constraint on the byte was evaluated.
 
-use nearmiss_expr::{Partial, PartialEvaluator, TermId, Terms};
+use nearmiss_expr::{InputByte, OneChanged, TermId, Terms};
 
+use crate::nearest::by_preference;
 use crate::query::{Answer, Layer, Model, Query, Reply, Solver};
 
 /// Queries with fewer constraints are quick to solve, and exactly.
 const LONG: usize = 48;
-/// How many bytes of a query are tried: those read last decide most often.
-const MOST_BYTES: usize = 4;
-/// The most nodes that are computed for one query.
+/// How many bytes of a goal are tried: those read last decide most often.
+const MOST_BYTES: usize = 8;
+/// The maximum of terms that are computed for one query.
 const MOST_STEPS: usize = 50_000;
 
-/// Tries the other values of single bytes in front of another solver.
+/// Tries the other values of single bytes in front of another solver. All queries are about one recorded input.
 pub struct OneByte {
-    evaluator: PartialEvaluator,
+    evaluator: OneChanged,
     inner: Box<dyn Solver>,
 }
 
@@ -25,68 +26,63 @@ impl OneByte {
     /// In front of another solver.
     pub fn new(inner: Box<dyn Solver>) -> OneByte {
         OneByte {
-            evaluator: PartialEvaluator::new(),
+            evaluator: OneChanged::new(),
             inner,
         }
     }
 
-    /// An input that differs from the recorded one in one byte.
+    /// An input that differs from the recorded one in one byte of the goal.
     fn find(&mut self, terms: &Terms, query: &Query<'_>) -> Option<Model> {
-        let is_fixed = |position: &usize| {
-            let byte = query.bytes[*position];
-            query.fixed.iter().any(|(fixed, _)| *fixed == byte)
-        };
-        let mut spent = 0;
-        let open = (0..query.bytes.len()).rev().filter(|at| !is_fixed(at));
-        for position in open.take(MOST_BYTES) {
-            let found = self.try_byte(terms, query, position, MOST_STEPS - spent);
-            if found.is_some() {
-                return found;
+        let is_as_recorded = |(byte, value): &(InputByte, u8)| query.recorded.byte(*byte) == *value;
+        if !query.fixed.iter().all(is_as_recorded) {
+            return None;
+        }
+        let mut bytes = self.evaluator.bytes(terms, query.goal);
+        bytes.retain(|byte| query.fixed.iter().all(|(fixed, _)| fixed != byte));
+        bytes.sort_unstable();
+        let end = self.evaluator.steps() + MOST_STEPS;
+        let mut last = bytes.into_iter().rev().take(MOST_BYTES);
+        last.find_map(|byte| self.try_byte(terms, query, byte, end))
+    }
+
+    /// The first value of a byte that makes goal and constraints true, if it is found in so many steps.
+    fn try_byte(
+        &mut self,
+        terms: &Terms,
+        query: &Query<'_>,
+        byte: InputByte,
+        end: usize,
+    ) -> Option<Model> {
+        let recorded = query.recorded.byte(byte);
+        // Constraints on other bytes hold as they were recorded.
+        let mut on_byte: Option<Vec<TermId>> = None;
+        for value in by_preference(recorded) {
+            self.evaluator.change(byte, value);
+            if self.holds(terms, query, query.goal) {
+                let on_byte = on_byte.get_or_insert_with(|| self.on_byte(terms, query));
+                if on_byte.iter().all(|one| self.holds(terms, query, *one)) {
+                    let mut model: Model = query.fixed.iter().copied().collect();
+                    model.set(byte, value);
+                    return Some(model);
+                }
             }
-            spent += self.evaluator.steps();
-            if spent >= MOST_STEPS {
+            if self.evaluator.steps() > end {
                 return None;
             }
         }
         None
     }
 
-    /// The first value of a byte that makes goal and constraints true.
-    fn try_byte(
-        &mut self,
-        terms: &Terms,
-        query: &Query<'_>,
-        position: usize,
-        most: usize,
-    ) -> Option<Model> {
-        self.evaluator.begin(query.bytes);
-        for (other, &byte) in query.bytes.iter().enumerate() {
-            let fixed = query.fixed.iter().find(|(fixed, _)| *fixed == byte);
-            let value = fixed.map_or_else(|| query.recorded.byte(byte), |(_, value)| *value);
-            if other != position {
-                self.evaluator.assign(other, Some(value));
-            }
-        }
-        let byte = query.bytes[position];
-        let recorded = query.recorded.byte(byte);
-        for value in (0..=u8::MAX).filter(|value| *value != recorded) {
-            self.evaluator.enter(1);
-            self.evaluator.assign(position, Some(value));
-            let is_true = |evaluator: &mut PartialEvaluator, condition: &TermId| {
-                evaluator.evaluate(terms, *condition) == Partial::Value(1)
-            };
-            if is_true(&mut self.evaluator, &query.goal)
-                && (query.constraints.iter()).all(|one| is_true(&mut self.evaluator, one))
-            {
-                let mut model: Model = query.fixed.iter().copied().collect();
-                model.set(byte, value);
-                return Some(model);
-            }
-            if self.evaluator.steps() > most {
-                return None;
-            }
-        }
-        None
+    /// The constraints that depend on the byte that is changed.
+    fn on_byte(&mut self, terms: &Terms, query: &Query<'_>) -> Vec<TermId> {
+        let constraints = query.constraints.iter().copied();
+        constraints
+            .filter(|one| self.evaluator.depends(terms, *one))
+            .collect()
+    }
+
+    fn holds(&mut self, terms: &Terms, query: &Query<'_>, condition: TermId) -> bool {
+        self.evaluator.evaluate(terms, query.recorded, condition) == 1
     }
 }
 

@@ -73,6 +73,7 @@ fn exploration() -> Exploration {
         finished: Some(1),
         runs: 3000,
         paths: 930,
+        outcomes: 57,
         known: 1201,
         divergences: 13,
         unended: 0,
@@ -140,7 +141,7 @@ Suite: `make check 'V=a b'` ended with exit 0 after 1m 12s.
     1 execution: it was still running when the suite ended, for example `sleepy \u{1b}[2J`
     12 executions: more than --tests
 Exploration: done for every test up to distance 1; it ended because the time was over.
-  3000 runs, 930 new paths, 1201 ended on a path that was known, 13 left the predicted path.
+  3000 runs, 930 new paths, 57 outcomes of branches that no test has, 1201 ended on a path that was known, 13 left the predicted path.
   Branches: 8121 can go another way, 2210 cannot, 17 not known.
   distance  tests done  runs  new paths  checks  findings    time
          0  778 of 778  1000          0   93211         2  72.0 s
@@ -202,7 +203,7 @@ fn a_single_run_that_was_explored_is_told_in_few_lines() {
         text,
         "No check can fail, for any input that takes the same path.
 Exploration: done up to distance 1; it ended because the time was over.
-  3000 runs, 930 new paths, 1201 ended on a path that was known, 13 left the predicted path.
+  3000 runs, 930 new paths, 57 outcomes of branches that no test has, 1201 ended on a path that was known, 13 left the predicted path.
   Branches: 8121 can go another way, 2210 cannot, 17 not known.
 Checks on input data of the recorded path: 100 met, 100 hold by the solver.
 "

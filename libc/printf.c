@@ -101,15 +101,31 @@ static size_t count_digits(unsigned long long value, unsigned base, unsigned lon
     }
 }
 
+/* Where all paths are explored, what the layout depends on is decided, as the real function does. */
+static size_t decided(size_t value)
+{
+    if (!__nm_explores())
+        return value;
+    /* As a variable that the compiler cannot replace by the value. */
+    volatile size_t at = 0;
+    while (value != at)
+        at++;
+    return at;
+}
+
 static void measure_integer(const struct nm_conversion *conversion, long long value,
                             struct field *field)
 {
     size_t negative;
     unsigned long long magnitude = magnitude_of(conversion, value, &negative);
+    negative = decided(negative);
     size_t digits = count_digits(magnitude, base_of(conversion->letter), limit_of(conversion->size));
+    digits = decided(digits);
     field->value = magnitude;
     field->digits = __nm_recorded(digits);
     size_t is_zero = magnitude == 0;
+    if (conversion->precision == 0 || conversion->alternate)
+        is_zero = decided(is_zero);
     if (conversion->precision == 0) {
         digits -= is_zero;
         field->digits = __nm_recorded(digits);
@@ -174,19 +190,25 @@ static bool is_done_here(const struct nm_conversion *conversion)
     }
 }
 
+/* A width or precision among the arguments: too many values for a decision about each. */
+static long long counted(long long value)
+{
+    return __nm_explores() ? (long long)__nm_settle((size_t)value) : value;
+}
+
 /* Width and precision may be arguments; a negative width means left, a negative precision none. */
 static void take_counts(struct printed *printed, struct nm_conversion *conversion)
 {
     const union nm_value *values = printed->format.value;
     if (conversion->width_argument >= 0) {
-        conversion->width = (int)values[conversion->width_argument].integer;
+        conversion->width = (int)counted(values[conversion->width_argument].integer);
         if (conversion->width < 0) {
             conversion->left = true;
             conversion->width = -(unsigned)conversion->width;
         }
     }
     if (conversion->precision_argument >= 0) {
-        conversion->precision = (int)values[conversion->precision_argument].integer;
+        conversion->precision = (int)counted(values[conversion->precision_argument].integer);
         if (conversion->precision < 0)
             conversion->precision = -1;
     }

@@ -165,6 +165,8 @@ impl Study<'_> {
                 marks: Vec::new(),
                 wraps: session.wraps,
                 contracted: Contracted::default(),
+                refuses: false,
+                objects: None,
             },
             request: Some(Request {
                 function: wrapper::NAME.into(),

@@ -163,12 +163,21 @@ fn is_call(instruction: Value) -> bool {
     matches!(instruction.opcode(), LLVMCall | LLVMInvoke | LLVMCallBr)
 }
 
+/// The name of what assembly calls.
+const ASSEMBLY: &str = "assembly in a function";
+
 /// What an instruction calls.
 fn call(instruction: Value) -> Option<FlowCall> {
-    if !is_call(instruction) || instruction.called().is_inline_assembly() {
+    if !is_call(instruction) {
         return None;
     }
     let called = instruction.called();
+    if called.is_inline_assembly() {
+        // What it calls is not known: a name that nothing has may call anything.
+        let text = called.assembly();
+        let calls = ["call", "jmp"].iter().any(|word| text.contains(word));
+        return calls.then(|| FlowCall::Named(ASSEMBLY.into()));
+    }
     if !called.is_function() {
         return Some(FlowCall::Pointer(instruction.called_type().text()));
     }

@@ -4,7 +4,7 @@ use nearmiss_flow::Outside;
 use nearmiss_harness::HARNESS_PREFIX;
 
 use crate::Config;
-use crate::build::Programs;
+use crate::build::{ALLOCATING, Programs};
 
 /// Names of one kind that a sentence has.
 const LISTED: usize = 6;
@@ -15,11 +15,14 @@ pub fn bounds(config: &Config, programs: &Programs) -> Vec<String> {
     let flows = nearmiss_twin::flows_of(&programs.recording, &[]).unwrap_or_default();
     let Outside {
         mut variables,
-        functions,
+        mut functions,
     } = Outside::of(&flows, &programs.function);
     let inputs = config.request.iter().flat_map(|request| &request.globals);
     for input in inputs {
         variables.remove(input);
+    }
+    if config.build.refuses {
+        functions.retain(|name| !ALLOCATING.contains(&name.as_str()));
     }
     variables.retain(|name| !name.starts_with(HARNESS_PREFIX));
     let variables = named(variables.into_iter().collect(), |names, many| {

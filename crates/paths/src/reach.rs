@@ -7,7 +7,7 @@ use nearmiss_results::{Finding, FunctionReport, ReachReport, ReachVerdict, Statu
 use nearmiss_search::Tally;
 use nearmiss_trace::Event;
 
-use crate::build::{Programs, TargetMark};
+use crate::build::{MOST_REFUSED, Programs, REACHED, TargetMark};
 use crate::error::ExploreError;
 use crate::explorer::{Arrival, Explorer};
 use crate::guide::Guide;
@@ -31,7 +31,15 @@ impl ReachOutcome {
 
 /// Looks for an input that reaches the target of a configuration.
 pub fn reach(config: &Config, tally: &Tally) -> Result<ReachOutcome, ExploreError> {
-    let exploration = explore(config, tally)?;
+    let mut exploration = explore(config, tally)?;
+    for after in exploration
+        .tests
+        .iter_mut()
+        .filter_map(|test| test.after.as_mut())
+    {
+        // The harness's own word is no result of the function.
+        after.variables.retain(|variable| variable.name != REACHED);
+    }
     let steps = config.build.steps();
     let marks = |wanted: &dyn Fn(&TargetMark) -> bool| -> Vec<&TargetMark> {
         let found = config.build.marks.iter().filter(|mark| wanted(mark));
@@ -58,7 +66,11 @@ pub fn reach(config: &Config, tally: &Tally) -> Result<ReachOutcome, ExploreErro
         (None, false) => ReachVerdict::Unknown,
     };
     let reason = (verdict == ReachVerdict::Unknown).then(|| match test {
-        Some(_) => "a check fails there, but the sanitizer twin does not complain".to_string(),
+        Some(_) => {
+            let of_twin = |it: &&String| it.contains("sanitizer twin");
+            let trouble = exploration.incomplete.iter().find(of_twin).cloned();
+            trouble.unwrap_or_else(|| NOT_CONFIRMED.to_string())
+        }
         None => exploration.incomplete.join("; "),
     });
     let named_lines = failing.map(|lines| format!("{}:{}", lines.file.display(), lines.first));
@@ -169,12 +181,19 @@ fn assumed(config: &Config, exploration: &FunctionReport, verdict: ReachVerdict)
     );
     if verdict == ReachVerdict::Infeasible {
         assumed.push(FAILURES.into());
+        assumed.push(UNWRITTEN.into());
+        if exploration.prototype.contains(['*', '[']) {
+            assumed.push(ADDRESSES.into());
+        }
         if config
             .reach
             .as_ref()
             .is_some_and(|reach| reach.failing.is_some())
         {
-            assumed.push(ALLOCATIONS.into());
+            assumed.push(match config.build.refuses {
+                true => format!("of allocations only the first {MOST_REFUSED} may fail"),
+                false => ALLOCATIONS.into(),
+            });
         }
         if config.build.wraps {
             assumed.push(WRAPS.into());
@@ -183,6 +202,9 @@ fn assumed(config: &Config, exploration: &FunctionReport, verdict: ReachVerdict)
     assumed
 }
 
+const NOT_CONFIRMED: &str = "a check fails there, but the sanitizer twin does not complain";
 const FAILURES: &str = "a path ends at its first failure (memory, division, assertion)";
+const UNWRITTEN: &str = "memory that was never written is not read";
+const ADDRESSES: &str = "memory lies where it lies here: an address as a number is no input";
 const ALLOCATIONS: &str = "memory is there: an allocation fails only where its size is an input";
 const WRAPS: &str = "signed arithmetic wraps around (--overflow error: it is a failure)";

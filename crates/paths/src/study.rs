@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use nearmiss_abi::channel::{ChannelKind, ChannelSet};
 use nearmiss_abi::environment as options;
@@ -69,7 +69,11 @@ fn attempt(
         stop: config.stop,
         memory: Limit::new(config.memory),
     };
-    let finishing = budget.of_finishing(config.time);
+    let mut finishing = budget.of_finishing(config.time);
+    if config.reach.is_some() {
+        // Whether a failure is confirmed is the answer: the twin has its time.
+        finishing.deadline += FOR_THE_TWIN;
+    }
     let mut workspace = workspace(config, executor, &programs, budget);
     tally.set_deadline(budget.deadline);
     tally.enter(Phase::Exploring);
@@ -434,6 +438,9 @@ fn measure(config: &Config, programs: &Arc<Programs>, budget: Budget) -> Measure
         budget,
     })
 }
+
+/// How long the twin may be built and run behind the time of a search for a target.
+const FOR_THE_TWIN: Duration = Duration::from_secs(60);
 
 fn judge(config: &Config, programs: &Arc<Programs>, budget: Budget) -> Judge {
     let (programs, restarts) = (programs.clone(), programs.restarts);

@@ -71,11 +71,19 @@ fn alarm(index: (usize, usize), run: &Value, result: &Value) -> Option<Alarm> {
             .as_str()
             .unwrap_or_default()
             .to_string(),
-        maybe_null: messages.filter_map(maybe_null).collect(),
+        maybe_null: names(messages.chain(result["message"]["text"].as_str())),
         steps: passed(&flow, &place),
         flow: flow.into_iter().map(|(place, _)| place).collect(),
         place,
     })
+}
+
+/// The names in messages that may be null, each once.
+fn names<'m>(messages: impl Iterator<Item = &'m str>) -> Vec<String> {
+    let mut names: Vec<String> = messages.flat_map(maybe_null).collect();
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// Most steps of a flow that are followed.
@@ -140,21 +148,103 @@ fn file_of(uri: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The name in `Assuming 'p' is null`, `Assuming 'p' is non-null`.
-fn maybe_null(message: &str) -> Option<String> {
-    let rest = message.strip_prefix("Assuming '")?;
-    let (name, rest) = rest.split_once('\'')?;
-    let is_name = name
-        .chars()
-        .all(|it| it.is_ascii_alphanumeric() || it == '_');
-    (is_name && rest.contains("null")).then(|| name.to_string())
+/// Names of which a message says that they are null, or may be: `Assuming 'p' is null`, `(when 'p' is NULL)`,
+/// `dereference of NULL 'p'`, `possible null pointer dereference: p`, `the condition 'p==NULL' is redundant`.
+fn maybe_null(message: &str) -> Vec<String> {
+    let lower = message.to_ascii_lowercase();
+    if !lower.contains("null") && !lower.contains("nil") {
+        return Vec::new();
+    }
+    let quoted = message.split('\'').skip(1).step_by(2);
+    let behind = message.rsplit_once(": ").map(|(_, name)| name);
+    quoted
+        .chain(behind)
+        .filter_map(|words| {
+            let words = words.trim_start_matches(['!', '(', '*', ' ']);
+            let end = words.find(|it: char| !it.is_ascii_alphanumeric() && it != '_');
+            let (name, rest) = words.split_at(end.unwrap_or(words.len()));
+            let compared = rest.trim_start();
+            let is_whole =
+                ["", "==", "!=", ".", ")"].contains(&compared.get(..2).unwrap_or(compared));
+            let is_name = name.starts_with(|it: char| it.is_ascii_alphabetic() || it == '_');
+            (is_whole && is_name).then(|| name.to_string())
+        })
+        .collect()
 }
 
 /// Whether an alarm is about a read of memory that was never written.
 pub fn is_about_uninitialised(alarm: &Alarm) -> bool {
     let words = format!("{} {}", alarm.rule, alarm.message).to_ascii_lowercase();
+    let words = words.replace("undefined behavio", "");
     let named = ["uninit", "garbage", "undefined"];
     named.iter().any(|word| words.contains(word))
+}
+
+/// Whether an alarm is about a null pointer.
+pub fn is_about_null(alarm: &Alarm) -> bool {
+    let words = format!("{} {}", alarm.rule, alarm.message).to_ascii_lowercase();
+    words.contains("null") || words.contains("outofmemory")
+}
+
+/// Why an alarm is about no state of the program; `None` if it is about one.
+pub fn no_state(alarm: &Alarm) -> Option<&'static str> {
+    let rule = alarm.rule.to_ascii_lowercase();
+    let message = alarm.message.to_ascii_lowercase();
+    let has = |words: &[&str]| {
+        words
+            .iter()
+            .any(|word| rule.contains(word) || message.contains(word))
+    };
+    if has(&["leak"]) {
+        return Some("a leak is no failure");
+    }
+    let unused = [
+        "deadcode",
+        "deadstore",
+        "unused",
+        "unreadvariable",
+        "never read",
+        "never used",
+        "no effect",
+    ];
+    if has(&unused) {
+        return Some("unused code is no failure");
+    }
+    let of_analysis = [
+        "normalchecklevel",
+        "toomanyconfigs",
+        "missinginclude",
+        "syntaxerror",
+        "unknownmacro",
+    ];
+    if has(&of_analysis) || rule == "error" || rule == "fatal error" {
+        return Some("it is about the analysis, not about the program");
+    }
+    let is_of_text = rule.starts_with("-w") && !rule.starts_with("-wanalyzer") || rule == "warning";
+    let of_states = [
+        "bounds",
+        "overflow",
+        "zero",
+        "shift",
+        "null",
+        "uninit",
+        "nonheap",
+        "use-after-free",
+        "restrict",
+    ];
+    let is_of_state = of_states.iter().any(|word| rule.contains(word));
+    let of_text = [
+        "invalidprintf",
+        "invalidscanf",
+        "funcargorder",
+        "varfuncnull",
+        "portability",
+        "deprecated",
+    ];
+    if is_of_text && !is_of_state || of_text.iter().any(|word| rule.contains(word)) {
+        return Some("it is about the text, whatever the state");
+    }
+    None
 }
 
 /// Why this kind of alarm is not judged; `None` if it is.
@@ -166,23 +256,8 @@ pub fn not_judged(alarm: &Alarm) -> Option<&'static str> {
             .iter()
             .any(|word| rule.contains(word) || message.contains(word))
     };
-    if has(&["leak"]) {
-        return Some("a leak is no failure that nearmiss sees");
-    }
-    if has(&[
-        "deadcode",
-        "deadstore",
-        "unusedvariable",
-        "unreadvariable",
-        "never read",
-    ]) {
-        return Some("unused code is no failure");
-    }
     if is_about_uninitialised(alarm) {
         return None;
-    }
-    if has(&["possible-null", "possible_null", "possiblenull"]) {
-        return Some("it needs an allocation to fail, and allocations of a known size do not");
     }
     let judged = [
         "null",
@@ -204,7 +279,7 @@ pub fn not_judged(alarm: &Alarm) -> Option<&'static str> {
 pub fn annotate(report: &mut Value, alarm: &Alarm, verdict: &ReachReport) {
     let (run, number) = alarm.index;
     let result = &mut report["runs"][run]["results"][number];
-    let name = verdict_name(verdict.verdict);
+    let name = verdict_name(verdict);
     let mut said = json!({ "verdict": name, "function": verdict.function, "runs": verdict.runs });
     for (key, text) in [
         ("input", &verdict.input),
@@ -216,7 +291,7 @@ pub fn annotate(report: &mut Value, alarm: &Alarm, verdict: &ReachReport) {
         }
     }
     if let Some(flow) = verdict.flow {
-        said["flow"] = json!(verdict_name(flow));
+        said["flow"] = json!(word(flow));
     }
     if !verdict.assumed.is_empty() {
         said["assumed"] = json!(verdict.assumed);
@@ -236,8 +311,15 @@ pub fn annotate(report: &mut Value, alarm: &Alarm, verdict: &ReachReport) {
     }
 }
 
-/// The word for a verdict on an alarm.
-pub fn verdict_name(verdict: ReachVerdict) -> &'static str {
+/// The words for a verdict on an alarm.
+pub fn verdict_name(verdict: &ReachReport) -> &'static str {
+    match verdict.is_no_state {
+        true => "not a state",
+        false => word(verdict.verdict),
+    }
+}
+
+fn word(verdict: ReachVerdict) -> &'static str {
     match verdict {
         ReachVerdict::Reached => "confirmed",
         ReachVerdict::Infeasible => "infeasible",
@@ -278,8 +360,56 @@ mod tests {
         assert_eq!(found[0].flow, [place(4)]);
         assert_eq!(found[0].maybe_null, ["p"]);
         assert_eq!(not_judged(&found[0]), None);
-        assert!(not_judged(&found[1]).is_some());
+        assert_eq!(no_state(&found[0]), None);
+        assert!(no_state(&found[1]).is_some());
         assert!(alarms(&json!({ "runs": 3 })).is_empty());
+    }
+
+    #[test]
+    fn names_that_may_be_null_are_read_in_the_words_of_each_analyser() {
+        let cases = [
+            ("Assuming 'p' is non-null", vec!["p"]),
+            (
+                "following 'true' branch (when 'num' is NULL)...",
+                vec!["true", "num"],
+            ),
+            ("dereference of NULL 'sptr'", vec!["sptr"]),
+            ("Possible null pointer dereference: b", vec!["b"]),
+            (
+                "Either the condition '!hi' is redundant or there is possible null pointer dereference: hi.",
+                vec!["hi", "hi"],
+            ),
+            ("Assuming 'a->next' is null", vec![]),
+            ("Taking true branch of 'x'", vec![]),
+        ];
+        for (message, names) in cases {
+            assert_eq!(maybe_null(message), names, "{message}");
+        }
+    }
+
+    #[test]
+    fn undefined_behaviour_is_no_read_of_undefined_memory() {
+        let alarm = |rule: &str, message: &str| Alarm {
+            index: (0, 0),
+            rule: rule.into(),
+            message: message.into(),
+            place: AlarmPlace::default(),
+            flow: Vec::new(),
+            steps: Vec::new(),
+            maybe_null: Vec::new(),
+        };
+        let ub = alarm("varFuncNullUB", "leads to undefined behaviour");
+        assert!(!is_about_uninitialised(&ub));
+        assert!(no_state(&ub).is_some());
+        let pointer = alarm(
+            "core.NullDereference",
+            "Dereference of undefined pointer value",
+        );
+        assert!(is_about_uninitialised(&pointer));
+        let warned = alarm("-Wint-conversion", "integer from pointer without a cast");
+        assert!(no_state(&warned).is_some());
+        let warned = alarm("-Warray-bounds", "subscript 3 is outside");
+        assert!(no_state(&warned).is_none());
     }
 
     #[test]

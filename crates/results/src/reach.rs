@@ -46,6 +46,9 @@ pub struct ReachReport {
     /// What became of the path that a static analyser shows, where an alarm was judged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<ReachVerdict>,
+    /// Whether an alarm is about no state of the program: there is nothing to reach.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_no_state: bool,
     /// The recorded test that it comes from.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub test: Option<TestOrigin>,

@@ -194,11 +194,13 @@ fn marks(arguments: &ReachArguments, target: MarkPlace) -> Vec<TargetMark> {
         place,
         when,
         number,
+        slot: None,
     });
     let forbidden = arguments.not_through.iter().map(|place| TargetMark {
         place: place.clone(),
         when: None,
         number: FORBIDDEN_STEP,
+        slot: None,
     });
     steps.chain(forbidden).collect()
 }

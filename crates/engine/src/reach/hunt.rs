@@ -136,13 +136,26 @@ impl<'a> Hunt<'a> {
         self.found.is_some()
     }
 
-    /// Records a test; it becomes a start, or the answer.
-    pub fn begin(
+    /// Records some tests and begins with the nearest of them, so many.
+    pub fn begin_all(
         &mut self,
-        test: String,
-        capsule: Capsule,
-        time: Duration,
+        tests: &[(String, Capsule, f64)],
+        most: usize,
     ) -> Result<(), EngineError> {
+        let known = self.paths.len();
+        for (test, capsule, seconds) in tests {
+            if self.is_over() || self.has_reached() {
+                break;
+            }
+            let time = Duration::from_secs_f64(*seconds);
+            self.begin(test.clone(), capsule.clone(), time)?;
+        }
+        self.keep_nearest(known, most);
+        Ok(())
+    }
+
+    /// Records a test; it becomes a start, or the answer.
+    fn begin(&mut self, test: String, capsule: Capsule, time: Duration) -> Result<(), EngineError> {
         let traced = record(self.worker, self.subject, &capsule, Origin::Again, time);
         let Some(traced) = traced else {
             self.lost += 1;
@@ -163,9 +176,9 @@ impl<'a> Hunt<'a> {
         Ok(())
     }
 
-    /// Begins with so many tests only, the nearest ones.
-    pub fn keep_nearest(&mut self, most: usize) {
-        let mut order: Vec<(u32, usize)> = (self.paths.iter().enumerate())
+    /// Of the paths from a number on begins with so many only, the nearest ones.
+    fn keep_nearest(&mut self, from: usize, most: usize) {
+        let mut order: Vec<(u32, usize)> = (self.paths.iter().enumerate().skip(from))
             .filter_map(|(number, path)| Some((path.open.last()?.0, number)))
             .collect();
         order.sort_unstable();

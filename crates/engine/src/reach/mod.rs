@@ -12,8 +12,10 @@
 //! | --- | --- |
 //! | this one | the tests, and what comes of the search |
 //! | [`hunt`] | the worklist: flips, and paths with forks that were not asked about |
+//! | [`survey`] | where each test comes, recorded once for many targets: which of them are near |
 
 mod hunt;
+mod survey;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -44,6 +46,7 @@ use crate::subject::{Subject, Subjects};
 use crate::worker::{Shared, Worker, limits};
 use crate::{Config, SuiteTarget, Target};
 use hunt::Hunt;
+pub use survey::{LineKey, Survey};
 
 /// A program with marks in it, and how many of them are steps to the target.
 #[derive(Clone, Debug)]
@@ -61,6 +64,8 @@ pub struct Outcome {
     pub reached: Option<Reached>,
     /// Whether no way of the program's control flow leads to the target.
     pub is_unreachable: bool,
+    /// Whether the compiler has left no code of a place that is to be passed.
+    pub is_left_out: bool,
     /// Runs of the program.
     pub runs: u64,
     /// Queries to the solver.
@@ -105,6 +110,8 @@ pub struct Search<'a> {
 
 /// Most tests from which a search begins.
 const MOST_STARTS: usize = 32;
+/// As many of the nearest tests are begun with at a time, where a survey says which they are.
+const NEAREST: usize = 6;
 
 impl<'a> Search<'a> {
     /// A search that begins with these tests.
@@ -134,13 +141,14 @@ impl<'a> Search<'a> {
     }
 
     /// Looks for an input of a program that comes to the target of its marked variant. `name` is that of the
-    /// directory in which the input is kept.
+    /// directory in which the input is kept; `nearest` has the tests to begin with in their order, if that is known.
     pub fn reach(
         &self,
         program: &std::path::Path,
         marked: &MarkedProgram,
         time: Duration,
         name: &str,
+        nearest: Option<&[String]>,
     ) -> Result<Outcome, EngineError> {
         let start = Instant::now();
         let deadline = start + time;
@@ -148,13 +156,20 @@ impl<'a> Search<'a> {
         self.tally.set_deadline(deadline);
         let shared = Shared::new(self.config, &self.campaign, Kind::Test, self.tally);
         let worker = Worker::new(&shared, 0);
-        let guide = self.guide(marked)?;
         let mut outcome = Outcome::default();
+        let Some(guide) = self.guide(marked)? else {
+            outcome.is_left_out = true;
+            return Ok(outcome);
+        };
         let dead_ends = self.write_dead_ends(&guide)?;
         let mut starts = Vec::new();
         for test in (self.tests.iter()).filter(|test| test.capsule.program == program) {
             let capsule = equipped(&test.capsule, marked, Some(&dead_ends));
             starts.push((test.id.clone(), capsule, test.seconds));
+        }
+        if let Some(order) = nearest {
+            let rank = |id: &String| order.iter().position(|it| it == id);
+            starts.sort_by_key(|(id, _, _)| rank(id).unwrap_or(usize::MAX));
         }
         let subjects = Subjects::default();
         let Some((_, first, _)) = starts.first() else {
@@ -169,15 +184,18 @@ impl<'a> Search<'a> {
             return Ok(outcome);
         }
         let mut hunt = Hunt::new(&worker, &subject, &guide, marked.steps, deadline);
-        for (test, capsule, seconds) in starts {
+        let at_once = match nearest {
+            Some(_) => NEAREST,
+            None => starts.len(),
+        };
+        for some in starts.chunks(at_once) {
             if hunt.is_over() || hunt.has_reached() {
                 break;
             }
-            hunt.begin(test, capsule, Duration::from_secs_f64(seconds))?;
+            hunt.begin_all(some, MOST_STARTS)?;
+            hunt.go_on()?;
         }
-        hunt.keep_nearest(MOST_STARTS);
         outcome.nearest = hunt.nearest();
-        hunt.go_on()?;
         outcome.runs = worker.counts().runs;
         hunt.tell(&mut outcome);
         if let Some(found) = hunt.found.take() {
@@ -188,7 +206,8 @@ impl<'a> Search<'a> {
         Ok(outcome)
     }
 
-    fn guide(&self, marked: &MarkedProgram) -> Result<Guide, EngineError> {
+    /// The way to the target; `None` if the compiler has left no code of a place that is to be passed.
+    fn guide(&self, marked: &MarkedProgram) -> Result<Option<Guide>, EngineError> {
         let program = &marked.program.program;
         let failed = |error: nearmiss_twin::TwinError| {
             EngineError::Program(program.clone(), error.to_string())
@@ -199,10 +218,7 @@ impl<'a> Search<'a> {
         };
         let flows = nearmiss_twin::flows_of(program, &libraries).map_err(failed)?;
         let graph = FlowGraph::new(&flows, &[]);
-        Guide::through_marks(graph, marked.steps).map_err(|_| {
-            let why = "nothing is left in the program of a place that is to be passed";
-            EngineError::Program(program.clone(), why.into())
-        })
+        Ok(Guide::through_marks(graph, marked.steps).ok())
     }
 
     fn write_dead_ends(&self, guide: &Guide) -> Result<PathBuf, EngineError> {

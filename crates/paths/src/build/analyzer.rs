@@ -50,6 +50,7 @@ pub fn steps(
         place: MarkPlace::Line(file.clone(), *line),
         when: None,
         number: 0,
+        slot: None,
     });
     let steps = steps.collect();
     marks::placeable(&compiler, &mut files, steps)
@@ -86,6 +87,7 @@ fn prepare(sources: &Sources, directory: &Path) -> Result<(Compiler, Files), Bui
     let compiler = Compiler {
         config: sources.compiler.clone(),
         directory,
+        objects: sources.objects.clone(),
     };
     Ok((compiler, Files::sort(sources, &here)?))
 }

@@ -1,6 +1,9 @@
 //! Compiling one C file: plainly to look at it, with instrumentation to run it.
 
+use std::collections::HashMap;
+use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
 
 use super::source::Source;
 use super::tool::{self, ToolError, word, words};
@@ -23,6 +26,50 @@ pub struct Compiler {
     pub config: nearmiss_cc::Config,
     /// Where everything is built.
     pub directory: PathBuf,
+    /// Objects that were made before.
+    pub objects: Option<Objects>,
+}
+
+/// What an object was made of.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct ObjectKey {
+    how: String,
+    path: PathBuf,
+    words: Vec<String>,
+}
+
+/// Objects of sources that do not change meanwhile: for many questions about the same files.
+#[derive(Clone, Debug)]
+pub struct Objects {
+    directory: PathBuf,
+    known: Arc<Mutex<HashMap<ObjectKey, PathBuf>>>,
+}
+
+impl Objects {
+    /// They are kept in a directory.
+    pub fn new(directory: &Path) -> Objects {
+        Objects {
+            directory: directory.to_path_buf(),
+            known: Arc::default(),
+        }
+    }
+
+    fn get(&self, key: &ObjectKey) -> Option<PathBuf> {
+        let known = self.known.lock().ok()?;
+        known.get(key).cloned()
+    }
+
+    /// Keeps a copy; without one the object is made again.
+    fn keep(&self, key: ObjectKey, object: &Path) {
+        let Ok(mut known) = self.known.lock() else {
+            return;
+        };
+        let copy = self.directory.join(format!("object-{}.o", known.len()));
+        let is_there = fs::create_dir_all(&self.directory).is_ok();
+        if is_there && fs::copy(object, &copy).is_ok() {
+            known.insert(key, copy);
+        }
+    }
 }
 
 impl Compiler {
@@ -31,7 +78,34 @@ impl Compiler {
         let mut all = source.words.clone();
         all.extend(words(LENIENT));
         all.extend(source.naming());
+        all.extend(source.overlay.clone());
         all
+    }
+
+    /// Makes an object of a source, or takes the one that was made of it before. What has marks is made each time.
+    pub fn once(
+        &self,
+        source: &Source,
+        how: &str,
+        output: &Path,
+        make: impl FnOnce() -> Result<(), ToolError>,
+    ) -> Result<(), ToolError> {
+        let Some(objects) = self.objects.as_ref().filter(|_| !source.is_marked) else {
+            return make();
+        };
+        let key = ObjectKey {
+            how: how.to_string(),
+            path: source.path.clone(),
+            words: source.words.clone(),
+        };
+        if let Some(object) = objects.get(&key)
+            && fs::copy(object, output).is_ok()
+        {
+            return Ok(());
+        }
+        make()?;
+        objects.keep(key, output);
+        Ok(())
     }
 
     /// Compiles with plain clang: `options` say to what.

@@ -141,7 +141,8 @@ fn compile_all(
     };
     let other = |(index, source): (usize, &Source)| {
         let object = output(&format!("other-{index}"));
-        (compiler.instrumented(source, &source.path, &[], &object))
+        let make = || compiler.instrumented(source, &source.path, &[], &object);
+        (compiler.once(source, "instrumented", &object, make))
             .map_err(|error| BuildError::Refused(source.name.clone(), error))
             .map(|()| object)
     };

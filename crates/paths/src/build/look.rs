@@ -84,7 +84,8 @@ impl<'a> Looker<'a> {
         let output = self.output(index);
         loop {
             let input = source.path.clone();
-            let Err(error) = self.compiler.plain(source, &input, PROBE_FLAGS, &output) else {
+            let make = || (self.compiler).plain(source, &input, PROBE_FLAGS, &output);
+            let Err(error) = self.compiler.once(source, "looked", &output, make) else {
                 let object =
                     fs::read(&output).map_err(|error| BuildError::File(output.clone(), error))?;
                 return Ok(Looked {

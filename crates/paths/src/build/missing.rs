@@ -152,7 +152,7 @@ impl Stubs {
             name: text.clone(),
             path: text.clone(),
             directory: directory.to_path_buf(),
-            words: Vec::new(),
+            ..Source::default()
         };
         let options = ["-std=gnu11", "-O1", "-fPIC", "-fno-builtin"];
         compiler

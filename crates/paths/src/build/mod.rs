@@ -25,6 +25,7 @@ mod live;
 mod look;
 mod marks;
 mod missing;
+mod refusals;
 mod source;
 mod subject;
 mod symbols;
@@ -36,6 +37,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use analyzer::{analyze, function_at, steps as steps_of_flow};
+pub use compile::Objects;
 pub use error::BuildError;
 pub use fuzzer::bound as fuzzer_bound;
 use nearmiss_cc::Checks;
@@ -44,6 +46,7 @@ pub use nearmiss_hoist::applied::Contracted;
 use nearmiss_results::Undefined;
 use nearmiss_sites::program::Program;
 use nearmiss_twin::{Judge, TwinProgram};
+pub use refusals::{ALLOCATING, MOST_REFUSED, REFUSED};
 
 pub(crate) use compile::Compiler;
 use link::Made;
@@ -78,6 +81,10 @@ pub struct Sources {
     pub wraps: bool,
     /// Contracts: that of the function holds for all inputs, those of functions that it calls are checked.
     pub contracted: Contracted,
+    /// Whether allocations may fail: [`REFUSED`] says which, and is to be an input.
+    pub refuses: bool,
+    /// Objects that were made for other questions about the same files.
+    pub objects: Option<Objects>,
 }
 
 impl Sources {
@@ -127,6 +134,7 @@ pub fn build(
             ..sources.compiler.clone()
         },
         directory: here.join(directory),
+        objects: sources.objects.clone(),
     };
     let mut files = Files::sort(sources, &here)?;
     if sources.wraps {
@@ -134,6 +142,12 @@ pub fn build(
         sources.for_each(|source| source.words.push("-fwrapv".into()));
     }
     let mut notes = Vec::new();
+    let mut included = Vec::new();
+    if sources.refuses {
+        included.push(refusals::write(&compiler)?);
+        let sources = files.sources.iter_mut();
+        sources.for_each(|source| source.words.extend(refusals::words()));
+    }
     if !sources.marks.is_empty() {
         notes = marks::set(&compiler, &mut files, &sources.marks)?;
     }
@@ -143,6 +157,7 @@ pub fn build(
     let contracts = &sources.contracted.contracts;
     let mut additions = Additions {
         steps: sources.steps(),
+        files: included,
         ..Additions::default()
     };
     loop {

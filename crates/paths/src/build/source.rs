@@ -8,7 +8,7 @@ use super::error::BuildError;
 use super::words::Words;
 
 /// A C file, and how it is compiled.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Source {
     /// As the user named it.
     pub name: PathBuf,
@@ -18,6 +18,10 @@ pub struct Source {
     pub directory: PathBuf,
     /// Words for the compiler.
     pub words: Vec<String>,
+    /// The word that puts copies with marks in place of files.
+    pub overlay: Option<String>,
+    /// Whether such a copy may be part of it.
+    pub is_marked: bool,
 }
 
 /// All files, sorted.
@@ -78,8 +82,8 @@ impl Source {
         let mut source = Source {
             name: name.to_path_buf(),
             directory: directory.to_path_buf(),
-            words: Vec::new(),
             path,
+            ..Source::default()
         };
         if let Some(found) = commands.find(&source.path) {
             source.directory = found.directory;

@@ -55,6 +55,8 @@ pub fn sources(arguments: &ExploreArguments) -> Result<Sources, String> {
         marks: Vec::new(),
         wraps: false,
         contracted: contracted(arguments)?,
+        refuses: false,
+        objects: None,
     })
 }
 

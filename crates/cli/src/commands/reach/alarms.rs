@@ -8,7 +8,7 @@ use nearmiss_abi::check::Kind;
 use nearmiss_campaign::Campaign;
 use nearmiss_harness::{Request, Rule, RuleKind};
 use nearmiss_judge::complaint::{Place, complaints};
-use nearmiss_paths::build::{MarkPlace, TargetMark};
+use nearmiss_paths::build::{ALLOCATING, MarkPlace, Objects, REFUSED, Sources, TargetMark};
 use nearmiss_paths::replay::Explored;
 use nearmiss_paths::{Config, LineRange, ReachOutcome, TargetSearch, build};
 use nearmiss_report::escape;
@@ -45,8 +45,10 @@ pub fn judge(arguments: ReachArguments) -> Result<u8, String> {
     }
     let mut report = report.unwrap_or_default();
     let mut verdicts = Vec::new();
+    let kept = kept::directory_of("alarms", &arguments.common.campaign.dir);
+    let objects = Objects::new(&kept.join("objects"));
     for alarm in sarif::alarms(&report) {
-        let verdict = verdict(&arguments, &alarm);
+        let verdict = verdict(&arguments, &objects, &alarm);
         sarif::annotate(&mut report, &alarm, &verdict);
         if format == Format::Text {
             output::result(line(&alarm, &verdict).as_bytes())?;
@@ -117,66 +119,130 @@ fn analyzed(arguments: &ExploreArguments) -> Result<Value, String> {
 }
 
 /// What is to be thought of an alarm.
-fn verdict(arguments: &ExploreArguments, alarm: &Alarm) -> ReachReport {
+fn verdict(arguments: &ExploreArguments, objects: &Objects, alarm: &Alarm) -> ReachReport {
     let unknown = |reason: String| ReachReport {
         version: nearmiss_results::VERSION,
         target: format!("{}:{}", alarm.place.file, alarm.place.first),
         reason: Some(reason),
         ..ReachReport::default()
     };
+    if let Some(reason) = sarif::no_state(alarm) {
+        return ReachReport {
+            is_no_state: true,
+            ..unknown(reason.into())
+        };
+    }
     if let Some(reason) = sarif::not_judged(alarm) {
         return unknown(reason.into());
     }
-    search(arguments, alarm).unwrap_or_else(|error| {
-        let first = error.lines().next().unwrap_or_default().to_string();
-        unknown(first)
+    search(arguments, objects, alarm).unwrap_or_else(|error| {
+        let mut lines = error.lines().filter(|line| !line.trim().is_empty());
+        unknown(lines.next().unwrap_or("it could not be built").to_string())
     })
 }
 
-/// First the path that the analyser shows is followed, then any other: an alarm is right if something can fail there
-/// on whatever way.
-fn search(arguments: &ExploreArguments, alarm: &Alarm) -> Result<ReachReport, String> {
-    let function = match &arguments.common.subject.function {
-        Some(function) => function.clone(),
-        None => entry(arguments, alarm)?,
+/// An alarm about a null pointer may be one about memory that is not there: what cannot fail while allocations
+/// succeed is asked about once more, with allocations that fail.
+fn search(
+    arguments: &ExploreArguments,
+    objects: &Objects,
+    alarm: &Alarm,
+) -> Result<ReachReport, String> {
+    let functions = match &arguments.common.subject.function {
+        Some(function) => vec![function.clone()],
+        None => entries(arguments, objects, alarm)?,
     };
+    let mut failed = String::new();
+    for function in &functions {
+        match search_from(arguments, objects, alarm, function) {
+            Ok(report) => return Ok(report),
+            Err(why) => failed = why,
+        }
+    }
+    Err(failed)
+}
+
+/// The same from one function.
+fn search_from(
+    arguments: &ExploreArguments,
+    objects: &Objects,
+    alarm: &Alarm,
+    function: &str,
+) -> Result<ReachReport, String> {
     let question = Question {
         arguments,
+        objects,
         alarm,
-        function: &function,
+        function,
+        refuses: false,
     };
-    let steps = question.steps()?;
-    if steps.is_empty() {
-        return question.ask(&[]);
+    let with_memory = question.judge()?;
+    let is_refuted = with_memory.verdict == ReachVerdict::Infeasible;
+    let names = |assumed: &String| {
+        let mut allocating = ALLOCATING.iter();
+        allocating.any(|name| assumed.contains(&format!("`{name}`")))
+    };
+    let allocates = with_memory.assumed.iter().any(names);
+    if !(is_refuted && allocates && sarif::is_about_null(alarm)) {
+        return Ok(with_memory);
     }
-    let followed = question.ask(&steps)?;
-    let flow = Some(followed.verdict);
-    if followed.verdict == ReachVerdict::Reached {
-        return Ok(ReachReport { flow, ..followed });
-    }
-    let runs = followed.runs;
-    let answer = question.ask(&[])?;
+    let without = Question {
+        refuses: true,
+        ..question
+    };
+    let Ok(answer) = without.judge() else {
+        return Ok(with_memory);
+    };
+    let runs = answer.runs + with_memory.runs;
+    let reason = answer
+        .reason
+        .map(|why| format!("while memory is there nothing fails; where it is not: {why}"));
     Ok(ReachReport {
-        flow,
-        runs: answer.runs + runs,
+        runs,
+        reason,
         ..answer
     })
 }
 
 /// An alarm, and the function that everything begins with.
+#[derive(Clone, Copy)]
 struct Question<'a> {
     arguments: &'a ExploreArguments,
+    objects: &'a Objects,
     alarm: &'a Alarm,
     function: &'a str,
+    /// Whether allocations may fail.
+    refuses: bool,
 }
 
 /// Bytes of memory that has no known type: what an analyser takes for any memory must be some.
 const UNTYPED_BYTES: u32 = 64;
 
 impl Question<'_> {
+    /// First the path that the analyser shows is followed, then any other: an alarm is right if something can fail
+    /// there on whatever way.
+    fn judge(&self) -> Result<ReachReport, String> {
+        let steps = self.steps()?;
+        if steps.is_empty() {
+            return self.ask(&[]);
+        }
+        let followed = self.ask(&steps)?;
+        let flow = Some(followed.verdict);
+        if followed.verdict == ReachVerdict::Reached {
+            return Ok(ReachReport { flow, ..followed });
+        }
+        let runs = followed.runs;
+        let answer = self.ask(&[])?;
+        Ok(ReachReport {
+            flow,
+            runs: answer.runs + runs,
+            ..answer
+        })
+    }
+
     /// The steps of the analyser's path that can be marked.
     fn steps(&self) -> Result<Vec<TargetMark>, String> {
-        let sources = settings::sources(self.arguments)?;
+        let sources = sources(self.arguments, self.objects)?;
         let directory = kept::directory_of("alarms", &self.arguments.common.campaign.dir);
         let places = self.alarm.steps.iter();
         let places: Vec<(PathBuf, u32)> = places
@@ -194,6 +260,8 @@ impl Question<'_> {
         let campaign = Campaign::open(&place).map_err(|error| error.to_string())?;
         let mut config = settings::config(self.arguments, campaign.root())?;
         config.build.marks = steps.to_vec();
+        config.build.objects = Some(self.objects.clone());
+        config.build.refuses = self.refuses;
         let is_unwritten = sarif::is_about_uninitialised(self.alarm);
         self.describe(&mut config, is_unwritten);
         let reached = nearmiss_paths::reach(&config, &Arc::new(Tally::default()));
@@ -204,7 +272,10 @@ impl Question<'_> {
         if reached.report.verdict == ReachVerdict::Infeasible && reached.has_failed_before() {
             // What the memory of a made-up input lacks refutes no alarm.
             reached.report.verdict = ReachVerdict::Unknown;
-            reached.report.reason = Some(reached.report.assumed.join("; "));
+            let failed = |it: &&String| it.contains("failed before");
+            let failed = reached.report.assumed.iter().find(failed);
+            let failed = failed.map_or("runs failed before", String::as_str);
+            reached.report.reason = Some(format!("{failed}: {SAY_MORE}"));
         }
         let found = reached.exploration.findings.first().map(|it| it.id.clone());
         let report = &mut reached.report;
@@ -230,6 +301,7 @@ impl Question<'_> {
                 place: MarkPlace::Line(lines.file.clone(), lines.first),
                 when: None,
                 number: config.build.marks.len() as u8,
+                slot: None,
             });
         }
         config.reach = Some(TargetSearch {
@@ -239,6 +311,9 @@ impl Question<'_> {
         let request = config.request.get_or_insert_with(Request::default);
         request.function = self.function.to_string();
         request.untyped_bytes = Some(UNTYPED_BYTES);
+        if self.refuses {
+            request.globals.push(REFUSED.into());
+        }
         let nulls = self.alarm.maybe_null.iter().map(|name| Rule {
             kind: RuleKind::Null,
             target: name.clone(),
@@ -278,28 +353,45 @@ impl Question<'_> {
     }
 }
 
+const SAY_MORE: &str = "say which inputs the function takes (--pre, --require, --size, --string)";
 const NOT_UNWRITTEN: &str = "the line is reached, and MemorySanitizer does not complain about that input: others were not tried";
 
-/// The function with which the analyser began: that of the flow's first step in the files, or that of the
-/// alarm.
-fn entry(arguments: &ExploreArguments, alarm: &Alarm) -> Result<String, String> {
-    let sources = settings::sources(arguments)?;
+/// The files, and what was made of them before.
+fn sources(arguments: &ExploreArguments, objects: &Objects) -> Result<Sources, String> {
+    Ok(Sources {
+        objects: Some(objects.clone()),
+        ..settings::sources(arguments)?
+    })
+}
+
+/// The functions to begin with: that of the flow's first step, with which the analyser began, and that of the alarm,
+/// where the first cannot be called.
+fn entries(
+    arguments: &ExploreArguments,
+    objects: &Objects,
+    alarm: &Alarm,
+) -> Result<Vec<String>, String> {
+    let sources = sources(arguments, objects)?;
     let directory = kept::directory_of("alarms", &arguments.common.campaign.dir);
+    let mut functions = Vec::new();
+    let mut is_main = false;
     for place in alarm.flow.iter().take(1).chain([&alarm.place]) {
         let found = build::function_at(&sources, &directory, Path::new(&place.file), place.first);
         match found.map_err(|error| error.to_string())? {
-            Some(name) if name == "main" => {
-                return Err("it begins in main, whose inputs are not parameters".into());
-            }
-            Some(name) => return Ok(name),
-            None => {}
+            Some(name) if name == "main" => is_main = true,
+            Some(name) if !functions.contains(&name) => functions.push(name),
+            _ => {}
         }
     }
-    Err("its function was not found in the given files".into())
+    match (functions.is_empty(), is_main) {
+        (true, true) => Err("it begins in main, whose inputs are not parameters".into()),
+        (true, false) => Err("its function was not found in the given files".into()),
+        (false, _) => Ok(functions),
+    }
 }
 
 fn line(alarm: &Alarm, verdict: &ReachReport) -> String {
-    let name = sarif::verdict_name(verdict.verdict);
+    let name = sarif::verdict_name(verdict);
     let file = escape::text(&alarm.place.file);
     let mut text = format!("{file}:{}: {name}: ", alarm.place.first);
     text += &format!(
@@ -315,6 +407,9 @@ fn line(alarm: &Alarm, verdict: &ReachReport) -> String {
     match (&verdict.input, &verdict.reason) {
         (Some(input), _) if verdict.verdict == ReachVerdict::Reached => {
             text += &format!("  {begins}: {}\n", escape::text(input));
+            if input.contains(REFUSED) {
+                text += &format!("  {REFUSED} says which of the first allocations fail\n");
+            }
             text += &verdict
                 .replay
                 .iter()
@@ -348,21 +443,27 @@ fn way(flow: ReachVerdict, verdict: ReachVerdict) -> String {
 }
 
 fn totals(verdicts: &[ReachReport]) -> String {
-    let count = |wanted: ReachVerdict| {
-        let same = verdicts.iter().filter(|it| it.verdict == wanted);
-        same.count()
-    };
-    format!(
-        "{} alarms: {} confirmed, {} infeasible, {} unknown.\n",
-        verdicts.len(),
-        count(ReachVerdict::Reached),
-        count(ReachVerdict::Infeasible),
-        count(ReachVerdict::Unknown)
+    let about_states = verdicts.iter().filter(|it| !it.is_no_state).count();
+    let mut text = format!("{} alarms", verdicts.len());
+    if about_states < verdicts.len() {
+        text += &format!(", {about_states} about states");
+    }
+    text + &format!(
+        ": {} confirmed, {} infeasible, {} unknown.\n",
+        count(verdicts, ReachVerdict::Reached),
+        count(verdicts, ReachVerdict::Infeasible),
+        count(verdicts, ReachVerdict::Unknown)
     )
 }
 
+/// Alarms about states with a verdict.
+fn count(verdicts: &[ReachReport], wanted: ReachVerdict) -> usize {
+    let is_it = |it: &&ReachReport| !it.is_no_state && it.verdict == wanted;
+    verdicts.iter().filter(is_it).count()
+}
+
 fn status(verdicts: &[ReachReport]) -> u8 {
-    let has = |wanted: ReachVerdict| verdicts.iter().any(|it| it.verdict == wanted);
+    let has = |wanted: ReachVerdict| count(verdicts, wanted) > 0;
     match (has(ReachVerdict::Reached), has(ReachVerdict::Unknown)) {
         (true, _) => FOUND,
         (false, true) => UNKNOWN,

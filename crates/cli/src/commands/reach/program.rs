@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use nearmiss_abi::channel::ChannelSet;
 use nearmiss_campaign::{Campaign, Capsule, TestCase};
-use nearmiss_engine::reach::{MarkedProgram, Outcome, Search};
+use nearmiss_engine::reach::{LineKey, MarkedProgram, Outcome, Search, Survey};
 use nearmiss_engine::{Calls, Config, Options, Output};
 use nearmiss_paths::build::{self, MarkPlace, TargetMark};
 use nearmiss_report::function::reach as shown;
@@ -105,6 +105,15 @@ fn search(
             vec![place(word)?]
         }
     };
+    // Where the tests come is looked at once for all targets.
+    let survey = match targets.len() {
+        0 | 1 => None,
+        _ => Some(
+            search
+                .survey(config.time)
+                .map_err(|error| error.to_string())?,
+        ),
+    };
     let end = Instant::now() + config.time;
     let mut reports = Vec::new();
     for (number, target) in targets.iter().enumerate() {
@@ -114,6 +123,7 @@ fn search(
             arguments,
             programs: &programs,
             search: &search,
+            survey: survey.as_ref(),
             config,
             directory: root.join("marked"),
             number: number + 1,
@@ -164,6 +174,20 @@ struct Program {
     libraries: Vec<PathBuf>,
     units: Vec<(Unit, Twin)>,
     flows: Vec<UnitFlow>,
+}
+
+impl Program {
+    /// A line of a file, as its units number it.
+    fn lines(&self, file: &Path, line: u32) -> Vec<LineKey> {
+        let units = self.units.iter();
+        units
+            .flat_map(|(unit, _)| {
+                let files = (0..).zip(&unit.files);
+                let named = files.filter(|(_, name)| is_named(unit, name, file));
+                named.map(|(number, _)| (unit.hash, number, line))
+            })
+            .collect()
+    }
 }
 
 /// The programs of the tests.
@@ -220,20 +244,13 @@ impl Programs {
     fn blocks(&self, file: &Path, line: u32) -> Vec<(u64, usize, usize)> {
         let mut blocks = Vec::new();
         for program in &self.0 {
-            for ((unit, _), flow) in program.units.iter().filter_map(|unit| {
-                let flow = program.flows.iter().find(|flow| flow.unit == unit.0.hash);
-                Some((unit, flow?))
-            }) {
-                let numbers: Vec<u32> = (0..)
-                    .zip(&unit.files)
-                    .filter(|(_, name)| is_named(unit, name, file))
-                    .map(|(number, _)| number)
-                    .collect();
+            let keys = program.lines(file, line);
+            for flow in &program.flows {
+                let is_here = |it: &(u32, u32)| keys.contains(&(flow.unit, it.0, it.1));
                 for (function, content) in flow.functions.iter().enumerate() {
                     for (block, content) in content.blocks.iter().enumerate() {
-                        let is_here = |it: &(u32, u32)| it.1 == line && numbers.contains(&it.0);
                         if content.lines.iter().any(is_here) {
-                            blocks.push((unit.hash, function, block));
+                            blocks.push((flow.unit, function, block));
                         }
                     }
                 }
@@ -262,6 +279,7 @@ struct One<'a> {
     arguments: &'a ReachArguments,
     programs: &'a Programs,
     search: &'a Search<'a>,
+    survey: Option<&'a Survey>,
     config: &'a Config,
     /// Where the marked program is built.
     directory: PathBuf,
@@ -288,10 +306,23 @@ impl One<'_> {
             Err(why) => return Err(why),
         };
         let name = format!("test-{}", self.number);
-        let outcome = self.search.reach(&program.file, &marked, time, &name);
+        let nearest = self.nearest(program, target);
+        let search = self.search;
+        let outcome = search.reach(&program.file, &marked, time, &name, nearest.as_deref());
         let outcome = outcome.map_err(|error| error.to_string())?;
         fill(&mut report, outcome);
         Ok(report)
+    }
+
+    /// The tests that come nearest to a line, if that was looked at.
+    fn nearest(&self, program: &Program, target: &MarkPlace) -> Option<Vec<String>> {
+        let MarkPlace::Line(file, line) = target else {
+            return None;
+        };
+        let lines = program.lines(file, *line);
+        let search = self.search;
+        let order = |survey| search.nearest(survey, &program.file, &program.flows, &lines);
+        self.survey.map(order)
     }
 
     fn asked(&self, target: &MarkPlace) -> ReachReport {
@@ -348,9 +379,16 @@ fn fill(report: &mut ReachReport, outcome: Outcome) {
     report.queries = outcome.queries;
     report.pruned = outcome.pruned;
     report.seconds = outcome.time.as_secs_f64();
-    if outcome.is_unreachable {
+    if outcome.is_unreachable || outcome.is_left_out {
         report.verdict = ReachVerdict::Infeasible;
-        report.assumed = vec![UNREACHABLE.into()];
+        report.assumed = vec![
+            if outcome.is_left_out {
+                LEFT_OUT
+            } else {
+                UNREACHABLE
+            }
+            .into(),
+        ];
         return;
     }
     let Some(reached) = outcome.reached else {
@@ -373,6 +411,9 @@ fn fill(report: &mut ReachReport, outcome: Outcome) {
 }
 
 const UNREACHABLE: &str = "no way of the program's control flow leads there from where it begins";
+
+const LEFT_OUT: &str =
+    "the compiler has left no code of it in this program: it takes it for unreachable, or unused";
 
 /// One answer in full, several as a table.
 fn tell(arguments: &ReachArguments, reports: &[ReachReport]) -> Result<(), String> {

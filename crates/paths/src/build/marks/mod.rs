@@ -11,6 +11,7 @@
 mod overlay;
 pub(super) mod places;
 pub(super) mod program;
+mod setter;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -20,9 +21,11 @@ use nearmiss_sites::flow::MARKER;
 
 use super::compile::Compiler;
 use super::error::BuildError;
-use super::look::Looker;
 use super::source::{Files, Source};
 use places::{Form, Slot};
+use setter::Setter;
+
+pub use setter::placeable;
 
 /// A mark that the program passes.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,6 +36,8 @@ pub struct TargetMark {
     pub when: Option<String>,
     /// Its number: that of a step, or `nearmiss_abi::event::FORBIDDEN_STEP`.
     pub number: u8,
+    /// Where in the file's text it stands, if clang was asked before.
+    pub slot: Option<Slot>,
 }
 
 /// Where a mark is wanted.
@@ -133,7 +138,7 @@ pub fn add_counter(compiler: &Compiler, files: &mut Files, steps: u8) -> Result<
         name: path.clone(),
         path,
         directory: compiler.directory.clone(),
-        words: Vec::new(),
+        ..Source::default()
     });
     Ok(())
 }
@@ -168,8 +173,11 @@ pub fn set(
     marks: &[TargetMark],
 ) -> Result<Vec<String>, BuildError> {
     let marked = mark(compiler, files, marks, declaration())?;
+    let is_source = |path: &PathBuf| files.sources.iter().any(|source| source.path == *path);
+    let has_header = !marked.paths.iter().all(is_source);
     for source in &mut files.sources {
-        source.words.push(marked.word.clone());
+        source.overlay = Some(marked.word.clone());
+        source.is_marked = has_header || marked.paths.contains(&source.path);
     }
     Ok(marked.notes)
 }
@@ -181,12 +189,7 @@ fn mark(
     marks: &[TargetMark],
     declaration: String,
 ) -> Result<Marked, BuildError> {
-    let mut setter = Setter {
-        compiler,
-        files,
-        declaration,
-        notes: Vec::new(),
-    };
+    let mut setter = Setter::new(compiler, files, declaration);
     let mut placed: Vec<(PathBuf, Vec<Placed<'_>>)> = Vec::new();
     for mark in marks {
         let (path, slot) = setter.place(mark)?;
@@ -213,167 +216,6 @@ fn mark(
         word: overlay::write(&compiler.directory, "overlay", &copies)?,
         paths: copies.into_iter().map(|(path, _)| path).collect(),
     })
-}
-
-/// Of steps in their order those for which there is a place, numbered from 0 without gaps.
-pub fn placeable(
-    compiler: &Compiler,
-    files: &mut Files,
-    steps: Vec<TargetMark>,
-) -> Result<Vec<TargetMark>, BuildError> {
-    let mut setter = Setter {
-        compiler,
-        files,
-        declaration: declaration(),
-        notes: Vec::new(),
-    };
-    let mut placed = Vec::new();
-    for step in steps {
-        match setter.place(&step) {
-            Ok(_) => placed.push(TargetMark {
-                number: placed.len() as u8,
-                ..step
-            }),
-            Err(BuildError::Mark(_)) => {}
-            Err(other) => return Err(other),
-        }
-    }
-    Ok(placed)
-}
-
-struct Setter<'a> {
-    compiler: &'a Compiler,
-    files: &'a mut Files,
-    /// What declares the function that marks call.
-    declaration: String,
-    notes: Vec<String>,
-}
-
-/// How many lines before a line a statement may have begun.
-const LONGEST_STATEMENT: u32 = 40;
-
-impl Setter<'_> {
-    /// The file and the place in it.
-    fn place(&mut self, mark: &TargetMark) -> Result<(PathBuf, Slot), BuildError> {
-        let (path, slot) = match &mark.place {
-            MarkPlace::Line(file, line) => self.line(mark, file, *line)?,
-            MarkPlace::Name(name) => self.name(mark, name)?,
-            MarkPlace::Label(function, label) => self.label(mark, function, label)?,
-        };
-        if let Some(condition) = &mark.when {
-            let inserted = slot.form.checked_text(condition, mark.number);
-            if let Err(messages) = self.compiles(&path, slot, &inserted)? {
-                return Err(MarkError::Condition(messages).into());
-            }
-        }
-        Ok((path, slot))
-    }
-
-    fn line(
-        &mut self,
-        mark: &TargetMark,
-        file: &Path,
-        line: u32,
-    ) -> Result<(PathBuf, Slot), BuildError> {
-        let path = self.path_of(file)?;
-        // What is wrong with the file itself is said of the file.
-        let sources = &mut self.files.sources;
-        let index = sources.iter().position(|source| source.path == path);
-        Looker::new(self.compiler, sources.len()).look(sources, index.unwrap_or(0))?;
-        let text = read(&path)?;
-        let count = text.lines().count();
-        if line == 0 || line as usize > count {
-            return Err(MarkError::NoSuchLine(mark.place.clone(), count).into());
-        }
-        if places::is_in_macro(&text, line) {
-            return Err(MarkError::InMacro(mark.place.clone()).into());
-        }
-        for begin in (line.saturating_sub(LONGEST_STATEMENT).max(1)..=line).rev() {
-            for slot in places::of_line(&text, begin) {
-                if begin != line && !places::are_together(&text, slot, line) {
-                    continue;
-                }
-                let inserted = slot.form.text(None, mark.number);
-                if self.compiles(&path, slot, &inserted)?.is_ok() {
-                    if begin != line {
-                        let at = &mark.place;
-                        self.notes.push(format!(
-                            "{at} is part of a statement that begins at line {begin}"
-                        ));
-                    }
-                    return Ok((path, slot));
-                }
-            }
-        }
-        Err(MarkError::NoStatement(mark.place.clone()).into())
-    }
-
-    /// A function, or else a label of any.
-    fn name(&mut self, mark: &TargetMark, name: &str) -> Result<(PathBuf, Slot), BuildError> {
-        for source in &self.files.sources {
-            let text = read(&source.path)?;
-            let found = places::of_function(&text, name).or_else(|| places::of_label(&text, name));
-            if let Some(slot) = found {
-                return Ok((source.path.clone(), slot));
-            }
-        }
-        Err(MarkError::NoSuchName(mark.place.clone()).into())
-    }
-
-    fn label(
-        &mut self,
-        mark: &TargetMark,
-        function: &str,
-        label: &str,
-    ) -> Result<(PathBuf, Slot), BuildError> {
-        for source in &self.files.sources {
-            let text = read(&source.path)?;
-            if let Some(body) = places::of_function(&text, function)
-                && let Some(slot) = places::of_label(&text[body.offset..], label)
-            {
-                let offset = body.offset + slot.offset;
-                return Ok((source.path.clone(), Slot { offset, ..slot }));
-            }
-        }
-        Err(MarkError::NoSuchName(mark.place.clone()).into())
-    }
-
-    /// The file as the sources name it.
-    fn path_of(&self, file: &Path) -> Result<PathBuf, BuildError> {
-        let ends = |source: &&Source| source.name == file || source.path.ends_with(file);
-        if let Some(source) = self.files.sources.iter().find(ends) {
-            return Ok(source.path.clone());
-        }
-        let here = std::env::current_dir().map_err(BuildError::CurrentDirectory)?;
-        let path = here.join(file);
-        match path.exists() {
-            true => Ok(path),
-            false => Err(BuildError::NoSuchFile(file.to_path_buf())),
-        }
-    }
-
-    /// Whether a file is still C with a mark in it; what clang says if not. A header is looked at in the
-    /// first source.
-    fn compiles(
-        &self,
-        path: &Path,
-        slot: Slot,
-        inserted: &str,
-    ) -> Result<Result<(), String>, BuildError> {
-        let inserted = vec![(slot, inserted.to_string())];
-        let text = places::insert(&self.declaration, &read(path)?, inserted);
-        let copy = self.compiler.directory.join("marked.c");
-        write(&copy, &text)?;
-        let copies = [(path.to_path_buf(), copy)];
-        let word = overlay::write(&self.compiler.directory, "overlay-trial", &copies)?;
-        let sources = &self.files.sources;
-        let own = sources.iter().find(|source| source.path == path);
-        let mut source = own.unwrap_or(&sources[0]).clone();
-        source.words.push(word);
-        let nowhere = Path::new("/dev/null");
-        let checked = (self.compiler).plain(&source, &source.path, &["-fsyntax-only"], nowhere);
-        Ok(checked.map_err(|error| error.to_string()))
-    }
 }
 
 pub(super) fn read(path: &Path) -> Result<String, BuildError> {

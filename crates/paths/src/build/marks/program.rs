@@ -33,6 +33,7 @@ pub fn mark_units(
     let compiler = Compiler {
         config: compiler.clone(),
         directory: directory.to_path_buf(),
+        objects: None,
     };
     let sources = units.iter().map(|(unit, kept)| source(unit, kept));
     let mut files = Files {
@@ -73,6 +74,7 @@ fn source(unit: &Unit, kept: &Twin) -> Source {
             .cloned()
             .collect(),
         directory,
+        ..Source::default()
     }
 }
 

@@ -294,10 +294,25 @@ impl<'a> Builder<'a> {
                 .extend(base.0.first().copied().map(FlowNode));
         }
         self.connect_foreign();
+        self.connect_end();
         for &jump in &self.jumps {
             for &context in &self.contexts {
-                // It leaves functions, and behind it all is as after a return.
-                self.graph.add_edge(jump, context, FlowEdge::Return, 1);
+                self.graph.add_edge(jump, context, FlowEdge::Jump, 1);
+            }
+        }
+    }
+
+    /// Behind the end of `main` destructors are called: functions whose address is taken, without parameters.
+    fn connect_end(&mut self) {
+        let Some(&main) = self.global.get("main") else {
+            return;
+        };
+        let flow = self.functions[main].flow;
+        for callee in self.pointed.get("void ()").cloned().unwrap_or_default() {
+            for (index, block) in (0..).zip(&flow.blocks).filter(|(_, block)| block.returns) {
+                let end = self.functions[main].node(index, block.calls.len());
+                let first = self.functions[callee].node(0, 0);
+                (self.graph).add_edge(end, first, FlowEdge::Call, UNLIKELY);
             }
         }
     }

@@ -111,10 +111,12 @@ impl Search<'_> {
             }
             let graph = self.graph;
             for &(from, edge, cost) in graph.sources(node) {
-                let fits = match edge {
-                    FlowEdge::Within => true,
-                    FlowEdge::Call => is_down,
-                    FlowEdge::Return => !is_down,
+                let (fits, mode) = match edge {
+                    FlowEdge::Within => (true, mode),
+                    FlowEdge::Call => (is_down, mode),
+                    FlowEdge::Return => (!is_down, mode),
+                    // Whatever was called before, a jump leaves it.
+                    FlowEdge::Jump => (!is_down, Mode::Down),
                 };
                 if fits && !self.forbidden.contains(&from) {
                     self.reach(from, mode, layer, distance.saturating_add(cost));
@@ -333,6 +335,28 @@ mod tests {
         // From the other side, step 0 needs one more turn of the loop.
         assert_eq!(diamond(None), (Some(2), Some(3), Some(1)));
         assert_eq!(diamond(Some(9)), (Some(2), None, None));
+    }
+
+    #[test]
+    fn a_call_that_ends_in_a_jump_leads_where_the_context_was_kept() {
+        let graph = graph(vec![
+            function(
+                "f",
+                vec![
+                    block(&[1, 2], &[call("_setjmp")]),
+                    block(&[], &[FlowCall::Mark(0)]),
+                    block(&[3, 4], &[]),
+                    block(&[], &[call("g")]),
+                    block(&[], &[]),
+                ],
+            ),
+            function("g", vec![block(&[], &[call("longjmp")])]),
+        ]);
+        let found = distances(&graph, 1, None);
+        // Points: 0 and 1 of the first block, 2 and 3 of the second, 4, then 5 before the call of g, and the last.
+        let node = |offset: u32| FlowNode(entry(&graph, "f").0 + offset);
+        assert_eq!(found.from(node(5), 0), Some(2));
+        assert_eq!(found.from(node(7), 0), None);
     }
 
     #[test]

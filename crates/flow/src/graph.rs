@@ -5,6 +5,7 @@
 //!   Within      to the next point, over a call that can return; to a successor (a decision costs 1)
 //!   Call        to the first block of what is called
 //!   Return      from a block that returns to the points behind calls of its function
+//!   Jump        from `longjmp` to the points behind calls of `setjmp`
 //! ```
 //!
 //! A call through a pointer leads to a *hub* of its type, and from there to the functions of that type whose
@@ -30,6 +31,8 @@ pub enum FlowEdge {
     Call,
     /// Out of one.
     Return,
+    /// Out of however many, to where a context was kept.
+    Jump,
 }
 
 /// The graph.

@@ -303,9 +303,10 @@ static void label_byte(char *to, char c)
         *to = c;
 }
 
-/* The last digits of a number, backwards from `end`. A number of 32 bits is divided as such:
+/* The last digits of a number, backwards from `end`, as far as they are before `limit`. A number of 32 bits is divided as such:
  * solvers feel the difference. */
-static void label_digits(char *end, const struct nm_conversion *conversion, const struct field *field)
+static void label_digits(char *end, const char *limit, const struct nm_conversion *conversion,
+                         const struct field *field)
 {
     unsigned base = base_of(conversion->letter);
     unsigned letters = conversion->letter == 'X' ? 'A' - '9' - 1 : 'a' - '9' - 1;
@@ -315,7 +316,8 @@ static void label_digits(char *end, const struct nm_conversion *conversion, cons
         unsigned digit = is_small ? (unsigned)rest % base : (unsigned)(rest % base);
         if (base == 16)
             digit += (digit > 9) * letters;
-        label_byte(--end, (char)(digit + '0'));
+        if (--end < limit)
+            label_byte(end, (char)(digit + '0'));
         rest = is_small ? (unsigned)rest / base : rest / base;
     }
 }
@@ -338,8 +340,8 @@ static void label_field(const struct printed *printed, int number, char *buffer,
     } else if (conversion->letter == 'c') {
         if (start < end)
             label_byte(start, (char)value->integer);
-    } else if (start + body <= end && !nm_value_is_concrete(value->integer)) {
-        label_digits(start + body, conversion, field);
+    } else if (!nm_value_is_concrete(value->integer)) {
+        label_digits(start + body, end, conversion, field);
     }
 }
 

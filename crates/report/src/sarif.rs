@@ -186,6 +186,14 @@ pub fn is_about_null(alarm: &Alarm) -> bool {
     words.contains("null") || words.contains("outofmemory")
 }
 
+/// Whether a failure is of the kind that an alarm is about; alarms of other kinds than these are not compared.
+pub fn is_kind(alarm: &Alarm, failure: &str) -> bool {
+    let words = format!("{} {}", alarm.rule, alarm.message).to_ascii_lowercase();
+    let kinds = [("null", "null"), ("divi", "division"), ("shift", "shift")];
+    let about = kinds.iter().find(|(word, _)| words.contains(word));
+    about.is_none_or(|(_, kind)| failure.contains(kind))
+}
+
 /// Why an alarm is about no state of the program; `None` if it is about one.
 pub fn no_state(alarm: &Alarm) -> Option<&'static str> {
     let rule = alarm.rule.to_ascii_lowercase();
@@ -398,6 +406,8 @@ mod tests {
             steps: Vec::new(),
             maybe_null: Vec::new(),
         };
+        let null = alarm("core.NullDereference", "Access to field 'x'");
+        assert!(is_kind(&null, "null-dereference") && !is_kind(&null, "out-of-bounds-write"));
         let ub = alarm("varFuncNullUB", "leads to undefined behaviour");
         assert!(!is_about_uninitialised(&ub));
         assert!(no_state(&ub).is_some());

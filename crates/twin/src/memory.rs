@@ -138,7 +138,13 @@ const NEUTRAL: &str = "
 ";
 
 /// Names that the linker and the compiler make.
-const MADE: &[&str] = &["_GLOBAL_OFFSET_TABLE_", "__tls_get_addr", "__dso_handle"];
+const MADE: &[&str] = &[
+    "_GLOBAL_OFFSET_TABLE_",
+    "__tls_get_addr",
+    "__dso_handle",
+    // What a harness asks AddressSanitizer, if it is there: here it is not.
+    "__asan_region_is_poisoned",
+];
 
 /// Wrapped for another reason, and what they write is not known in general.
 const UNKNOWN: &[&str] = &["syscall"];

@@ -22,3 +22,15 @@ int untyped(void *memory, int n)
         sum++;
     return sum / n;
 }
+
+/* What it is given is memory, and what the shown path reads was never written. */
+int unwritten_memory(const int *from, int n)
+{
+    int copy[4];
+    int i;
+    for (i = 0; i < n; i++)
+        copy[i] = from[i];
+    if (copy[0])
+        return 1;
+    return 2;
+}

@@ -15,7 +15,7 @@ use nearmiss_report::escape;
 use nearmiss_report::function::reach as shown;
 use nearmiss_report::sarif::{self, Alarm};
 use nearmiss_report::text::Detail;
-use nearmiss_results::{ReachReport, ReachVerdict};
+use nearmiss_results::{Finding, ReachReport, ReachVerdict};
 use nearmiss_search::Tally;
 use nearmiss_twin::Judge;
 use serde_json::{Value, json};
@@ -277,7 +277,23 @@ impl Question<'_> {
             let failed = failed.map_or("runs failed before", String::as_str);
             reached.report.reason = Some(format!("{failed}: {SAY_MORE}"));
         }
-        let found = reached.exploration.findings.first().map(|it| it.id.clone());
+        let found = reached.exploration.findings.first();
+        let is_other = |it: &&Finding| !is_unwritten && !sarif::is_kind(self.alarm, it.kind.name());
+        let other = found.filter(is_other);
+        if let (Some(other), ReachVerdict::Reached) = (other, reached.report.verdict) {
+            // That something fails is no confirmation of what the alarm says.
+            reached.report.verdict = ReachVerdict::Unknown;
+            let id = &other.id;
+            let kind = other.kind.name();
+            reached.report.reason = Some(format!("another thing fails there: {kind} ({id})"));
+        }
+        let system = reached.report.assumed.iter().find(|it| asks_system(it));
+        if let (Some(system), ReachVerdict::Infeasible) = (system, reached.report.verdict) {
+            // What a file or the environment may hold refutes no alarm.
+            reached.report.verdict = ReachVerdict::Unknown;
+            reached.report.reason = Some(format!("nothing fails while {system}"));
+        }
+        let found = found.map(|it| it.id.clone());
         let report = &mut reached.report;
         report.input = shown::input(report, Detail::Full);
         let again = found.unwrap_or_else(|| "--test 1".into());
@@ -355,6 +371,13 @@ impl Question<'_> {
 
 const SAY_MORE: &str = "say which inputs the function takes (--pre, --require, --size, --string)";
 const NOT_UNWRITTEN: &str = "the line is reached, and MemorySanitizer does not complain about that input: others were not tried";
+
+/// Whether an assumption is about answers of the system, other than allocations.
+fn asks_system(assumed: &str) -> bool {
+    let mut names = assumed.split('`').skip(1).step_by(2);
+    assumed.contains("what else the system may answer")
+        && names.any(|name| !ALLOCATING.contains(&name))
+}
 
 /// The files, and what was made of them before.
 fn sources(arguments: &ExploreArguments, objects: &Objects) -> Result<Sources, String> {

@@ -44,6 +44,9 @@ impl Walk<'_> {
         let (Some(condition), Some(bound)) = (event.condition, event.implied) else {
             return;
         };
+        // What earlier bytes say of this length counts, also where the path has not asked about it before: an input without
+        // the lines that were read does not come here.
+        self.mention(condition, false);
         let mut goals = vec![self.terms.not(condition)];
         if let Some(length) = self.length_of(bound) {
             for shortest in (0..2).filter(|shortest| shortest + 1 < bound.least) {
@@ -84,6 +87,7 @@ impl Walk<'_> {
             }
             None => self.terms.not(condition),
         };
+        self.mention(condition, false);
         self.related_lengths(goal);
         let limits = self.limits();
         if self.session.query(self.terms, goal, &limits).answer == Answer::Unsat {

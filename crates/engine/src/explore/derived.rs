@@ -52,6 +52,8 @@ pub struct PendingFlip {
     pub leaves: Option<(usize, usize)>,
     /// How many paths in a row, up to the one that it leaves, brought nothing new.
     pub staleness: u32,
+    /// Whether another length of an input moves the ends of lines that were read before.
+    pub moves_lines: bool,
 }
 
 /// What is predicted of the run of a flip.
@@ -167,6 +169,15 @@ fn is_length_alone(changes: &Model, channels: &[Channel]) -> bool {
     changes.iter().all(|(byte, _)| is_length(byte))
 }
 
+/// Whether an answer changes how long a whole input is.
+fn changes_whole(changes: &Model, channels: &[Channel]) -> bool {
+    let is_whole = |byte: InputByte| {
+        let channel = channels.get(byte.channel as usize);
+        channel.is_some_and(|it| it.piece.is_some_and(|piece| !piece.is_line))
+    };
+    changes.iter().any(|(byte, _)| is_whole(byte))
+}
+
 impl Extent {
     /// How many feasible forks are asked for on a path of this depth.
     fn feasible(self, depth: u32) -> u32 {
@@ -208,6 +219,8 @@ impl ParentPath<'_> {
         let before = self.nodes[fork - self.forks_on_lengths(event)];
         let between = Prediction::Between(before, trail.way(site, way(recorded)));
         let is_by_length = recorded.by_length.is_some();
+        let before_it = self.path.events[..event].iter();
+        let has_lines = before_it.rev().any(|event| event.by_length.is_some());
         let prediction = |flip: &Flip| {
             if flip.is_guess() {
                 Prediction::Nothing
@@ -230,6 +243,7 @@ impl ParentPath<'_> {
             depth,
             leaves: self.number.map(|number| (number, fork)),
             staleness: self.staleness,
+            moves_lines: has_lines && changes_whole(&flip.changes, channels),
         };
         flips.iter().map(pending).collect()
     }
@@ -399,7 +413,9 @@ impl Work<'_, '_> {
         let is_looked_at = (is_new || as_predicted || !is_predicted) && has_ended;
         let mut figures = locked(&self.explorer.figures);
         let exploration = &mut figures.exploration;
-        exploration.divergences += u64::from(is_predicted && !as_predicted);
+        // That an end of input cuts a line, or is part of its last one, is understood; the path stays incomplete.
+        let is_divergence = is_predicted && !as_predicted && !flip.moves_lines;
+        exploration.divergences += u64::from(is_divergence);
         exploration.unended += u64::from(!has_ended);
         exploration.known += u64::from(is_predicted && !is_new && !as_predicted);
         // A guess is looked at on a known path too: what depends on a byte may be no part of the path.

@@ -233,6 +233,7 @@ impl Work<'_, '_> {
                 depth: 1,
                 leaves: None,
                 staleness: 0,
+                moves_lines: false,
             });
         }
         let context = Context {

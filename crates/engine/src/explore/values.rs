@@ -54,6 +54,7 @@ pub fn flips(seed: &Seed, channels: &Arc<Vec<Channel>>) -> Vec<PendingFlip> {
                 depth: BEYOND,
                 leaves: None,
                 staleness: 0,
+                moves_lines: false,
             });
         }
     }

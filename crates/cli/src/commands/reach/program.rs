@@ -31,6 +31,9 @@ use crate::{FOUND, NOTHING, UNKNOWN, environment, output, signals};
 /// Bytes of each input of a recorded test that are looked at.
 const INPUT: u64 = 4 << 10;
 
+/// Every target has so much time: enough for its nearest tests, although building took the rest.
+const LEAST: Duration = Duration::from_secs(2);
+
 /// Whether the words behind `--` are a command and no flags for the compiler.
 pub fn is_command(words: &[String]) -> bool {
     words.first().is_some_and(|word| !word.starts_with('-'))
@@ -118,7 +121,7 @@ fn search(
     let mut reports = Vec::new();
     for (number, target) in targets.iter().enumerate() {
         let left = end.saturating_duration_since(Instant::now());
-        let time = left / (targets.len() - number) as u32;
+        let time = (left / (targets.len() - number) as u32).max(LEAST);
         let one = One {
             arguments,
             programs: &programs,

@@ -23,10 +23,12 @@ use crate::query::{Answer, Layer, Model, Policy, Query, Reply, Solver};
 /// The most rows of a table, and how much looking for them may cost.
 const BOUNDS: Bounds = Bounds {
     rows: 1 << 16,
-    values: 1 << 19,
+    values: 1 << 20,
 };
-/// So many queries there are before a table is made: few need none.
+/// So many queries there are before a table is made: few need none. Each that the solver behind has to answer counts for
+/// several: one about permutations may take it a second.
 const FIRST: u32 = 64;
+const SOLVED: u32 = 7;
 /// So many tables are tried to be made.
 const MOST_TRIALS: u32 = 4;
 /// Queries about fewer bytes are left to the next layer.
@@ -81,7 +83,8 @@ impl Tabulated {
             return;
         }
         self.queries += 1;
-        if self.queries.is_multiple_of(FIRST) {
+        if self.queries >= FIRST {
+            self.queries = 0;
             self.trials += 1;
             let made = Table::make(terms, query, always);
             self.table = made.or(self.table.take());
@@ -107,6 +110,11 @@ impl Solver for Tabulated {
             if let Some(answer) = self.answer(terms, query) {
                 return Reply::new(answer, Layer::Domains);
             }
+            let reply = self.inner.solve(terms, query);
+            if matches!(reply.layer, Layer::BitBlaster | Layer::Bitwuzla) {
+                self.queries += SOLVED;
+            }
+            return reply;
         }
         self.inner.solve(terms, query)
     }

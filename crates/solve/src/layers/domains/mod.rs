@@ -12,6 +12,7 @@
 //! next solver. "No" is said when every value was tried or excluded, each by evaluation.
 
 mod byte_set;
+mod covers;
 mod search;
 
 use std::collections::{HashMap, HashSet};
@@ -22,6 +23,7 @@ use nearmiss_expr::{Evaluator, InputByte, Node, Op, Ranges, TermId, Terms, diges
 use super::satisfies;
 use crate::query::{Answer, Layer, Model, Policy, Query, Reply, Solver};
 use byte_set::ByteSet;
+use covers::{Cover, Covers};
 pub(super) use search::{Bounds, Rows};
 use search::{Outcome, Pair, Problem, Search};
 
@@ -48,6 +50,8 @@ const WORTH: u32 = 4;
 const SIMPLE: (usize, usize) = (24, 8);
 /// In larger arenas ranges are not looked for: they have a row for each term.
 const MOST_RANGED: usize = 1 << 16;
+/// Likewise where it is done once for many queries.
+const MOST_RANGED_ONCE: usize = 1 << 20;
 
 /// What is known of a condition.
 #[derive(Clone, Debug)]
@@ -69,6 +73,8 @@ impl Facts {
 pub struct SmallDomains {
     /// What each constraint is a conjunction of.
     parts: HashMap<TermId, Rc<[Facts]>>,
+    /// The conditions of which a condition needs one.
+    alternatives: HashMap<TermId, Rc<[Facts]>>,
     /// Which values of its one open byte make a condition true; the other bytes have one value, and their
     /// digest is part of the key.
     unary: HashMap<(TermId, InputByte, u128), ByteSet>,
@@ -86,6 +92,7 @@ impl SmallDomains {
     pub fn new(inner: Box<dyn Solver>) -> SmallDomains {
         SmallDomains {
             parts: HashMap::new(),
+            alternatives: HashMap::new(),
             unary: HashMap::new(),
             search: Search::default(),
             evaluator: Evaluator::new(),
@@ -97,7 +104,12 @@ impl SmallDomains {
     }
 
     /// The query as a search over domains; `Err` if that says the answer, or that it is not small.
-    fn problem(&mut self, terms: &mut Terms, query: &Query<'_>) -> Result<Problem, Outcome> {
+    fn problem(
+        &mut self,
+        terms: &mut Terms,
+        query: &Query<'_>,
+        most_ranged: usize,
+    ) -> Result<Problem, Outcome> {
         let mut conditions: Vec<Rc<[Facts]>> = Vec::with_capacity(query.constraints.len() + 1);
         let mut all = 0;
         for &constraint in query.constraints.iter().chain([&query.goal]) {
@@ -110,7 +122,7 @@ impl SmallDomains {
             conditions.push(parts);
         }
         let parts = || conditions.iter().flat_map(|parts| parts.iter());
-        let Some(ranged) = ranged(terms, query, parts()) else {
+        let Some(ranged) = ranged(terms, query, parts(), most_ranged) else {
             return Err(Outcome::GivenUp);
         };
         let mut problem = Problem::new(query, ranged);
@@ -135,7 +147,12 @@ impl SmallDomains {
                     });
                 }
                 // Without an open byte it is decided by evaluation, too.
-                _ => problem.others.push(condition),
+                _ => {
+                    problem.others.push(condition);
+                    if let Some(cover) = self.cover(terms, &problem, condition) {
+                        problem.covers.add(cover);
+                    }
+                }
             }
         }
         problem.fix(query);
@@ -150,8 +167,34 @@ impl SmallDomains {
         Ok(problem)
     }
 
+    /// The condition as one that needs one of several bytes to have a value of its own.
+    fn cover(&mut self, terms: &mut Terms, problem: &Problem, condition: TermId) -> Option<Cover> {
+        let known = self.alternatives.entry(condition);
+        let alternatives = known.or_insert_with(|| {
+            let found = covers::alternatives(terms, condition);
+            let found = found.iter().filter(|_| found.len() > 1);
+            found.map(|&id| facts(terms, id)).collect()
+        });
+        let mut cover = None;
+        for one in alternatives.iter() {
+            let [position] = problem.open_bytes(&one.bytes)?[..] else {
+                return None;
+            };
+            if one.terms > MOST_TERMS_OF_ONE {
+                return None;
+            }
+            let byte = problem.bytes[position];
+            let key = (one.condition, byte, problem.digest(&one.bytes));
+            let allowed = self.unary.entry(key).or_insert_with(|| {
+                problem.allowed(&mut self.evaluator, terms, one.condition, position)
+            });
+            cover.get_or_insert(Cover::default()).add(position, allowed);
+        }
+        cover
+    }
+
     fn find(&mut self, terms: &mut Terms, query: &Query<'_>) -> Outcome {
-        match self.problem(terms, query) {
+        match self.problem(terms, query, MOST_RANGED) {
             Ok(problem) => self.search.run(terms, query, problem),
             Err(outcome) => outcome,
         }
@@ -165,7 +208,7 @@ impl SmallDomains {
         query: &Query<'_>,
         bounds: Bounds,
     ) -> Option<Rows> {
-        match self.problem(terms, query) {
+        match self.problem(terms, query, MOST_RANGED_ONCE) {
             Ok(problem) if problem.pairs.is_empty() && problem.others.is_empty() => None,
             Ok(problem) => self.search.run_for_all(terms, query, &problem, bounds),
             Err(_) => None,
@@ -256,8 +299,9 @@ fn ranged<'f>(
     terms: &mut Terms,
     query: &Query<'_>,
     parts: impl Iterator<Item = &'f Facts>,
+    most_ranged: usize,
 ) -> Option<Vec<ByteSet>> {
-    if terms.len() > MOST_RANGED {
+    if terms.len() > most_ranged {
         return Some(vec![ByteSet::of(|_| true); query.bytes.len()]);
     }
     let mut ranges = Ranges::new();
@@ -282,6 +326,7 @@ impl Problem {
             domains,
             pairs: Vec::new(),
             others: Vec::new(),
+            covers: Covers::default(),
         }
     }
 

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use nearmiss_expr::{InputByte, Partial, PartialEvaluator, TermId, Terms};
 
 use super::byte_set::ByteSet;
+use super::covers::Covers;
 use crate::query::{Model, Query};
 
 /// The most nodes that a search computes: what takes longer is a matter for a SAT solver, which learns.
@@ -43,6 +44,8 @@ pub(super) struct Problem {
     pub pairs: Vec<Pair>,
     /// All other conditions, in the order of the path, the goal last.
     pub others: Vec<TermId>,
+    /// What is known of some of these.
+    pub covers: Covers,
 }
 
 /// Searches, and keeps which values of two bytes go together.
@@ -211,7 +214,8 @@ impl Attempt<'_, '_> {
                 }
             }
         }
-        self.has_room(&domains).then_some(domains)
+        let is_possible = self.problem.covers.narrow(&mut domains) && self.has_room(&domains);
+        is_possible.then_some(domains)
     }
 
     fn run(&mut self, mut domains: Vec<ByteSet>) -> Outcome {
@@ -303,7 +307,7 @@ impl Attempt<'_, '_> {
                 return false;
             }
         }
-        self.has_room(domains)
+        self.problem.covers.narrow(domains) && self.has_room(domains)
     }
 
     /// The values of one byte of a pair that go with a value of the other.

@@ -8,9 +8,11 @@
  * where none did before.
  *
  * What is no memory of the process is not put back. The engine asks for this only where a program
- * calls nothing that would matter (`paths::build`), and a run counts only if it ended as usual: `main` came back,
- * nothing was written to standard error, no fault. Otherwise the process ends without an answer, and the
- * server has the same run made by a fresh child. A process whose mappings changed ends as well, behind its answer.
+ * calls nothing that would matter (`paths::build`). A run that ends its process (a signal, `exit`, its time) is answered
+ * by the server, which forks another one; one that ends in the middle of `main` (a sanitizer's report, an assumption
+ * that does not hold) leaves by `__nm_restart_leave`. A process that has no room for more pages ends without an answer,
+ * and the server has the same run made by a fresh child. What a run mapped is unmapped behind it; a process that has lost
+ * a mapping ends.
  *
  * Between two runs nothing here calls a function of the C library: in twins a sanitizer stands behind their names, and
  * `errno` is memory of the program.
@@ -25,6 +27,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <ucontext.h>
 
 #include "restart.h"
 
@@ -44,10 +47,21 @@ struct region {
     uintptr_t start, end;
 };
 
+/* What is to be done at a signal, as the kernel has it. */
+struct kernel_action {
+    void *handler;
+    unsigned long flags;
+    void *restorer;
+    uint64_t mask;
+};
+
 /* Shared memory, so that it is no region itself. */
 struct store {
-    size_t regions, pages;
+    size_t regions, pages, mapped_count;
     struct region region[MOST_REGIONS];
+    /* Everything that is mapped, in ascending order, and where the heap ends. */
+    struct region mapped[MOST_REGIONS];
+    long program_break;
     uintptr_t page[MOST_PAGES];
     unsigned char content[MOST_PAGES][PAGE];
     unsigned char signal_stack[64u << 10];
@@ -55,6 +69,18 @@ struct store {
     /* A descriptor of /proc/self/statm, and what it said. */
     int sizes;
     uint64_t size;
+    /* What `main` is given. Not on the stack, which the program may have written to in any place. */
+    int count;
+    char **arguments, **variables;
+    /* The run under way: whether there is one, how it ended, whether it has written to standard error. */
+    bool is_running, has_complained;
+    int status;
+    /* The frame of the loop, and where its stack begins. */
+    void *loop[5];
+    uintptr_t top;
+    /* What stood where the fault handler and its stack stand now. */
+    struct kernel_action handler_before;
+    stack_t stack_before;
 };
 
 static struct store *store;
@@ -102,12 +128,24 @@ static bool keep(uintptr_t page)
     return call(SYS_mprotect, (long)page, PAGE, PROT_READ | PROT_WRITE, 0, 0, 0) == 0;
 }
 
-/* A fault that is none of ours is the program's own: a fresh child has it too, and may tell of it. */
+/* Lets the instruction fault once more, as if there were no handler but the program's, or a sanitizer's. */
+static void hand_back(ucontext_t *context)
+{
+    struct kernel_action *before = &store->handler_before;
+    if (call(SYS_rt_sigaction, SIGSEGV, (long)before, 0, sizeof before->mask, 0, 0) != 0)
+        retire();
+    /* The kernel takes it from here when the handler comes back. */
+    context->uc_stack = store->stack_before;
+}
+
 static void on_fault(int signal, siginfo_t *info, void *context)
 {
     uintptr_t page = (uintptr_t)info->si_addr & ~(uintptr_t)(PAGE - 1);
-    (void)signal, (void)context;
-    if (info->si_code != SEGV_ACCERR || !is_watched(page) || !keep(page))
+    (void)signal;
+    bool is_ours = info->si_code == SEGV_ACCERR && is_watched(page);
+    if (!is_ours && store->is_running)
+        hand_back(context);
+    else if (!is_ours || !keep(page))
         retire();
 }
 
@@ -144,21 +182,45 @@ static uint64_t size_of_memory(void)
     return pages;
 }
 
-/* Private memory that can be written: what a run may change. */
+/* The range of a line of the kernel's list, and what follows it. */
+static const char *read_range(const char *line, struct region *range)
+{
+    uint64_t start, end;
+    line = read_number(line, 16, &start);
+    line = read_number(line + 1, 16, &end);
+    *range = (struct region){start, end};
+    return line;
+}
+
+static bool add_mapped(struct region range)
+{
+    struct region *last = &store->mapped[store->mapped_count - 1];
+    if (store->mapped_count > 0 && last->end == range.start)
+        last->end = range.end;
+    else if (store->mapped_count < MOST_REGIONS)
+        store->mapped[store->mapped_count++] = range;
+    else
+        return false;
+    return true;
+}
+
+/* What is mapped, and of that what a run may change: private memory that can be written. */
 static bool find_regions(uintptr_t stack)
 {
     size_t size = read_file("/proc/self/maps", store->maps, MAPS_SIZE - 1);
     const char *end = store->maps + size;
     for (const char *line = store->maps; line < end; line++) {
-        uint64_t start, stop;
-        line = read_number(line, 16, &start);
-        line = read_number(line + 1, 16, &stop);
+        struct region range;
+        line = read_range(line, &range);
+        uintptr_t start = range.start, stop = range.end;
+        if (!add_mapped(range))
+            return false;
         bool is_private = line[2] == 'w' && line[4] == 'p';
         /* Code that is written as it runs is no small function. */
         if ((is_private && line[3] == 'x') || store->regions == MOST_REGIONS)
             return false;
         if (is_private)
-            store->region[store->regions++] = (struct region){start, stop};
+            store->region[store->regions++] = range;
         while (line < end && *line != '\n')
             line++;
         if (is_private && start <= stack && stack < stop && start > STACK_ROOM)
@@ -167,11 +229,43 @@ static bool find_regions(uintptr_t stack)
     return size != 0;
 }
 
+static void unmap(uintptr_t start, uintptr_t end)
+{
+    if (start < end)
+        call(SYS_munmap, (long)start, (long)(end - start), 0, 0, 0, 0);
+}
+
+/* Gives back what was mapped since the beginning; whether everything is as it was then. */
+static bool put_mappings_back(void)
+{
+    call(SYS_brk, store->program_break, 0, 0, 0, 0, 0);
+    if (size_of_memory() == store->size)
+        return true;
+    size_t size = read_file("/proc/self/maps", store->maps, MAPS_SIZE - 1), known = 0;
+    const char *end = store->maps + size;
+    for (const char *line = store->maps; line < end; line++) {
+        struct region range;
+        line = read_range(line, &range);
+        while (range.start < range.end) {
+            while (known < store->mapped_count && store->mapped[known].end <= range.start)
+                known++;
+            struct region next = known < store->mapped_count ? store->mapped[known] : (struct region){range.end, range.end};
+            unmap(range.start, next.start < range.end ? next.start : range.end);
+            range.start = next.start < range.end ? next.end : range.end;
+        }
+        while (line < end && *line != '\n')
+            line++;
+    }
+    return size_of_memory() == store->size;
+}
+
 static bool catch_faults(void)
 {
     stack_t stack = {.ss_sp = store->signal_stack, .ss_size = sizeof store->signal_stack};
     struct sigaction action = {.sa_sigaction = on_fault, .sa_flags = SA_SIGINFO | SA_ONSTACK};
-    return sigaltstack(&stack, NULL) == 0 && sigaction(SIGSEGV, &action, NULL) == 0;
+    struct kernel_action *before = &store->handler_before;
+    return call(SYS_rt_sigaction, SIGSEGV, 0, (long)before, sizeof before->mask, 0, 0) == 0
+        && sigaltstack(&stack, &store->stack_before) == 0 && sigaction(SIGSEGV, &action, NULL) == 0;
 }
 
 static void protect(uintptr_t start, uintptr_t end)
@@ -211,6 +305,8 @@ static bool begin(void)
         if (is_watched(page) && !keep(page))
             return false;
     store->size = size_of_memory();
+    store->program_break = call(SYS_brk, 0, 0, 0, 0, 0, 0);
+    store->is_running = true;
     protect_around(open, stack);
     /* Nor where it writes what the run asks it for, which is on the stack. */
     for (size_t i = 1; i <= STACK_KEPT; i++)
@@ -247,6 +343,41 @@ static bool has_complained(void)
     return call(SYS_fstat, 2, (long)&status, 0, 0, 0, 0) == 0 && S_ISREG(status.st_mode) && status.st_size != 0;
 }
 
+/* A run is over: answers, puts everything back and waits for the next one. */
+static __attribute__((noinline)) void go_on(void)
+{
+    store->is_running = false;
+    store->has_complained = has_complained();
+    __nm_restart_answer(store->status);
+    if (size_of_memory() != store->size && !put_mappings_back())
+        retire();
+    put_back(store->top);
+    __nm_restart_wait();
+    /* Not before: the engine reads it. */
+    if (store->has_complained)
+        call(SYS_ftruncate, 2, 0, 0, 0, 0, 0);
+    store->is_running = true;
+}
+
+static bool is_in_handler(void)
+{
+    const uint64_t signals = 1ull << (SIGSEGV - 1) | 1ull << (SIGABRT - 1) | 1ull << (SIGBUS - 1)
+        | 1ull << (SIGFPE - 1) | 1ull << (SIGILL - 1) | 1ull << (SIGTRAP - 1);
+    uint64_t blocked = signals;
+    stack_t stack = {.ss_flags = SS_ONSTACK};
+    call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&blocked, sizeof blocked, 0, 0);
+    call(SYS_sigaltstack, 0, (long)&stack, 0, 0, 0, 0);
+    return (blocked & signals) != 0 || (stack.ss_flags & SS_ONSTACK) != 0;
+}
+
+void __nm_restart_leave(int status)
+{
+    if (store == NULL || !store->is_running || is_in_handler())
+        return;
+    store->status = status;
+    __builtin_longjmp(store->loop, 1);
+}
+
 __attribute__((noinline)) int __nm_restart(int count, char **arguments, char **variables)
 {
     uintptr_t top = (uintptr_t)__builtin_frame_address(0) + 2 * sizeof(void *);
@@ -258,15 +389,15 @@ __attribute__((noinline)) int __nm_restart(int count, char **arguments, char **v
         __asm__ volatile("" : "+r"(status));
         return status;
     }
+    store->top = top;
+    store->count = count;
+    store->arguments = arguments;
+    store->variables = variables;
     for (;;) {
-        int status = __real_main(count, arguments, variables);
-        bool is_changed = size_of_memory() != store->size;
-        if (has_complained())
-            retire();
-        __nm_restart_answer(status);
-        if (is_changed)
-            retire();
-        put_back(top);
-        __nm_restart_wait();
+        if (__builtin_setjmp(store->loop) == 0) {
+            store->status = __real_main(store->count, store->arguments, store->variables);
+            __nm_restart_ended(store->status);
+        }
+        go_on();
     }
 }

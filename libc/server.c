@@ -40,7 +40,7 @@ struct board {
     int32_t status;
     uint32_t timed_out;
     uint32_t input_size, result_size, results_lost;
-    uint32_t restarts, fresh;
+    uint32_t restarts, fresh, begun;
 };
 
 #define INPUT_OFFSET 4096u
@@ -55,8 +55,8 @@ extern char __libc_single_threaded __attribute__((weak));
 
 static struct board *board;
 static int complaints = -1;
-/* Whether any child may run `main` more than once, and whether this one, or the next, does. */
-static bool may_restart, restarts;
+/* Whether this process, or the next child, runs `main` more than once. */
+static bool restarts;
 
 /* The rows of the engine, if it gives inputs by the board. */
 bool __nm_board_rows(const unsigned char **rows, size_t *size)
@@ -86,6 +86,8 @@ unsigned long __nm_concrete(unsigned long value)
 
 /* Only sanitized programs have it. */
 extern void __asan_poison_memory_region(const volatile void *start, size_t size) __attribute__((weak));
+extern void __sanitizer_set_death_callback(void (*callback)(void)) __attribute__((weak));
+extern void __sanitizer_print_stack_trace(void) __attribute__((weak));
 
 /* A block of exactly its size, so that one byte further is outside. AddressSanitizer lets whoever asks
  * for nothing use one byte. */
@@ -235,16 +237,31 @@ static uint32_t next_request(uint32_t number)
     return next;
 }
 
-/* In the child: the answer to the last request is the engine's until it makes the next one. */
+/* The answer to the last request is the engine's until it makes the next one. */
+static void get_ready(uint32_t number)
+{
+    number = next_request(number);
+    if (restarts && board->fresh)
+        _exit(RETIRED);
+    __atomic_store_n(&board->begun, number, __ATOMIC_RELEASE);
+    board->result_size = 0;
+    board->results_lost = 0;
+}
+
+/* AddressSanitizer ends the process behind its report: here only the run. */
+static void on_death(void)
+{
+    if (__nm_restart_leave != NULL)
+        __nm_restart_leave(1);
+}
+
 static void become_run(uint32_t number)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     setpgid(0, 0);
-    next_request(number);
-    if (restarts && board->fresh)
-        _exit(RETIRED);
-    board->result_size = 0;
-    board->results_lost = 0;
+    if (restarts && __sanitizer_set_death_callback != NULL)
+        __sanitizer_set_death_callback(on_death);
+    get_ready(number);
     if (complaints >= 0 && ftruncate(complaints, 0) != 0)
         complaints = -1;
     /* As every program finds it. */
@@ -253,12 +270,18 @@ static void become_run(uint32_t number)
 
 bool __nm_restart_wanted(void)
 {
-    return may_restart;
+    return board != NULL;
 }
 
 bool __nm_restart_many(void)
 {
     return restarts;
+}
+
+/* Nothing is recorded here. */
+void __nm_restart_ended(int status)
+{
+    (void)status;
 }
 
 void __nm_restart_answer(int status)
@@ -271,23 +294,21 @@ void __nm_restart_answer(int status)
 
 void __nm_restart_wait(void)
 {
-    next_request(__atomic_load_n(&board->answer, __ATOMIC_RELAXED));
-    if (board->fresh)
-        _exit(RETIRED);
-    board->result_size = 0;
-    board->results_lost = 0;
+    get_ready(__atomic_load_n(&board->answer, __ATOMIC_RELAXED));
 }
 
 /* Children that made fewer runs than this on average cost more than they save. */
 #define WORTH 4
 #define TRIALS 16
 
-/* Waits until a child that answers by itself has ended; the last request, as it was then: the next one may be made
- * at any time, and is none that this child has seen. Its answers stay as they are: the engine may be reading them. */
-static uint32_t look_after(pid_t child, uint32_t request, uint32_t children)
+/* Waits until a child that answers by itself has ended, and answers for it if it ended in the middle of a run; whether
+ * the last request is to be run by a fresh child. The answers of the child stay as they are: the engine may be reading
+ * them. */
+static bool look_after(pid_t child, uint32_t request, uint32_t children)
 {
     int status;
-    wait_for_child(child, request, &status);
+    bool in_time = wait_for_child(child, request, &status);
+    /* The next request may be made at any time, and is none that this child has seen. */
     uint32_t number = __atomic_load_n(&board->request, __ATOMIC_ACQUIRE), answer = board->answer;
     if (number == QUIT) {
         /* The run under way is over, if there was one. */
@@ -297,7 +318,17 @@ static uint32_t look_after(pid_t child, uint32_t request, uint32_t children)
     }
     if (children > TRIALS && answer < children * WORTH)
         board->restarts = 0;
-    return number;
+    if (number == answer)
+        return false;
+    bool has_begun = __atomic_load_n(&board->begun, __ATOMIC_ACQUIRE) == number;
+    if (has_begun && status != RETIRED << 8) {
+        board->status = status;
+        board->timed_out = !in_time;
+        set_and_wake(&board->answer, number);
+        return false;
+    }
+    /* What nothing has begun is for the next child, unless no such one may. */
+    return has_begun || board->fresh || !in_time;
 }
 
 /* Waits for the child of one run, and answers. */
@@ -318,12 +349,11 @@ static void serve(void)
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     /* What runs leave behind is ours to wait for. */
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    may_restart = board->restarts;
     board->answer = 0;
     set_and_wake(&board->ready, 1);
     uint32_t number = 0, children = 0;
     for (;;) {
-        restarts = board->restarts;
+        restarts = board->restarts != 0 && number + 1 >= board->restarts;
         pid_t child = fork_patiently();
         if (child == 0) {
             become_run(number);
@@ -331,15 +361,18 @@ static void serve(void)
         }
         number = next_request(number);
         if (restarts) {
-            number = look_after(child, number, ++children);
-            if (number == board->answer)
+            bool is_given_up = look_after(child, number, ++children);
+            number = board->answer;
+            if (!is_given_up)
                 continue;
             restarts = false;
             child = fork_patiently();
             if (child == 0) {
-                become_run(number - 1);
+                become_run(number);
                 return;
             }
+            /* Not as it is now: it may say that the program is to end. */
+            number++;
         }
         answer_for(child, number);
     }
@@ -394,5 +427,8 @@ __attribute__((constructor)) static void start(void)
         return;
     }
     open_output(path);
+    /* The sanitizer looks at what is loaded when it reports for the first time: not in every child. */
+    if (__sanitizer_print_stack_trace != NULL && complaints >= 0)
+        __sanitizer_print_stack_trace();
     serve();
 }

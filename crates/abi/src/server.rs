@@ -19,7 +19,8 @@
 //!
 //! Where the engine allows it ([`Board::restarts`]), a child whose run ended as usual puts its memory back
 //! (`libc/restart.c`), writes `status` and `answer` itself and waits for the next request. The program then only
-//! looks after it: what such a child does not answer is run once more by a fresh one, and that counts.
+//! looks after it: it answers for a child that ended in the middle of a run, and has a run made by a fresh
+//! one that its child gave up, or never began ([`Board::begun`]).
 //!
 //! Waiting and waking are futexes on words of the board, which is a file that both map shared.
 //! What a child writes to standard error goes to the board's file name with `.err` behind it,
@@ -72,11 +73,13 @@ pub struct Board {
     pub result_size: u32,
     /// Results that found no room.
     pub results_lost: u32,
-    /// 1: a child may run `main` again and again, with its memory put back in between; written by the
-    /// engine before the program starts.
+    /// From this request on a child may run `main` again and again, with its memory put back in between; 0: none may.
+    /// Written by the engine before the program starts, and set to 0 by the program where that is of no use.
     pub restarts: u32,
     /// 1: this run is to be made by a child that made none before.
     pub fresh: u32,
+    /// The request whose run a child that makes many has begun.
+    pub begun: u32,
 }
 
 /// Where the input rows start.

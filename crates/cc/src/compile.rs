@@ -30,7 +30,7 @@ pub fn compilation(
         optimised: command.optimises(),
         twin_options: twin_options(command),
         again: again(command, source, config),
-        code: code(command, source, number),
+        code: code(command, source, number, config),
         plain: [own_headers(config), plain(command, source, number, true)].concat(),
     }))
 }
@@ -117,7 +117,8 @@ fn chosen(command: &Command, wanted: impl FnMut(&&Argument) -> bool) -> Vec<Word
     texts(arguments.flat_map(|argument| &argument.words))
 }
 
-/// How instrumented code is generated where the user asks for no optimisation. Without any, each
+/// How instrumented code is generated where the user asks for no optimisation, but for explorations: their functions are
+/// small, and generating this takes 2.5 times as long as generating the code that runs worst. Without any, each
 /// value and each label that lives on to another block has a slot of its own: frames of real
 /// functions were four to ten times the plain ones, and deep recursions ended the program.
 /// Code that is generated at -O1 keeps no value that is cheap to compute once more.
@@ -153,7 +154,7 @@ pub const CHEAP_CODE: [&str; 8] = [
 pub const HUGE_CODE: [&str; 2] = ["-mllvm", "-disable-block-placement"];
 
 /// The options that still matter when bitcode becomes machine code.
-fn code(command: &Command, source: &Argument, number: usize) -> Vec<Word> {
+fn code(command: &Command, source: &Argument, number: usize, config: &Config) -> Vec<Word> {
     let wanted = |argument: &&Argument| {
         let role = argument.role;
         matches!(
@@ -162,7 +163,7 @@ fn code(command: &Command, source: &Argument, number: usize) -> Vec<Word> {
         )
     };
     let mut words = chosen(command, wanted);
-    if !command.optimises() {
+    if !command.optimises() && !config.fine {
         words.extend(texts(SMALL_FRAMES));
     }
     words.extend(texts([

@@ -136,6 +136,7 @@ fn workshop(config: &Config, campaign: &Path) -> nearmiss_twin::Config {
         library_directory: config.compiler.library_directory.clone(),
         units: campaign.join("twins").join("units"),
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
+        quick: false,
     }
 }
 

@@ -93,6 +93,7 @@ impl Subject<'_> {
             library_directory: self.compiler.library_directory.clone(),
             units: self.directory.join("units"),
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            quick: false,
         }
     }
 

@@ -187,7 +187,7 @@ impl Study<'_> {
             sandbox: self.config.sandbox.clone(),
             directory: self.config.directory.join("explored"),
             reach: None,
-            restarts: false,
+            restarts: true,
             stop: self.config.stop,
         }
     }

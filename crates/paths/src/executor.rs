@@ -51,12 +51,21 @@ pub struct ForkServer {
     runs: u64,
 }
 
+/// From this run on a process makes many: before the first of them it looks at all of its memory, which costs as much as
+/// some forks.
+const RESTARTS_FROM: u32 = 17;
 /// One run in so many is made once more by a fresh process, and each whose number is a power of two.
 const CHECKED: u64 = 256;
 
+/// From which run on a process makes many, where it may.
+pub fn restarts_from(may_restart: bool) -> Option<u32> {
+    may_restart.then_some(RESTARTS_FROM)
+}
+
 /// Whether this run is to be made by a fresh process, too.
 pub fn is_checked(number: u64) -> bool {
-    number.is_power_of_two() && number > 1 || number.is_multiple_of(CHECKED)
+    let is_chosen = number.is_power_of_two() || number.is_multiple_of(CHECKED);
+    is_chosen && number > u64::from(RESTARTS_FROM)
 }
 
 impl ForkServer {

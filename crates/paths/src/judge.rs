@@ -171,6 +171,6 @@ pub fn settings(
         record: None,
         working_directory: directory.clone(),
         directory,
-        restarts,
+        restarts: executor::restarts_from(restarts),
     }
 }

@@ -1,6 +1,8 @@
 //! How much memory an exploration may use: an input may make terms and clauses grow without end.
 
+use std::cell::Cell;
 use std::fs;
+use std::time::{Duration, Instant};
 
 /// The maximum of memory that is used, in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,11 +40,42 @@ impl Limit {
         if *self == Limit::NONE {
             return false;
         }
+        if let Some(look) = LAST.get()
+            && look.limit == *self
+            && look.time.elapsed() < PAUSE
+        {
+            return look.is_reached;
+        }
+        let is_reached = self.is_exceeded();
+        LAST.set(Some(Look {
+            limit: *self,
+            time: Instant::now(),
+            is_reached,
+        }));
+        is_reached
+    }
+
+    fn is_exceeded(&self) -> bool {
         let Some((size, resident)) = used() else {
             return false;
         };
         resident >= self.resident || self.address_space.is_some_and(|max| size >= max)
     }
+}
+
+/// How long an answer is good for: to ask the kernel takes longer than many a run.
+const PAUSE: Duration = Duration::from_millis(5);
+
+/// When it was looked last, and what came of it.
+#[derive(Clone, Copy)]
+struct Look {
+    limit: Limit,
+    time: Instant,
+    is_reached: bool,
+}
+
+thread_local! {
+    static LAST: Cell<Option<Look>> = const { Cell::new(None) };
 }
 
 /// The soft limit on the address space, in the line that says so.

@@ -22,7 +22,7 @@ use crate::budget::Budget;
 use crate::build::{self, Programs};
 use crate::collect::{Collection, Describer};
 use crate::error::ExploreError;
-use crate::executor::ForkServer;
+use crate::executor::{self, ForkServer};
 use crate::explain::explain;
 use crate::explorer::{Arrival, Explorer, Pending};
 use crate::guide::Guide;
@@ -61,7 +61,7 @@ fn attempt(
     let wants_program = config.mode == Mode::Auto && precondition_name(config).is_some();
     let program = wants_program.then(|| build::program(&programs)).flatten();
     let guide = reach::guide(config, &programs)?.filter(|_| is_guided(config));
-    let executor = executor(config, &programs, guide.as_ref())?;
+    let executor = start_executor(config, &programs, guide.as_ref())?;
     let start = Instant::now();
     nearmiss_solve::interrupt_by(config.stop);
     let budget = Budget {
@@ -317,7 +317,7 @@ fn precondition(
         return Ok(Some(Box::new(Unrestricted)));
     }
     if config.mode == Mode::Late {
-        return Ok(Some(Box::new(Late::default())));
+        return Ok(Some(Box::new(Late::learning())));
     }
     let Some(mut summary) = Summary::start(workspace, first)? else {
         return Ok(None);
@@ -355,7 +355,7 @@ fn nothing_admissible(config: &Config) -> ExploreError {
 }
 
 /// Starts the program that records.
-fn executor(
+fn start_executor(
     config: &Config,
     programs: &Programs,
     guide: Option<&Guide>,
@@ -380,7 +380,7 @@ fn executor(
             record: Some(recording_options()),
             directory: config.directory.join("recording"),
             working_directory: config.directory.clone(),
-            restarts: programs.restarts,
+            restarts: executor::restarts_from(programs.restarts),
         },
     )?;
     server.stop_by(config.stop);

@@ -9,7 +9,7 @@ use nearmiss_abi::term::{CONCRETE, Label};
 
 use crate::formula::Truth;
 use crate::runtime::{FIXED_CACHE, Runtime};
-use crate::system;
+use crate::server;
 use crate::thread::Thread;
 
 /// A check that was recorded.
@@ -38,7 +38,7 @@ impl Runtime {
         }
         if self.dead_ends.are_behind(&event) {
             self.trace.set_exited(0);
-            system::exit(0);
+            server::end_run();
         }
     }
 

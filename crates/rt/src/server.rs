@@ -35,8 +35,6 @@ static COMPLAINTS: AtomicU32 = AtomicU32::new(NO_DESCRIPTOR);
 const NO_DESCRIPTOR: u32 = u32::MAX;
 /// Whether this process, or the next child, runs `main` more than once: see `libc/restart.c`.
 static RESTARTS: AtomicBool = AtomicBool::new(false);
-/// Whether any child may.
-static MAY_RESTART: AtomicBool = AtomicBool::new(false);
 /// The status of a process that is of no more use, as `libc/restart.h` has it.
 const RETIRED: i32 = 113;
 /// Children that made fewer runs than this on average cost more than they save.
@@ -162,15 +160,14 @@ unsafe fn serve(board: *mut Board) {
             word(&raw mut (*board).ready),
         )
     };
-    // SAFETY: the board is mapped.
-    MAY_RESTART.store(unsafe { (*board).restarts } != 0, Ordering::Relaxed);
     answer.store(0, Ordering::Relaxed);
     ready.store(1, Ordering::Release);
     processes::wake(ready);
     let (mut number, mut children) = (0, 0);
     loop {
         // SAFETY: the board is mapped.
-        let restarts = unsafe { word(&raw mut (*board).restarts).load(Ordering::Relaxed) != 0 };
+        let first = unsafe { word(&raw mut (*board).restarts).load(Ordering::Relaxed) };
+        let restarts = first != 0 && number + 1 >= first;
         // SAFETY: the child goes on as this process would.
         let Some(mut child) = (unsafe { fork_run(board, number, restarts) }) else {
             return;
@@ -179,10 +176,11 @@ unsafe fn serve(board: *mut Board) {
         if restarts {
             children += 1;
             // SAFETY: the board is mapped.
-            number = unsafe { look_after(board, child, children) };
-            if number == answer.load(Ordering::Relaxed) {
+            let Some(given_up) = (unsafe { look_after(board, child, children) }) else {
+                number = answer.load(Ordering::Relaxed);
                 continue;
-            }
+            };
+            number = given_up;
             // SAFETY: as above. The request is there already.
             child = match unsafe { fork_run(board, number.wrapping_sub(1), false) } {
                 Some(child) => child,
@@ -223,12 +221,12 @@ unsafe fn fork_run(board: *mut Board, number: u32, restarts: bool) -> Option<i32
     }
 }
 
-/// Waits until a child that answers by itself has ended; gives the last request, as it was then: the next one may be
-/// made at any time, and is none that this child has seen.
+/// Waits until a child that answers by itself has ended, and answers for it if it ended in the middle of a run; gives the
+/// request that is to be run by a fresh child, if there is one.
 ///
 /// # Safety
 /// `board` is mapped.
-unsafe fn look_after(board: *mut Board, child: i32, children: u32) -> u32 {
+unsafe fn look_after(board: *mut Board, child: i32, children: u32) -> Option<u32> {
     // SAFETY: as promised by the caller.
     let (request, answer) = unsafe {
         (
@@ -250,7 +248,8 @@ unsafe fn look_after(board: *mut Board, child: i32, children: u32) -> u32 {
         watched.set((number, left.saturating_sub(1)));
         number != QUIT && left > 0
     };
-    processes::wait_for_child(child, u32::MAX, is_wanted);
+    let end = processes::wait_for_child(child, u32::MAX, is_wanted);
+    // The next request may be made at any time, and is none that this child has seen.
     let (number, answered) = (
         request.load(Ordering::Acquire),
         answer.load(Ordering::Acquire),
@@ -267,8 +266,21 @@ unsafe fn look_after(board: *mut Board, child: i32, children: u32) -> u32 {
         if children > TRIALS && answered < children.saturating_mul(WORTH) {
             (*board).restarts = 0;
         }
+        if number == answered {
+            return None;
+        }
+        let has_begun = word(&raw mut (*board).begun).load(Ordering::Acquire) == number;
+        if has_begun && end.status != RETIRED << 8 {
+            (*board).status = end.status;
+            (*board).timed_out = end.timed_out.into();
+            answer.store(number, Ordering::Release);
+            processes::wake(answer);
+            return None;
+        }
+        // What nothing has begun is for the next child, unless no such one may.
+        let is_for_next = !has_begun && (*board).fresh == 0 && !end.timed_out;
+        (!is_for_next).then_some(number)
     }
-    number
 }
 
 /// Waits for the request behind this one.
@@ -308,10 +320,11 @@ unsafe fn get_ready(board: *mut Board, number: u32) {
     // SAFETY: as promised by the caller. The answer to the last request is the engine's until it
     // makes this one. What was kept is of this trace.
     unsafe {
-        next_request(word(&raw mut (*board).request), number);
+        let number = next_request(word(&raw mut (*board).request), number);
         if restarts() && (*board).fresh != 0 {
             system::exit(RETIRED);
         }
+        word(&raw mut (*board).begun).store(number, Ordering::Release);
         (*board).result_size = 0;
         (*board).results_lost = 0;
         if let Some(kept) = &*BEFORE.0.get() {
@@ -327,7 +340,7 @@ fn restarts() -> bool {
 /// Whether this process is to run `main` as those do that run it more than once.
 #[unsafe(no_mangle)]
 pub extern "C" fn __nm_restart_wanted() -> bool {
-    MAY_RESTART.load(Ordering::Relaxed)
+    is_open()
 }
 
 /// Whether this process is to run `main` more than once.
@@ -338,8 +351,13 @@ pub extern "C" fn __nm_restart_many() -> bool {
 
 /// `main` came back with this status.
 #[unsafe(no_mangle)]
-pub extern "C" fn __nm_restart_answer(status: i32) {
+pub extern "C" fn __nm_restart_ended(status: i32) {
     start::end_recording(status);
+}
+
+/// Answers the request.
+#[unsafe(no_mangle)]
+pub extern "C" fn __nm_restart_answer(status: i32) {
     let Some(board) = board() else {
         return;
     };
@@ -363,6 +381,30 @@ pub extern "C" fn __nm_restart_wait() {
             let number = word(&raw mut (*board).answer).load(Ordering::Relaxed);
             get_ready(board, number);
         }
+    }
+}
+
+/// Ends the run, and the process unless it makes others: with the status 0, as its trace says already.
+pub fn end_run() -> ! {
+    if let Some(leave) = leave() {
+        // SAFETY: comes back where it cannot be done. What is locked is unlocked by putting memory back.
+        unsafe { leave(0) };
+    }
+    system::exit(0)
+}
+
+/// The end of a run in the middle, of `libc/restart.c`.
+fn leave() -> Option<unsafe extern "C" fn(i32)> {
+    let address: usize;
+    // SAFETY: takes the address of a function, null where there is none of that name.
+    unsafe {
+        core::arch::asm!(
+            ".weak __nm_restart_leave",
+            "mov {address}, qword ptr [rip + __nm_restart_leave@GOTPCREL]",
+            address = out(reg) address,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+        core::mem::transmute(address)
     }
 }
 

@@ -26,7 +26,7 @@ fn main() {
         record: (options != "none").then(|| options.into()),
         directory: directory.into(),
         working_directory: "/tmp".into(),
-        restarts: true,
+        restarts: Some(1),
     };
     let mut server = Server::start(&sandbox, settings).expect("a server");
     println!("ready after {:.1?}", start.elapsed());

@@ -32,8 +32,8 @@ pub struct Board {
 unsafe impl Send for Board {}
 
 impl Board {
-    /// A new board in a file of this name; whether children may make many runs each.
-    pub fn create(path: &Path, restarts: bool) -> io::Result<Board> {
+    /// A new board in a file of this name; from which run on children may make many each, if they may.
+    pub fn create(path: &Path, restarts: Option<u32>) -> io::Result<Board> {
         let file = OpenOptions::new()
             .read(true)
             .write(true)
@@ -62,7 +62,7 @@ impl Board {
             words.write(Words {
                 magic: MAGIC,
                 abi_version: ABI_VERSION,
-                restarts: restarts.into(),
+                restarts: restarts.unwrap_or(0),
                 ..Words::default()
             });
         }

@@ -35,9 +35,9 @@ pub struct Settings {
     pub directory: PathBuf,
     /// Where the program runs.
     pub working_directory: PathBuf,
-    /// Whether one process may make many runs, with its memory put back in between: only where the program
-    /// does nothing that would outlast that.
-    pub restarts: bool,
+    /// From which run on, counted from 1, one process may make many, with its memory put back in between: only where the
+    /// program does nothing that would outlast that.
+    pub restarts: Option<u32>,
 }
 
 /// One run.
@@ -176,6 +176,11 @@ impl Server {
 
     /// What the last run wrote to standard error.
     pub fn complaints(&self) -> Vec<u8> {
+        // Nearly always there is nothing.
+        let is_empty = fs::metadata(&self.complaints).is_ok_and(|file| file.len() == 0);
+        if is_empty {
+            return Vec::new();
+        }
         fs::read(&self.complaints).unwrap_or_default()
     }
 
@@ -218,7 +223,8 @@ impl Live {
         self.requests += 1;
         self.board.ask(self.requests, request);
         let is_alive = || self.program.is_running() && !is_set(stop);
-        let time = request.time + GRACE;
+        // One that is given up in the middle is made once more.
+        let time = 2 * request.time + GRACE;
         self.board.wait_answer(self.requests, time, is_alive)
     }
 

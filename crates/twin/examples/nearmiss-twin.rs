@@ -24,6 +24,7 @@ fn run(program: &Path, directory: &Path, libraries: &[PathBuf]) -> Result<(), Tw
         // Beside it, so that twins built side by side share their units.
         units: directory.with_file_name("units"),
         jobs: 2,
+        quick: false,
     };
     let info = inspect(program, libraries)?;
     println!(

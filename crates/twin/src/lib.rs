@@ -43,6 +43,8 @@ pub struct Config {
     pub units: PathBuf,
     /// How many units are compiled at a time.
     pub jobs: usize,
+    /// Whether building is to be quick rather than what is built: for small functions.
+    pub quick: bool,
 }
 
 /// The sanitizers that judge a program. No program can have both: each keeps a shadow of memory.

@@ -116,6 +116,7 @@ impl Place {
             library_directory: self.path("home"),
             units: self.path("units"),
             jobs: 2,
+            quick: false,
         }
     }
 }

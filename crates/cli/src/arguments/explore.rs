@@ -63,11 +63,12 @@ pub struct CommonArguments {
     /// The function then does whatever the invented input makes it do, to your files too.
     #[arg(long)]
     pub no_sandbox: bool,
-    /// Let one process make many runs where its memory can be put back: less CPU time where paths are many
+    /// Make a process for each run
     ///
-    /// Not by default: where runs do not end, the process may stop to answer.
+    /// By default one process makes many runs, with its memory put back in between, where a function changes
+    /// nothing but memory.
     #[arg(long)]
-    pub restarts: bool,
+    pub no_restarts: bool,
     /// Use another solver: a command that reads SMT-LIB 2 from its standard input
     #[arg(long, value_name = "COMMAND")]
     pub solver: Option<String>,

@@ -245,6 +245,7 @@ pub fn twin_of(
         library_directory: compiler.library_directory.clone(),
         units: directory.join("units"),
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
+        quick: true,
     };
     nearmiss_twin::build(program, &[], judge, &directory, &config).map_err(BuildError::Twin)
 }

@@ -17,6 +17,7 @@ mod image;
 mod lines;
 mod mapping;
 mod md5;
+mod pages;
 mod profile;
 mod program;
 mod tools;
@@ -38,6 +39,7 @@ use siphasher::sip::SipHasher13;
 
 use crate::Cover;
 use crate::build::Programs;
+use crate::executor;
 pub use error::CoverageError;
 use goals::Goals;
 use image::{Function, Image};
@@ -112,7 +114,7 @@ impl Meter {
             working_directory: directory.clone(),
             directory,
             program: program.clone(),
-            restarts: programs.restarts,
+            restarts: executor::restarts_from(programs.restarts),
         };
         let made = fs::create_dir_all(&settings.directory);
         made.map_err(|error| CoverageError::File(settings.directory.clone(), error))?;

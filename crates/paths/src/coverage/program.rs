@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::error::CoverageError;
+use super::pages;
 use crate::build::tool::{self, Said, word, words};
 use crate::build::{Programs, Recipe};
 
@@ -23,28 +24,13 @@ const NEEDED: [&str; 2] = ["__nm_coverage", "__nm_board_rows"];
 /// The replacement of the runtime in programs that do not record.
 const REPLAY_ARCHIVE: &str = "libnearmiss_replay.a";
 
-/// Two pages before and two after all counters: what else is in the program's data shares no page with
-/// them. And the word by which a program says that it writes its profile itself, not at exit: not in the
-/// archive, where it would be found by the twins of programs that have a profile of their own.
-const PAGES: &str = "\
-    .bss\n\
-    .weak __llvm_profile_runtime\n\
-    __llvm_profile_runtime: .zero 4\n\
-    .section __llvm_prf_cnts,\"aw\",@progbits\n\
-    .balign 4096\n\
-    .zero 4096\n\
-    .section __llvm_prf_bits,\"aw\",@progbits\n\
-    .balign 4096\n\
-    .zero 4096\n\
-    .section .note.GNU-stack,\"\",@progbits\n";
-
 /// Builds the program beside the recording one.
 pub fn build(programs: &Programs) -> Result<PathBuf, CoverageError> {
     let recipe = &programs.recipe;
     let directory = recipe.compiler.directory.join("coverage");
     fs::create_dir_all(&directory)
         .map_err(|error| CoverageError::File(directory.clone(), error))?;
-    let mut objects = vec![pages(recipe, &directory)?];
+    let mut objects = vec![pages(&directory)?];
     objects.push(subject(recipe, &directory)?);
     for index in 0..recipe.files.sources.len() {
         objects.push(other(recipe, &directory, index)?);
@@ -64,12 +50,10 @@ pub fn build(programs: &Programs) -> Result<PathBuf, CoverageError> {
     Ok(program)
 }
 
-fn pages(recipe: &Recipe, directory: &Path) -> Result<PathBuf, CoverageError> {
-    let (text, object) = (directory.join("pages.s"), directory.join("pages.o"));
-    fs::write(&text, PAGES).map_err(|error| CoverageError::File(text.clone(), error))?;
-    let mut all: Vec<String> = words(["-c"]).collect();
-    all.extend([word(&text), "-o".to_string(), word(&object)]);
-    run(recipe, &all, directory)?;
+fn pages(directory: &Path) -> Result<PathBuf, CoverageError> {
+    let object = directory.join("pages.o");
+    fs::write(&object, pages::object_file())
+        .map_err(|error| CoverageError::File(object.clone(), error))?;
     Ok(object)
 }
 

@@ -1,5 +1,6 @@
 //! The late treatment: for each partial path of the function, the precondition is explored under
-//! that path's constraints until it accepts an input, or has no path left.
+//! that path's constraints until it accepts an input, or has no path left. What its rejections teach about all accepted
+//! inputs is kept for the next partial paths.
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -10,6 +11,7 @@ use nearmiss_expr::TermId;
 use nearmiss_search::{Node, Trail};
 use nearmiss_trace::{LeadsTo, alternatives};
 
+use super::lessons::Lessons;
 use super::{Calls, PartialPath, Precondition};
 use crate::concretized::{Another, ConcretizedValues};
 use crate::error::ExploreError;
@@ -23,6 +25,8 @@ pub struct Late {
     pub calls: Calls,
     /// The ends of all its paths, over all partial paths of the function.
     ends: HashSet<Node>,
+    /// What its rejections teach, where all queries are the late treatment's own.
+    lessons: Option<Lessons>,
 }
 
 /// The maximum of calls for one partial path; beyond, the answer is not known.
@@ -66,7 +70,7 @@ impl Precondition for Late {
         workspace: &mut Workspace,
         path: &PartialPath,
     ) -> Result<Solution, ExploreError> {
-        let mut next = match workspace.ask(path.conditions, path.goal, path.base) {
+        let mut next = match self.ask(workspace, path.conditions, path.goal, path.base) {
             Solution::Input(input) => input,
             Solution::Infeasible => return Ok(Solution::Infeasible),
             Solution::Unknown => return Ok(Solution::Unknown),
@@ -86,13 +90,16 @@ impl Precondition for Late {
             if recorded.is_accepted() {
                 return Ok(Solution::Input(recorded.input));
             }
+            if let Some(lessons) = &mut self.lessons {
+                lessons.learn(workspace, &recorded);
+            }
             let call = Rc::new(call);
             pending.extend(ways.into_iter().map(|(before, goal)| Pending {
                 call: call.clone(),
                 before,
                 goal,
             }));
-            match next_input(workspace, &mut pending, &mut known) {
+            match self.next_input(workspace, &mut pending, &mut known) {
                 Some(input) => next = input,
                 None if known.doubtful => return Ok(Solution::Unknown),
                 None => return Ok(Solution::Infeasible),
@@ -107,6 +114,28 @@ impl Precondition for Late {
 }
 
 impl Late {
+    /// One that learns from rejections: each query about admissible inputs has to be its own.
+    pub fn learning() -> Late {
+        Late {
+            lessons: Some(Lessons::default()),
+            ..Late::default()
+        }
+    }
+
+    /// Is there an input for all conditions and the goal that keeps to what was learnt? `base` makes the conditions true.
+    fn ask(
+        &self,
+        workspace: &mut Workspace,
+        conditions: &[TermId],
+        goal: TermId,
+        base: &Input,
+    ) -> Solution {
+        match &self.lessons {
+            Some(lessons) => lessons.ask(workspace, conditions, goal, base),
+            None => workspace.ask(conditions, goal, base),
+        }
+    }
+
     /// The conditions of a call, behind those of the partial path, and its other ways that are new,
     /// each with how many conditions come before it.
     fn walk(
@@ -140,31 +169,33 @@ impl Late {
         let input = recorded.input.clone();
         (Call { input, conditions }, found)
     }
-}
 
-/// An input for the deepest partial path that has one.
-fn next_input(
-    workspace: &mut Workspace,
-    pending: &mut Vec<Pending>,
-    known: &mut Known,
-) -> Option<Input> {
-    while let Some(Pending { call, before, goal }) = pending.pop() {
-        let goal = match goal {
-            Goal::Way(goal) => goal,
-            Goal::AnotherValue(node) => match known.concretized.another(&mut workspace.terms, node)
-            {
-                Another::Goal(goal) => goal,
-                Another::TooMany => {
-                    known.doubtful = true;
-                    continue;
+    /// An input for the deepest partial path that has one.
+    fn next_input(
+        &self,
+        workspace: &mut Workspace,
+        pending: &mut Vec<Pending>,
+        known: &mut Known,
+    ) -> Option<Input> {
+        while let Some(Pending { call, before, goal }) = pending.pop() {
+            let goal = match goal {
+                Goal::Way(goal) => goal,
+                Goal::AnotherValue(node) => {
+                    match known.concretized.another(&mut workspace.terms, node) {
+                        Another::Goal(goal) => goal,
+                        Another::TooMany => {
+                            known.doubtful = true;
+                            continue;
+                        }
+                    }
                 }
-            },
-        };
-        match workspace.ask(&call.conditions[..before], goal, &call.input) {
-            Solution::Input(input) => return Some(input),
-            Solution::Infeasible => {}
-            Solution::Unknown => known.doubtful = true,
+            };
+            match self.ask(workspace, &call.conditions[..before], goal, &call.input) {
+                Solution::Input(input) => return Some(input),
+                Solution::Infeasible => {}
+                Solution::Unknown => known.doubtful = true,
+            }
         }
+        None
     }
-    None
 }

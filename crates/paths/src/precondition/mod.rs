@@ -14,6 +14,7 @@
 mod auto;
 mod formula;
 mod late;
+mod lessons;
 mod summary;
 
 use nearmiss_expr::TermId;

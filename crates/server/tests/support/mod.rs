@@ -87,7 +87,7 @@ impl Place {
             record: (build == Build::Recording).then(|| "channels=n".into()),
             directory: self.path("server"),
             working_directory: self.root.path().into(),
-            restarts: false,
+            restarts: None,
         }
     }
 
@@ -99,7 +99,7 @@ impl Place {
     /// Serves the program by processes that make many runs each.
     pub fn serve_restarting(&self, build: Build) -> Server {
         let settings = Settings {
-            restarts: true,
+            restarts: Some(1),
             ..self.settings(build)
         };
         Server::start(&sandbox(), settings).expect("a server")

@@ -366,6 +366,7 @@ impl One<'_> {
             library_directory: self.config.compiler.library_directory.clone(),
             units: self.directory.join("units"),
             jobs: std::thread::available_parallelism().map_or(1, usize::from),
+            quick: false,
         };
         let (file, libraries) = (&program.file, &program.libraries);
         let built = nearmiss_twin::build_variant(file, libraries, &variant, &self.directory, &twin);

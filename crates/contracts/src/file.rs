@@ -8,12 +8,15 @@
 //!    signature void set(unsigned int i, unsigned int x)
 //!    body 90c5a3f2dd0e41b7
 //!    requires x != 100 || i != 10
+//!    shown fails at table.c:6 for i == 10, x == 100; safe for i == 9, x == 100
 //!  end
 //! ```
 //!
 //! `#` begins a comment where a line starts. A requirement that is not known is no line at all; `requires 0` says that no
-//! call is safe. What a contract was derived from (`in`, `signature`, `body`) is compared with the program: where that has
+//! call is safe. `shown` says of the requirement before it which calls showed it. What a contract was derived from (`in`, `signature`, `body`) is compared with the program: where that has
 //! changed, the contract is stale.
+
+use std::collections::BTreeMap;
 
 use crate::formula::Formula;
 use crate::parse::parse;
@@ -34,6 +37,8 @@ pub struct Contract {
     pub subject: Subject,
     /// What must hold, all of it.
     pub requires: Vec<Formula>,
+    /// Calls that showed a requirement, by its number.
+    pub shown: BTreeMap<usize, String>,
 }
 
 /// The function as it was when a contract was derived from it; what is empty is not known.
@@ -71,8 +76,9 @@ impl Contract {
         line("in", &self.subject.file);
         line("signature", &self.subject.signature);
         line("body", &self.subject.body);
-        for formula in &self.requires {
+        for (number, formula) in self.requires.iter().enumerate() {
             line("requires", &formula.to_string());
+            line("shown", self.shown.get(&number).map_or("", String::as_str));
         }
         text + "end\n"
     }
@@ -169,7 +175,10 @@ fn said(contract: &mut Contract, word: &str, rest: &str) -> Result<(), String> {
             let formula = parse(&rest).map_err(|error| error.to_string())?;
             contract.requires.push(formula);
         }
-        _ => return Err("expected one of from, in, signature, body, requires, end".into()),
+        "shown" if !contract.requires.is_empty() => {
+            contract.shown.insert(contract.requires.len() - 1, rest);
+        }
+        _ => return Err("expected one of from, in, signature, body, requires, shown, end".into()),
     }
     Ok(())
 }

@@ -128,6 +128,7 @@ fn a_file_is_read_as_it_was_written() {
             ..Subject::default()
         },
         requires: requires.iter().map(|line| parse(line).unwrap()).collect(),
+        ..Contract::default()
     };
     let contracts = [
         contract(

@@ -1,11 +1,12 @@
 //! A recorded run of unit tests → what each call of the wanted function reveals.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 use nearmiss_abi::channel::ChannelRow;
 use nearmiss_abi::check::{Kind, contracted};
 use nearmiss_abi::event::{EventKind, PHASE_FUNCTION, PHASE_RESULT, PHASE_SETUP, phase};
 use nearmiss_abi::site::SiteId;
+use nearmiss_contracts::{Attribute, Formula};
 use nearmiss_expr::{Evaluator, InputByte, Terms};
 use nearmiss_harness::entry::Definition;
 use nearmiss_sites::Sites;
@@ -16,7 +17,8 @@ use crate::clauses::{Revealed, reveal};
 use crate::condition::{Clause, Condition};
 use crate::inputs::{Bytes, Input, Role, View};
 use crate::linear::{Linear, Variable};
-use crate::strings::Given;
+use crate::plan::MOST_ELEMENTS;
+use crate::shown::given::{Given, Values};
 
 /// What the calls of a function in one or several runs reveal.
 #[derive(Clone, Debug, Default)]
@@ -33,6 +35,10 @@ pub struct Calls {
     pub unsaid: BTreeMap<SiteId, u64>,
     /// What each call was given.
     pub given: Vec<Given>,
+    /// Processes that made calls.
+    pub processes: u64,
+    /// Inputs of which only the first elements are looked at.
+    pub cut: BTreeSet<u32>,
     /// The function.
     function: String,
     /// The file of the tests: what goes wrong there, in a callback, is none of the function's business.
@@ -64,9 +70,13 @@ impl Calls {
 
     /// Takes in what one run recorded; `inputs` are those of the function's plan.
     pub fn add(&mut self, raw: &RawTrace, sites: &Sites, inputs: &[Input]) {
-        for (number, events) in calls(raw).into_iter().enumerate() {
+        let all = calls(raw);
+        self.processes += u64::from(!all.is_empty());
+        for (number, events) in all.into_iter().enumerate() {
             self.calls += 1;
-            self.given.push(given(raw, number as u32, inputs));
+            let given = given(raw, number as u32, inputs);
+            self.cut.extend(cut(&given, inputs));
+            self.given.push(given);
             let nulls = nulls(raw, number as u32, inputs);
             // Calls that took the same path reveal the same.
             let mut path: Vec<_> = (raw.events[events.clone()].iter())
@@ -99,6 +109,20 @@ fn given(raw: &RawTrace, call: u32, inputs: &[Input]) -> Given {
         Some((number as u32, content.to_vec()))
     };
     of_call.filter_map(content).collect()
+}
+
+/// The inputs of which a call had more elements than are looked at.
+fn cut(given: &Given, inputs: &[Input]) -> Vec<u32> {
+    let is_cut = |number: &&u32| {
+        let input = &inputs[**number as usize];
+        let most = MOST_ELEMENTS as usize * input.bytes as usize;
+        let bounds = Formula::term(Attribute::Bounds, &input.place);
+        let count = Values { inputs }.number(&bounds, given);
+        input.role == Role::Elements
+            && given[*number].len() == most
+            && count.is_none_or(|it| it > MOST_ELEMENTS as i128)
+    };
+    given.keys().filter(is_cut).copied().collect()
 }
 
 /// What tells two events of one kind at one place apart: the value that was switched on or fixed.

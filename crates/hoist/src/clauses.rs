@@ -10,7 +10,7 @@ use nearmiss_abi::site::SiteId;
 use nearmiss_expr::{TermId, Terms};
 use nearmiss_trace::Event;
 
-use crate::condition::{Clause, Condition};
+use crate::condition::{Clause, Condition, union};
 use crate::inputs::View;
 use crate::linear::{Linear, Variable};
 use crate::set::Set;
@@ -52,13 +52,22 @@ impl Premise {
     /// This ⇒ conclusion.
     fn implies(&self, conclusion: Condition, view: View) -> Option<Vec<Clause>> {
         let range = |variable: Variable| view.range(variable);
-        let literal = |(sum, set): (&Linear, &Set)| {
-            Condition::Literal(sum.clone(), set.clone()).negated(&range)
-        };
-        let mut parts: Vec<Condition> = self.literals.iter().map(literal).collect();
-        parts.extend(self.others.iter().map(|other| other.negated(&range)));
+        // Of a long path nearly all is literals: they make one clause, whatever else there is.
+        let mut excuse = Clause::new();
+        for (sum, set) in &self.literals {
+            let others = set.complement(sum.range(&range));
+            if set.is_empty() {
+                return Some(Vec::new());
+            }
+            if !others.is_empty() {
+                excuse.insert(sum.clone(), others);
+            }
+        }
+        let mut parts: Vec<Condition> = self.others.iter().map(|it| it.negated(&range)).collect();
         parts.push(conclusion);
-        Condition::any(parts).clauses(&range)
+        let clauses = Condition::any(parts).clauses(&range)?;
+        let all = clauses.iter().filter_map(|it| union(it, &excuse, &range));
+        Some(all.collect())
     }
 }
 

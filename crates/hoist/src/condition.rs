@@ -169,7 +169,7 @@ impl Condition {
 }
 
 /// What one of two clauses says; `None`: that is always so.
-fn union(one: &Clause, other: &Clause, ranges: Ranges) -> Option<Clause> {
+pub(crate) fn union(one: &Clause, other: &Clause, ranges: Ranges) -> Option<Clause> {
     let mut all = one.clone();
     for (sum, set) in other {
         let joined = match all.get(sum) {

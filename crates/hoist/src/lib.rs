@@ -13,6 +13,8 @@
 //! | [`simplify`](mod@simplify) | clauses of all calls → fewer and shorter ones |
 //! | [`strings`] | what a loop over a string reveals, as one requirement |
 //! | `stairs` | what each turn of a loop leaves, in one |
+//! | [`shown`] | requirements without what they do not need, and calls that show each of them on both sides |
+//! | [`implied`] | requirements that others imply |
 //! | [`words`] | clauses → formulas of a contract |
 //! | [`plan`] | what a function is given, as inputs, and the C code that makes them inputs |
 //! | [`typed`] | contracts against the program's types |
@@ -20,6 +22,7 @@
 //! | [`standing`](mod@standing) | whether a contract fits the program, or is stale |
 //! | [`program`] | a program: its debug information, and variants of it |
 //! | [`calls`], [`session`] | unit tests are run, and what each call reveals becomes a contract |
+//! | [`derive`](mod@derive) | what calls reveal → requirements |
 //! | [`applied`] | contracts applied to a program |
 //! | [`digest`] | whether a function is still the one that a contract was derived from |
 
@@ -28,13 +31,16 @@ pub mod calls;
 pub mod checker;
 pub mod clauses;
 pub mod condition;
+pub mod derive;
 pub mod digest;
+pub mod implied;
 pub mod inputs;
 mod linear;
 pub mod plan;
 pub mod program;
 pub mod session;
 mod set;
+pub mod shown;
 pub mod simplify;
 mod stairs;
 pub mod standing;

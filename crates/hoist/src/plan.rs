@@ -14,7 +14,7 @@ use crate::inputs::{Input, Role};
 /// How many pointers are followed, one behind the other.
 const MOST_POINTERS: usize = 2;
 /// Elements of an array that are inputs.
-const MOST_ELEMENTS: u64 = 64;
+pub const MOST_ELEMENTS: u64 = 256;
 /// Inputs of a function.
 const MOST_INPUTS: usize = 96;
 /// The largest object whose number of elements is an input: four bytes hold it.
@@ -46,7 +46,7 @@ const HEAD: &str = "\
 /* Written by nearmiss hoist. */
 extern int __nm_hoist_wanted(void **places, unsigned number);
 extern void __nm_hoist_input(void *memory, unsigned long size, const char *name);
-extern unsigned long __nm_hoist_pointer(void **at, unsigned element, const char *null, const char *bounds);
+extern unsigned long __nm_hoist_pointer(void **at, unsigned element, const char *null, const char *bounds, char **now);
 extern void __nm_hoist_begin(void);
 ";
 
@@ -135,7 +135,7 @@ impl Plan {
         let pad = indent;
         self.line(pad, "{");
         self.line(pad, &format!("    char *p{number} = *(char **)({memory});"));
-        self.line(pad, &format!("    unsigned long n{number} = __nm_hoist_pointer((void **)({memory}), {element}, \"{null}\", \"{bounds}\");"));
+        self.line(pad, &format!("    unsigned long n{number} = __nm_hoist_pointer((void **)({memory}), {element}, \"{null}\", \"{bounds}\", &p{number});"));
         self.line(pad, &format!("    if (n{number} > 0) {{"));
         let Ok(first) = unit.part(place, &Step::Element(0)) else {
             return;

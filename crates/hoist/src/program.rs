@@ -78,6 +78,20 @@ impl Subject<'_> {
         globals.map(|names| names.into_iter().collect()).collect()
     }
 
+    /// The sanitizer twin of a variant of the program.
+    pub fn twin_of(&self, variant: &TwinProgram, directory: &Path) -> Result<TwinProgram, String> {
+        let libraries = self.libraries_of(variant);
+        let config = self.workshop();
+        nearmiss_twin::build(
+            &variant.program,
+            &libraries,
+            Judge::Address,
+            directory,
+            &config,
+        )
+        .map_err(|error| error.to_string())
+    }
+
     /// The libraries of a variant of the program.
     pub fn libraries_of(&self, variant: &TwinProgram) -> Vec<PathBuf> {
         let Some(directory) = &variant.library_path else {

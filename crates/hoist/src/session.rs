@@ -1,5 +1,6 @@
 //! `nearmiss hoist`: unit tests are run once for each function, and what its calls reveal becomes its contract.
 
+use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,17 +11,20 @@ use nearmiss_abi::environment::{HOIST, OPTION_CHANNELS, OPTIONS, RECORD};
 use nearmiss_contracts::{Contract, Subject as Of};
 use nearmiss_harness::Unit;
 use nearmiss_harness::entry::Definition;
+use nearmiss_sandbox::Sandbox;
 use nearmiss_sites::Sites;
 use nearmiss_sites::rewrite::{EntryCheck, Given, absolute};
 use nearmiss_trace::RawTrace;
+use nearmiss_twin::TwinProgram;
 
 use crate::applied::prepare;
 use crate::calls::Calls;
+use crate::derive::{Derived, derive};
 use crate::inputs::Input;
 use crate::plan::{self, LEAVE, Plan};
 use crate::program::{Subject, entry, shown};
-use crate::simplify::{simplify, with_room};
-use crate::{standing, strings, words};
+use crate::shown::trial::{Bench, Known, Trials};
+use crate::standing;
 
 /// What is wanted.
 #[derive(Clone, Debug)]
@@ -39,10 +43,14 @@ pub struct Request<'a> {
     pub contracts: &'a [Contract],
     /// The time for making one contract shorter.
     pub time: Duration,
+    /// Where calls with other inputs are made.
+    pub sandbox: &'a Sandbox,
+    /// The environment of the tests.
+    pub environment: &'a [(OsString, OsString)],
+    /// How many such calls may be made for one function; 0: requirements are neither generalised nor shown.
+    pub runs: usize,
 }
 
-/// Requirements of a function that a person still reads.
-const MOST_REQUIREMENTS: usize = 16;
 /// How often tests are run again because what they call has got a stronger contract: calls may lie that deep.
 const MOST_ROUNDS: usize = 4;
 
@@ -59,10 +67,16 @@ pub struct Hoisted {
     pub paths: u64,
     /// Checks on these paths that depend on what it is given.
     pub checks: u64,
-    /// Clauses that are too long to be read.
+    /// Why requirements were not shown on both sides, by number.
+    pub open: BTreeMap<usize, String>,
+    /// Clauses that no requirement that can be read says.
     pub left_out: u64,
     /// Clauses that calls of the tests do not keep to, without failing.
     pub contradicted: u64,
+    /// Requirements that are not true: a call that violates them does not fail.
+    pub refuted: u64,
+    /// Inputs of which only the first elements are looked at.
+    pub cut: Vec<String>,
     /// Checks that a contract cannot say, by the place of what it cannot say: file and line.
     pub unsaid: Vec<(String, u64)>,
 }
@@ -74,6 +88,8 @@ pub struct Session {
     pub functions: Vec<Hoisted>,
     /// Contracts that are in force and cannot be used, and why.
     pub unused: Vec<(String, String)>,
+    /// Why no calls with other inputs were made, if none could be.
+    pub untried: Option<String>,
 }
 
 /// Runs the tests and derives contracts. Those of functions that other wanted ones call strengthen the contracts of
@@ -85,60 +101,124 @@ pub fn hoist(request: &Request) -> Result<Session, String> {
         !(contract.is_hoisted() && functions.iter().any(|it| it.name == contract.function))
     };
     let known: Vec<Contract> = request.contracts.iter().filter(is_new).cloned().collect();
+    let mut workshop = Workshop {
+        request,
+        unit: &unit,
+        functions: &functions,
+        bench: None,
+        known: HashMap::new(),
+    };
     let mut in_force = known.clone();
-    let mut session = round(request, &unit, &functions, &in_force)?;
+    let mut session = workshop.round(&in_force)?;
     for _ in 1..MOST_ROUNDS {
         let mut next = known.clone();
         next.extend(session.functions.iter().map(|it| it.contract.clone()));
         next.retain(|contract| !contract.requires.is_empty());
+        // The calls that show a requirement make no difference.
+        next.iter_mut().for_each(|contract| contract.shown.clear());
         if functions.len() < 2 || next == in_force {
             break;
         }
         in_force = next;
-        session = round(request, &unit, &functions, &in_force)?;
+        session = workshop.round(&in_force)?;
     }
     Ok(session)
 }
 
-/// Runs the tests once for each function, with these contracts in force.
-fn round(
-    request: &Request,
-    unit: &Unit,
-    functions: &[Definition],
-    in_force: &[Contract],
-) -> Result<Session, String> {
-    let subject = &request.subject;
-    let prepared = prepare(unit, in_force, request.working_directory);
-    let globals = subject.globals(functions);
-    let plans: Vec<Plan> = (functions.iter().zip(&globals))
-        .map(|(function, globals)| Plan::of(unit, function, globals))
-        .collect();
-    let checks = functions.iter().zip(&plans).enumerate();
-    let checks = checks.map(|(number, (function, plan))| EntryCheck {
-        given: Given::Places {
-            leave: LEAVE.into(),
-        },
-        ..entry(function, &plan.globals, plan::enter_name(number))
-    });
-    // What comes last is called first: a function's own contract is no check of its call.
-    let checks = checks.chain(prepared.entries.iter().cloned()).collect();
-    let source = plan::recorder(&plans) + &prepared.source();
-    let variant = subject.variant("hoist", &source, checks)?;
-    let sites = nearmiss_twin::inspect(&variant.program, &subject.libraries_of(&variant))
-        .map_err(|error| error.to_string())?
-        .sites;
-    let tests = test_file(unit);
-    let mut session = Session {
-        unused: prepared.unused,
-        ..Session::default()
-    };
-    for (number, (function, plan)) in functions.iter().zip(plans).enumerate() {
-        let calls = Calls::of(function, tests.as_deref());
-        let calls = recorded(request, (&variant.program, number), &sites, &plan, calls)?;
-        let hoisted = finish(request, function.clone(), &plan.inputs, calls, &sites);
-        session.functions.push(hoisted);
+/// What is kept from one round to the next.
+struct Workshop<'r, 'a> {
+    request: &'r Request<'a>,
+    unit: &'r Unit,
+    functions: &'r [Definition],
+    /// How calls are made; `None`: not yet.
+    bench: Option<Result<Bench, String>>,
+    /// What calls came to, by function.
+    known: HashMap<usize, Known>,
+}
+
+impl Workshop<'_, '_> {
+    /// Runs the tests once for each function, with these contracts in force.
+    fn round(&mut self, in_force: &[Contract]) -> Result<Session, String> {
+        let (request, functions, unit) = (self.request, self.functions, self.unit);
+        let subject = &request.subject;
+        let prepared = prepare(unit, in_force, request.working_directory);
+        let globals = subject.globals(functions);
+        let plans: Vec<Plan> = (functions.iter().zip(&globals))
+            .map(|(function, globals)| Plan::of(unit, function, globals))
+            .collect();
+        let checks = functions.iter().zip(&plans).enumerate();
+        let checks = checks.map(|(number, (function, plan))| EntryCheck {
+            given: Given::Places {
+                leave: LEAVE.into(),
+            },
+            ..entry(function, &plan.globals, plan::enter_name(number))
+        });
+        // What comes last is called first: a function's own contract is no check of its call.
+        let checks = checks.chain(prepared.entries.iter().cloned()).collect();
+        let source = plan::recorder(&plans) + &prepared.source();
+        let variant = subject.variant("hoist", &source, checks)?;
+        let sites = nearmiss_twin::inspect(&variant.program, &subject.libraries_of(&variant))
+            .map_err(|error| error.to_string())?
+            .sites;
+        let tests = test_file(unit);
+        self.prepare_bench(&variant, tests.as_deref());
+        let mut session = Session {
+            unused: prepared.unused,
+            ..Session::default()
+        };
+        for (number, (function, plan)) in functions.iter().zip(plans).enumerate() {
+            let calls = Calls::of(function, tests.as_deref());
+            let calls = recorded(request, (&variant.program, number), &sites, &plan, calls)?;
+            let derived = self.derive(number, &calls, &plan.inputs, &sites);
+            let hoisted = finish(
+                request,
+                function.clone(),
+                &plan.inputs,
+                (calls, derived),
+                &sites,
+            );
+            session.functions.push(hoisted);
+        }
+        if let Some(Err(why)) = &self.bench {
+            session.untried = Some(why.clone());
+        }
+        Ok(session)
     }
-    Ok(session)
+
+    /// Builds the twin in which calls are made, once: contracts in force make no difference there.
+    fn prepare_bench(&mut self, variant: &TwinProgram, tests: Option<&str>) {
+        let request = self.request;
+        if self.bench.is_some() || request.runs == 0 {
+            return;
+        }
+        let directory = request.subject.directory.join("trials");
+        let built = request.subject.twin_of(variant, &directory);
+        let directory = directory.canonicalize().unwrap_or(directory);
+        self.bench = Some(built.map(|twin| Bench {
+            sandbox: request.sandbox.clone(),
+            twin,
+            arguments: request.arguments.to_vec(),
+            environment: request.environment.to_vec(),
+            working_directory: request.working_directory.to_path_buf(),
+            directory,
+            tests: tests.map(str::to_string),
+        }));
+    }
+
+    fn derive(&mut self, number: usize, calls: &Calls, inputs: &[Input], sites: &Sites) -> Derived {
+        let known = self.known.entry(number).or_default();
+        // In several processes it is not known which call is meant.
+        let bench = self.bench.as_ref().filter(|_| calls.processes == 1);
+        let trials = bench.and_then(|it| it.as_ref().ok()).map(|bench| Trials {
+            bench,
+            number,
+            inputs,
+            calls: &calls.given,
+            known,
+            left: self.request.runs,
+        });
+        derive(calls, inputs, sites, trials, self.request.time)
+    }
 }
 
 /// The file of the tests: that of `main`.
@@ -237,26 +317,9 @@ fn finish(
     request: &Request,
     function: Definition,
     inputs: &[Input],
-    calls: Calls,
+    (calls, derived): (Calls, Derived),
     sites: &Sites,
 ) -> Hoisted {
-    let all = calls.clauses.len();
-    let clauses = strings::kept_to(calls.clauses, inputs, &calls.given);
-    let contradicted = (all - clauses.len()) as u64;
-    let clauses = with_room(clauses, inputs);
-    let strings = strings::join(clauses, inputs, &calls.given);
-    let simple = simplify(strings.clauses, inputs, request.time);
-    let mut left_out = simple.left_out;
-    let mut requires = strings.requires;
-    for (clause, _) in &simple.clauses {
-        match words::formula(clause, inputs) {
-            Some(formula) => requires.push(formula),
-            None => left_out += 1,
-        }
-    }
-    // The shortest come first, so these say most.
-    left_out += requires.len().saturating_sub(MOST_REQUIREMENTS) as u64;
-    requires.truncate(MOST_REQUIREMENTS);
     let plural = |count: u64, word: &str| match count {
         1 => format!("1 {word}"),
         _ => format!("{count} {word}s"),
@@ -277,7 +340,8 @@ fn finish(
             signature: function.signature.clone(),
             body: standing::body(&function, &read).unwrap_or_default(),
         },
-        requires,
+        requires: derived.requires,
+        shown: derived.shown,
     };
     let place = |(site, count): (nearmiss_abi::site::SiteId, u64)| {
         let place = sites
@@ -286,14 +350,18 @@ fn finish(
         let (file, line) = place.unwrap_or_default();
         (format!("{file}:{line}"), count)
     };
+    let name = |number: u32| inputs[number as usize].place.clone();
     Hoisted {
         function,
         contract,
         calls: calls.calls,
         paths: calls.paths,
         checks: calls.checks,
-        left_out,
-        contradicted,
+        open: derived.open,
+        left_out: derived.left_out,
+        contradicted: derived.contradicted,
+        refuted: derived.refuted,
+        cut: calls.cut.into_iter().map(name).collect(),
         unsaid: calls.unsaid.into_iter().map(place).collect(),
     }
 }

@@ -22,7 +22,7 @@ const WIDTH: u32 = 100;
 /// For one question.
 const QUERY_TIME: Duration = Duration::from_millis(300);
 /// Literals of a clause that a person still reads.
-const MOST_LITERALS: usize = 10;
+const MOST_LITERALS: usize = 6;
 /// Clauses that are looked at.
 const MOST_CLAUSES: usize = 400;
 
@@ -99,7 +99,7 @@ fn with_single_literals_joined(clauses: Vec<(Clause, SiteId)>) -> Vec<(Clause, S
 }
 
 /// Clauses that no other one implies literal by literal.
-fn without_subsumed(mut clauses: Vec<(Clause, SiteId)>) -> Vec<(Clause, SiteId)> {
+pub(crate) fn without_subsumed(mut clauses: Vec<(Clause, SiteId)>) -> Vec<(Clause, SiteId)> {
     let mut seen = BTreeSet::new();
     clauses.retain(|(clause, _)| seen.insert(clause.clone()));
     let implies = |one: &Clause, other: &Clause| {
@@ -121,7 +121,7 @@ fn without_subsumed(mut clauses: Vec<(Clause, SiteId)>) -> Vec<(Clause, SiteId)>
 }
 
 /// Asks the solver what follows from what.
-pub(crate) struct Prover<'a> {
+pub struct Prover<'a> {
     terms: Terms,
     session: TreeSession,
     inputs: &'a [Input],
@@ -129,6 +129,7 @@ pub(crate) struct Prover<'a> {
 }
 
 impl<'a> Prover<'a> {
+    /// Questions about these inputs, until the deadline.
     pub fn new(inputs: &'a [Input], deadline: Instant) -> Prover<'a> {
         Prover {
             terms: Terms::new(),

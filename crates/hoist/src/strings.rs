@@ -12,23 +12,22 @@
 //! the zero at the end. Numbers that grow with the turns (`size <= 4`, `size <= 5`, …) and other strings' lengths make it `bounds(d) > strlen(s) || bounds(d)
 //! >= size - 1`.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use nearmiss_abi::site::SiteId;
-use nearmiss_contracts::{Attribute, Comparison, Formula, Term};
+use nearmiss_contracts::{Attribute, Comparison, Formula};
 
 use crate::condition::{Clause, Condition};
 use crate::inputs::{Input, Role};
 use crate::linear::{Linear, Variable};
 use crate::set::Set;
+use crate::shown::general::Ended;
+use crate::shown::given::{Given, Values, read};
 use crate::stairs::{from_here_on, up_to_here};
 use crate::words;
 
 /// The turns that must have been seen.
 const LEAST_TURNS: usize = 3;
-
-/// What one call was given: the content of each input.
-pub type Given = HashMap<u32, Vec<u8>>;
 
 /// What is left, and what is said of strings.
 #[derive(Clone, Debug, Default)]
@@ -67,7 +66,7 @@ pub fn kept_to(
         let start = (variable.element * input.bytes) as usize;
         let bytes = given.get(&variable.input)?;
         let bytes = bytes.get(start..start + input.bytes as usize)?;
-        Some(number(bytes, input.signed))
+        Some(read(bytes, input.signed))
     };
     let holds = |clause: &Clause, given: &Given| {
         clause.iter().any(|(sum, set)| {
@@ -81,11 +80,12 @@ pub fn kept_to(
     clauses
 }
 
-/// A clause with a number between two ends is two, with one end each: the ends need not come of the same turn.
-fn split(clauses: Vec<(Clause, SiteId)>, inputs: &[Input]) -> Vec<(Clause, SiteId)> {
+/// A clause with a number between two ends is two, with one end each: the ends need not come of the same turn. Each with the
+/// number of the clause that it is of.
+fn split(clauses: &[(Clause, SiteId)], inputs: &[Input]) -> Vec<(Clause, usize)> {
     let range = range_of(inputs);
     let mut all = Vec::new();
-    for (clause, site) in clauses {
+    for (number, (clause, _)) in clauses.iter().enumerate() {
         let is_value = |sum: &Linear| {
             let variable = sum.as_variable();
             variable.is_some_and(|it| inputs[it.input as usize].role == Role::Value)
@@ -104,19 +104,24 @@ fn split(clauses: Vec<(Clause, SiteId)>, inputs: &[Input]) -> Vec<(Clause, SiteI
             Some((sum, ends)) => all.extend(ends.map(|end| {
                 let mut half = clause.clone();
                 half.insert(sum.clone(), end);
-                (half, site)
+                (half, number)
             })),
-            None => all.push((clause, site)),
+            None => all.push((clause.clone(), number)),
         }
     }
     all
 }
 
-/// Joins clauses about strings; `calls` is what the tests' calls were given.
-pub fn join(clauses: Vec<(Clause, SiteId)>, inputs: &[Input], calls: &[Given]) -> Joined {
-    let clauses = split(clauses, inputs);
+/// Joins clauses about strings; `calls` is what the tests' calls were given, `is_true` tries a requirement.
+pub fn join(
+    clauses: Vec<(Clause, SiteId)>,
+    inputs: &[Input],
+    calls: &[Given],
+    is_true: &mut dyn FnMut(&Formula) -> bool,
+) -> Joined {
+    let halves = split(&clauses, inputs);
     let mut loops: BTreeMap<Loop, Vec<(usize, Turn)>> = BTreeMap::new();
-    for (place, (clause, _)) in clauses.iter().enumerate() {
+    for (place, (clause, _)) in halves.iter().enumerate() {
         for turn in turns(clause, inputs) {
             let key = (turn.bounds, turn.numbers.clone(), turn.rest.clone());
             loops.entry(key).or_default().push((place, turn));
@@ -135,8 +140,9 @@ pub fn join(clauses: Vec<(Clause, SiteId)>, inputs: &[Input], calls: &[Given]) -
         let Some((formula, is_alone)) = found else {
             continue;
         };
-        let is_kept_to = calls.iter().all(|given| holds(&formula, inputs, given));
-        if !is_kept_to || !is_seen_to_end(&turns, calls) {
+        let is_kept_to = |given: &Given| Values { inputs }.holds(&formula, given) != Some(false);
+        let is_kept_to = calls.iter().all(is_kept_to);
+        if !is_kept_to || !is_seen_to_end(&turns, calls) || !is_true(&formula) {
             continue;
         }
         gone.extend(turns.iter().map(|(place, _)| *place));
@@ -164,12 +170,51 @@ pub fn join(clauses: Vec<(Clause, SiteId)>, inputs: &[Input], calls: &[Given]) -
             says && whole.iter().any(is_of)
         })
     };
-    for (place, clause) in clauses.into_iter().enumerate() {
-        if !gone.contains(&place) && !follows(&clause.0) {
-            joined.clauses.push(clause);
-        }
+    for (number, clause) in clauses.into_iter().enumerate() {
+        let own: Vec<usize> = (0..halves.len())
+            .filter(|it| halves[*it].1 == number)
+            .collect();
+        let left: Vec<&usize> = own.iter().filter(|it| !gone.contains(*it)).collect();
+        // A clause of which no half is gone stays whole.
+        let left: Vec<(Clause, SiteId)> = match left.len() == own.len() {
+            true => vec![clause],
+            false => (left.into_iter().map(|it| (halves[*it].0.clone(), clause.1))).collect(),
+        };
+        joined
+            .clauses
+            .extend(left.into_iter().filter(|it| !follows(&it.0)));
     }
     joined
+}
+
+/// Whether a clause holds wherever a string has an end, `bounds(p) > strlen(p)`, or a guard of that holds.
+pub fn follows_from_end(clause: &Clause, ended: &Ended, inputs: &[Input]) -> bool {
+    let place = &ended.place;
+    let mut guards = ended.guards.iter();
+    let is_guarded = guards.all(|(sum, set)| {
+        let wider = clause.get(sum);
+        wider.is_some_and(|wider| wider.intersection(set) == *set)
+    });
+    let is_of = |variable: &Variable, role: Role| {
+        let input = &inputs[variable.input as usize];
+        input.role == role && input.place == *place
+    };
+    let ends_at = |at: i128| {
+        clause.iter().any(|(sum, set)| {
+            let variable = sum.as_variable().filter(|it| is_of(it, Role::Elements));
+            variable.is_some_and(|it| i128::from(it.element) == at) && set.contains(0)
+        })
+    };
+    let mut literals = clause.iter();
+    is_guarded
+        && literals.any(|(sum, set)| match sum.as_variable() {
+            Some(it) if is_of(&it, Role::Null) => set.contains(0),
+            // Where it ends earlier, the clause holds by the zero.
+            Some(it) if is_of(&it, Role::Bounds) => {
+                lowest(sum, set, inputs).is_some_and(|room| (0..room - 1).all(ends_at))
+            }
+            _ => false,
+        })
 }
 
 fn range_of(inputs: &[Input]) -> impl Fn(Variable) -> (i128, i128) + '_ {
@@ -327,52 +372,6 @@ fn at_least(room: Formula, length: Formula, more: i128) -> Option<Formula> {
     })
 }
 
-/// Whether a call keeps to a requirement, as far as its inputs tell.
-fn holds(formula: &Formula, inputs: &[Input], given: &Given) -> bool {
-    let is_unknown = std::cell::Cell::new(false);
-    let value = |term: &Term| {
-        let found = value_of(term, inputs, given);
-        is_unknown.set(is_unknown.get() || found.is_none());
-        found.unwrap_or(0)
-    };
-    formula.evaluate(&value) != 0 || is_unknown.get()
-}
-
-/// The value of a term in a call; `None` if its inputs do not tell.
-fn value_of(term: &Term, inputs: &[Input], given: &Given) -> Option<i128> {
-    let content = |role: Role| {
-        let is_it = |input: &Input| input.role == role && input.place == term.place;
-        let number = inputs.iter().position(is_it)?;
-        let content = given.get(&(number as u32))?;
-        Some((&inputs[number], content))
-    };
-    match term.attribute {
-        Attribute::Bounds => content(Role::Bounds).map(|(_, bytes)| number(bytes, false)),
-        Attribute::Find(byte) => {
-            let (_, bytes) = content(Role::Elements)?;
-            let found = bytes.iter().position(|it| *it == byte);
-            let room = content(Role::Bounds).map(|(_, bytes)| number(bytes, false));
-            // Only the first characters are inputs.
-            let all = room.filter(|room| *room == bytes.len() as i128);
-            found.map(|it| it as i128).or(all)
-        }
-        Attribute::Value => match content(Role::Null) {
-            Some((_, bytes)) => Some(i128::from(bytes.first() == Some(&0))),
-            None => content(Role::Value).map(|(input, bytes)| number(bytes, input.signed)),
-        },
-        _ => None,
-    }
-}
-
-fn number(bytes: &[u8], signed: bool) -> i128 {
-    let value = (bytes.iter().rev()).fold(0i128, |value, byte| value << 8 | i128::from(*byte));
-    let bits = 8 * bytes.len() as u32;
-    match signed && bits > 0 && value >> (bits - 1) != 0 {
-        true => value - (1 << bits),
-        false => value,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -409,19 +408,33 @@ mod tests {
             let room = (text.len() as u32).to_le_bytes().to_vec();
             [(0, room), (1, text.to_vec())].into()
         };
-        let joined = join(clauses.clone(), &inputs, &[given(b"  a\0"), given(b"\0")]);
+        let joined = join(
+            clauses.clone(),
+            &inputs,
+            &[given(b"  a\0"), given(b"\0")],
+            &mut |_| true,
+        );
         let said: Vec<String> = joined.requires.iter().map(Formula::to_string).collect();
         assert_eq!(said, ["bounds(s) > strlen(s)"]);
         assert!(joined.clauses.is_empty());
         // A test calls it with characters that do not end: then it is not so.
-        let joined = join(clauses.clone(), &inputs, &[given(b"  a")]);
+        let joined = join(clauses.clone(), &inputs, &[given(b"  a")], &mut |_| true);
         assert!(joined.requires.is_empty());
         assert_eq!(joined.clauses.len(), 5);
         // No call reads the zero, so none is needed.
-        let joined = join(clauses.clone(), &inputs, &[given(b"        \0")]);
+        let joined = join(
+            clauses.clone(),
+            &inputs,
+            &[given(b"        \0")],
+            &mut |_| true,
+        );
         assert!(joined.requires.is_empty());
         // Two turns are no loop.
         let few = clauses[..3].to_vec();
-        assert!(join(few, &inputs, &[given(b"\0")]).requires.is_empty());
+        assert!(
+            join(few, &inputs, &[given(b"\0")], &mut |_| true)
+                .requires
+                .is_empty()
+        );
     }
 }

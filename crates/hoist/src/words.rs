@@ -22,7 +22,8 @@ pub fn formula(clause: &Clause, inputs: &[Input]) -> Option<Formula> {
     })
 }
 
-fn is_about_null(formula: &Formula) -> bool {
+/// Whether a formula compares a pointer with NULL.
+pub(crate) fn is_about_null(formula: &Formula) -> bool {
     matches!(formula, Formula::Compare(_, _, right) if **right == Formula::Null)
 }
 

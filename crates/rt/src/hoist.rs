@@ -158,7 +158,8 @@ unsafe fn add_channel(runtime: &mut Runtime, name: *const u8, content: &[u8]) ->
 }
 
 /// Whether the pointer that lies `at` some place is null, and how many elements of `element` bytes it leads to, are inputs.
-/// Gives their number in this run, 0 if nothing is known of the memory.
+/// Gives their number in this run, 0 if nothing is known of the memory. `_now` is where the caller has the pointer: the twin
+/// may have it lead elsewhere (`libc/hoist.c`).
 ///
 /// # Safety
 /// `at` is readable, the names end with zeros.
@@ -168,6 +169,7 @@ pub unsafe extern "C" fn __nm_hoist_pointer(
     element: u32,
     null: *const u8,
     bounds: *const u8,
+    _now: *const u64,
 ) -> u64 {
     Call::take(__nm_hoist_pointer as *const () as u64);
     // SAFETY: as promised by the caller.

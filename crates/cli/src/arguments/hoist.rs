@@ -12,6 +12,8 @@ pub const HELP: &str = "\
 Runs the unit tests once for each function. What each call of it is given (numbers, what pointers lead to, the globals
 that it reads) counts as input; every check that the call meets, in the function and in all it calls, becomes
 a requirement: on this path, this must hold. All of them together, made shorter, are the contract of the function.
+Calls are then made again with other inputs, in a sanitizer build and a sandbox: what a requirement does not need goes, and each
+is shown by a call that violates it and fails, and one that keeps to it and does not.
 nearmiss run and nearmiss test check contracts wherever the functions are entered.
 
 Blocks of the file that are written by hand stay as they are; those that nearmiss hoist wrote are replaced.
@@ -37,6 +39,13 @@ pub struct HoistArguments {
     /// Where contracts are written
     #[arg(long, value_name = "FILE", default_value = "nearmiss.contracts")]
     pub output: PathBuf,
+    /// Calls with other inputs that are made for a function, to find out what its requirements need and to show each of
+    /// them; 0: none
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub runs: usize,
+    /// Make these calls with your own rights
+    #[arg(long)]
+    pub no_sandbox: bool,
     #[command(flatten)]
     pub campaign: CampaignArguments,
     /// The program of unit tests, compiled by nearmiss cc, and its arguments

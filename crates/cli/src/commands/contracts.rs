@@ -69,7 +69,16 @@ fn told(contract: &Contract, stands: Option<&Standing>, form: Option<ContractFor
         Some(Standing::Fits(definition)) => Some(definition),
         Some(_) => return text,
     };
-    text + &forms(contract, definition, form)
+    text + &evidence(contract) + &forms(contract, definition, form)
+}
+
+/// Which calls showed the requirements.
+fn evidence(contract: &Contract) -> String {
+    let line = |(number, shown): (&usize, &String)| {
+        let formula = contract.requires.get(*number)?;
+        Some(format!("  {formula}: {shown}\n"))
+    };
+    contract.shown.iter().filter_map(line).collect()
 }
 
 fn origin(contract: &Contract) -> String {

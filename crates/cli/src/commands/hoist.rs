@@ -5,6 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use nearmiss_contracts::Contract;
+use nearmiss_hoist::plan::MOST_ELEMENTS;
 use nearmiss_hoist::program::Subject;
 use nearmiss_hoist::session::{self, Hoisted, Request};
 
@@ -26,6 +27,8 @@ pub fn hoist(arguments: &HoistArguments) -> Result<u8, String> {
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
     let place = arguments.campaign.dir.join("hoist");
+    let variables = environment::variables();
+    let sandbox = environment::sandbox(arguments.no_sandbox)?;
     let in_force = match arguments.output.is_file() {
         true => contracts::read(&arguments.output)?,
         false => Vec::new(),
@@ -43,12 +46,19 @@ pub fn hoist(arguments: &HoistArguments) -> Result<u8, String> {
         functions: &arguments.function,
         contracts: &in_force,
         time: TIME,
+        sandbox: &sandbox,
+        environment: &variables,
+        runs: arguments.runs,
     };
     let session = session::hoist(&request)?;
     let text: String = session.functions.iter().map(told).collect();
     output::result(text.as_bytes())?;
     for (function, why) in &session.unused {
         let words = format!("The contract of {function} was not used: {why}.\n");
+        output::message(words.as_bytes());
+    }
+    if let Some(why) = &session.untried {
+        let words = format!("Requirements were not tried: {why}.\n");
         output::message(words.as_bytes());
     }
     let contracts: Vec<Contract> = (session.functions.into_iter().map(|it| it.contract))
@@ -61,49 +71,56 @@ pub fn hoist(arguments: &HoistArguments) -> Result<u8, String> {
     Ok(NOTHING)
 }
 
+fn counted(count: u64, word: &str) -> String {
+    match count {
+        1 => format!("1 {word}"),
+        _ => format!("{count} {word}s"),
+    }
+}
+
 /// What was revealed, for a person.
 fn told(hoisted: &Hoisted) -> String {
     let Hoisted {
-        function,
-        contract,
-        calls,
-        paths,
-        checks,
-        left_out,
-        contradicted,
-        unsaid,
+        function, contract, ..
     } = hoisted;
-    let counted = |count: u64, word: &str| match count {
-        1 => format!("1 {word}"),
-        _ => format!("{count} {word}s"),
-    };
     let mut text = format!("{} in {}\n", function.signature, contract.subject.file);
     text += &format!(
         "  {} on {}, {}\n",
-        counted(*calls, "call"),
-        counted(*paths, "path"),
-        counted(*checks, "check")
+        counted(hoisted.calls, "call"),
+        counted(hoisted.paths, "path"),
+        counted(hoisted.checks, "check")
     );
-    for formula in &contract.requires {
+    for (number, formula) in contract.requires.iter().enumerate() {
         text += &format!("  requires {formula}\n");
+        if let Some(shown) = contract.shown.get(&number) {
+            text += &format!("    {shown}\n");
+        } else if let Some(why) = hoisted.open.get(&number) {
+            text += &format!("    not shown: {why}\n");
+        }
     }
     if contract.requires.is_empty() {
         text += "  nothing was revealed\n";
     }
-    if *left_out > 0 {
-        text += &format!(
-            "  {} left out: too long to be read\n",
-            counted(*left_out, "requirement")
-        );
+    text + &left_out(hoisted)
+}
+
+/// What the contract does not say.
+fn left_out(hoisted: &Hoisted) -> String {
+    let mut text = String::new();
+    for (count, why) in [
+        (hoisted.left_out, "no short form"),
+        (hoisted.contradicted, "calls of the tests do without"),
+        (hoisted.refuted, "calls that violate them do not fail"),
+    ] {
+        if count > 0 {
+            text += &format!("  {} left out: {why}\n", counted(count, "requirement"));
+        }
     }
-    if *contradicted > 0 {
-        text += &format!(
-            "  {} left out: calls of the tests do without\n",
-            counted(*contradicted, "requirement")
-        );
-    }
-    for (place, count) in unsaid {
+    for (place, count) in &hoisted.unsaid {
         text += &format!("  {} not said: see {place}\n", counted(*count, "check"));
+    }
+    for place in &hoisted.cut {
+        text += &format!("  of {place} the first {MOST_ELEMENTS} elements are inputs\n");
     }
     text
 }

@@ -16,6 +16,7 @@
 //! | [`invent`], [`resize`](mod@resize), `inputs` | a solver's answer as arguments, standard input and files |
 //! | `contracts` | programs as variants that check contracts |
 //! | `trials`, `confirmer` | the new input tried on the program itself and on its twin; `judge` says what it is |
+//! | `endless` | inputs on which a program never ends |
 //! | `defects` | one finding per defect, with the nearest input |
 //! | `figures`, `summary` | what the work came to |
 //!
@@ -28,6 +29,7 @@ mod calls;
 mod confirmer;
 mod contracts;
 mod defects;
+mod endless;
 mod error;
 mod executor;
 mod explore;

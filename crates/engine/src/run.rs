@@ -12,6 +12,7 @@ use nearmiss_search::{Phase, Tally};
 use nearmiss_twin::Judge;
 
 use crate::contracts::{LIBRARY_PATH, contracted, loading_from};
+use crate::endless::{never_ends, run_endless_twin};
 use crate::error::{EngineError, TrialError};
 use crate::explore::{Explorer, Seed, Standing};
 use crate::record::record;
@@ -85,11 +86,30 @@ pub fn replay(id: &str, twin: bool, config: &Config) -> Result<Outcome, EngineEr
     let finding = report
         .finding(id)
         .ok_or_else(|| EngineError::NoFinding(id.to_string()))?;
+    if finding.kind == Failure::Hang && twin && config.sandbox.confines() {
+        return replay_endless(id, config);
+    }
     let judge = match finding.kind {
         Failure::UninitialisedRead => Judge::Memory,
         _ => Judge::Address,
     };
     replay_input(&finding.id, twin.then_some(judge), config)
+}
+
+/// Runs an input on which a program never ends: that it does not, and where it is.
+fn replay_endless(id: &str, config: &Config) -> Result<Outcome, EngineError> {
+    let campaign = Campaign::open(&config.directory)?;
+    let directory = campaign.inputs().join(id);
+    let capsule = Capsule::read(&directory).map_err(|error| campaign.failed(error))?;
+    let time = never_ends(&config.sandbox, &capsule).map_err(TrialError::from)?;
+    let Some(time) = time else {
+        return replay_input(id, Some(Judge::Address), config);
+    };
+    let libraries = program::inspect(&capsule.program, &capsule.environment)?.libraries;
+    let (root, program) = (campaign.root(), &capsule.program);
+    let twin = build_twin(config, root, program, &libraries, Judge::Address)?;
+    let outcome = run_endless_twin(&config.sandbox, &twin, &capsule, time);
+    Ok(outcome.map_err(TrialError::from)?)
 }
 
 /// Runs an input that a campaign keeps under a name, by the program itself or by a twin.

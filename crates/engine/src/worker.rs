@@ -277,6 +277,7 @@ impl<'a> Worker<'a> {
     ) -> Result<Vec<Complaint>, TrialError> {
         match kind {
             Failure::UninitialisedRead => self.try_memory_twin(subject, capsule, limits),
+            Failure::Hang => self.try_endless(subject, capsule),
             _ => self.try_twin(subject, capsule, limits),
         }
     }

@@ -18,7 +18,7 @@ mod read;
 use nearmiss_abi::check::Kind;
 
 pub use memory::REPORT;
-pub use read::complaints;
+pub use read::{complaints, endless};
 
 /// One failure that was seen.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | at one place, of one class (read and write, null and out of bounds of one access) | one |
 //! | at one place, through a bad pointer that two callers in other files gave | two: the callers are at fault |
+//! | two loops of one function that never end | one: where a loop is stopped is a matter of chance |
 //! | in one function, called from one place, on one object, for the same bytes of the input | one: so is its cause |
 //! | anything else | two |
 
@@ -20,6 +21,16 @@ pub fn shown(finding: &Finding, complaints: &[Complaint]) -> Option<Complaint> {
     if finding.kind == Kind::Precondition {
         return contract::shown(finding, complaints);
     }
+    if finding.kind == Kind::Hang {
+        let is_it = |complaint: &&Complaint| {
+            let place = complaint.places.first();
+            complaint.kinds == [Kind::Hang]
+                && place.is_some_and(|it| {
+                    it.function == finding.function && same_file(&it.file, &finding.file)
+                })
+        };
+        return complaints.iter().find(is_it).cloned();
+    }
     let is_it = |complaint: &&Complaint| {
         complaint.is_exactly_at(&finding.file, finding.line, finding.column)
             && complaint.as_kind(finding.kind) == Some(finding.kind)
@@ -31,6 +42,9 @@ pub fn shown(finding: &Finding, complaints: &[Complaint]) -> Option<Complaint> {
 pub fn is_same(known: &Finding, new: &Finding) -> bool {
     if class(known.kind) != class(new.kind) || !same_file(&known.file, &new.file) {
         return false;
+    }
+    if new.kind == Kind::Hang {
+        return known.function == new.function;
     }
     match known.line == new.line {
         true => is_same_place(known, new) && !have_other_givers(known, new),

@@ -11,7 +11,7 @@ use nearmiss_trace::Channel;
 use crate::nearness;
 
 /// Most attempts for one input.
-const MOST_ATTEMPTS: usize = 128;
+pub const MOST_ATTEMPTS: usize = 128;
 
 /// A byte that differs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,6 +42,11 @@ impl<'m> Minimise<'m> {
             still_fails,
             attempts: MOST_ATTEMPTS,
         }
+    }
+
+    /// This, with fewer attempts: each takes long.
+    pub fn at_most(self, attempts: usize) -> Minimise<'m> {
+        Minimise { attempts, ..self }
     }
 
     /// Brings contents as near as they can come; says whether they did.

@@ -9,6 +9,7 @@ use std::os::fd::{AsRawFd, OwnedFd};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use crate::endless;
 use crate::forks::Lines;
 use crate::ground::{Ground, Users};
 use crate::launcher::say;
@@ -68,6 +69,9 @@ impl Init<'_> {
             sys::make_read_only(Path::new("/proc"))?;
         }
         let program = self.start_program(&input, has_own_proc, None)?;
+        if self.spec.proves_endless() {
+            endless::hide_kernel_library(program)?;
+        }
         if let Some(mut file) = later {
             // Children get small numbers, of which there are few.
             let _ = file.write_all(self.most_numbers().to_string().as_bytes());

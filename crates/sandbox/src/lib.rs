@@ -23,6 +23,7 @@
 //! nothing. [`Sandbox::none`] is the user's own word: limits on time and output only.
 
 mod capture;
+mod endless;
 mod fork_server;
 mod forks;
 mod ground;
@@ -53,7 +54,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use fork_server::ForkServer;
 pub use launcher::enter;
 pub use spec::{
-    Ended, Exceeded, Limits, Nature, Outcome, Replacement, Spec, Stdin, Thing, Unavailable, Used,
+    Ended, Endless, EndlessSearch, Exceeded, Limits, Nature, Outcome, Replacement, Spec, Stdin,
+    Thing, Unavailable, Used,
 };
 
 use server::{Server, Told};

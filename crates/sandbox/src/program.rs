@@ -58,6 +58,9 @@ impl Program<'_> {
         if seccomp::confine().is_err() {
             missing("filters of system calls (seccomp)");
         }
+        if spec.proves_endless() {
+            sys::trace_me()?;
+        }
         Ok(image)
     }
 }

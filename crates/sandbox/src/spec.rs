@@ -64,6 +64,12 @@ impl Spec {
         }
     }
 
+    /// Whether it is to be shown that the program never ends.
+    pub(crate) fn proves_endless(&self) -> bool {
+        let endless = self.limits.endless;
+        endless.is_some_and(|it| it.what == Endless::Proof)
+    }
+
     pub(crate) fn is_probe(&self) -> bool {
         self.program.as_os_str().is_empty()
     }
@@ -151,6 +157,27 @@ pub struct Limits {
     pub kept: u64,
     /// Bytes kept of standard output and standard error, each.
     pub output: usize,
+    /// What is to be found out if it does not end; where there is no sandbox, nothing.
+    #[serde(default)]
+    pub endless: Option<EndlessSearch>,
+}
+
+/// What is to be found out about a program that does not end, and when.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct EndlessSearch {
+    /// What.
+    pub what: Endless,
+    /// After how much processor time for the first time.
+    pub after: Duration,
+}
+
+/// What is to be found out about a program that does not end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Endless {
+    /// Whether it never will.
+    Proof,
+    /// Where it is: it is sent `SIGABRT` in the function that loops.
+    Place,
 }
 
 impl Default for Limits {
@@ -166,6 +193,7 @@ impl Default for Limits {
             scratch: 256 << 20,
             kept: 4 << 30,
             output: 1 << 20,
+            endless: None,
         }
     }
 }
@@ -216,6 +244,8 @@ pub enum Exceeded {
     Processes,
     /// It wrote too much into a directory that is kept.
     Disk,
+    /// It never ends: see [`EndlessSearch`].
+    Endless,
 }
 
 impl fmt::Display for Exceeded {
@@ -225,6 +255,7 @@ impl fmt::Display for Exceeded {
             Exceeded::Memory => "used too much memory",
             Exceeded::Processes => "started too many processes",
             Exceeded::Disk => "wrote too much to the disk",
+            Exceeded::Endless => "never ends",
         })
     }
 }

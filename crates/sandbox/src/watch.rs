@@ -7,6 +7,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::endless::{Search, Seen};
 use crate::spec::{Ended, Exceeded, Limits, Report, Spec, Used};
 use crate::sys;
 
@@ -42,10 +43,12 @@ impl<'a> Watch<'a> {
         let mut pause = PAUSES.0;
         // Children that end all the time must not keep us from looking.
         let mut next_look = Instant::now() + pause;
+        let mut endless = Search::new(self.limits.endless.filter(|_| has_own_proc));
+        let mut is_asked = false;
         loop {
             while let Some((pid, status)) = sys::wait(-1, libc::WNOHANG)? {
                 if pid == program {
-                    return Ok(Report::Ended(ended(status), self.used()));
+                    return Ok(self.end(status, is_asked));
                 }
             }
             let now = Instant::now();
@@ -56,6 +59,13 @@ impl<'a> Watch<'a> {
             if now >= next_look {
                 if has_own_proc && let Some(limit) = self.look() {
                     return Ok(exceeded(limit));
+                }
+                match endless.look(program)? {
+                    Seen::Nothing if endless.is_over() => return Ok(exceeded(Exceeded::Time)),
+                    Seen::Nothing => {}
+                    Seen::Endless => return Ok(exceeded(Exceeded::Endless)),
+                    Seen::Asked => is_asked = true,
+                    Seen::Ended(status) => return Ok(self.end(status, is_asked)),
                 }
                 pause = (pause * 2).min(PAUSES.1);
                 next_look = Instant::now() + pause;
@@ -68,6 +78,14 @@ impl<'a> Watch<'a> {
         Used {
             elapsed: self.start.elapsed(),
             cpu: sys::cpu_time().saturating_sub(self.before),
+        }
+    }
+
+    /// How it ended, by itself or because it was told to say where it is.
+    fn end(&self, status: i32, is_asked: bool) -> Report {
+        match is_asked {
+            true => Report::Exceeded(Exceeded::Endless, self.used()),
+            false => Report::Ended(ended(status), self.used()),
         }
     }
 

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use nearmiss_abi::check::Kind;
 use nearmiss_campaign::capsule::Capsule;
 use nearmiss_campaign::test_case::TestCase;
-use nearmiss_judge::minimise::Minimise;
+use nearmiss_judge::minimise::{MOST_ATTEMPTS, Minimise};
 use nearmiss_judge::spot::{self, Check};
 use nearmiss_judge::{Complaint, Verdict, identity, nearness};
 use nearmiss_results::{Finding, Status, Test};
@@ -17,6 +17,9 @@ use crate::calls;
 use crate::defects::Found;
 use crate::inputs;
 use crate::invent::Invented;
+
+/// Most attempts to bring an input nearer on which the program never ends: each takes a second.
+const ENDLESS_ATTEMPTS: usize = 16;
 
 impl Confirmer<'_> {
     /// A finding at the place of a complaint that nobody predicted.
@@ -137,6 +140,10 @@ impl Confirmer<'_> {
         let mut is_nearer = false;
         let mut complaint = complaint.cloned();
         if finding.status == Status::Confirmed {
+            let attempts = match finding.kind {
+                Kind::Hang => ENDLESS_ATTEMPTS,
+                _ => MOST_ATTEMPTS,
+            };
             let mut still_fails = |contents: &[Vec<u8>]| {
                 let written = inputs::write(self.case.capsule, channels, contents, &directory);
                 let again = written.ok().filter(|_| !self.trials.is_over());
@@ -147,7 +154,7 @@ impl Confirmer<'_> {
                 fails
             };
             let minimise = Minimise::new(self.case.own, channels, &mut still_fails);
-            is_nearer = minimise.run(&mut contents);
+            is_nearer = minimise.at_most(attempts).run(&mut contents);
             // The last attempt need not have been the best.
             if let Ok(best) = inputs::write(self.case.capsule, channels, &contents, &directory) {
                 capsule = best;

@@ -40,7 +40,7 @@ impl Confirmer<'_> {
         let trials = &self.trials;
         let said = trials
             .worker
-            .ask_twin(trials.subject, &capsule, &trials.limits);
+            .ask_twin_to_the_end(trials.subject, &capsule, &trials.limits);
         let said = said.map(|answer| answer.complaints).unwrap_or_default();
         let complaint = self.news(said).into_iter().find(wanted);
         let finding = complaint.as_ref().and_then(|it| self.seen(it, DISTANCE));

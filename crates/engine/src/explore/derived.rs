@@ -188,7 +188,7 @@ impl Extent {
     }
 
     /// How far a failure on a path of this depth is from the test.
-    fn distance(self, depth: u32) -> u32 {
+    pub(super) fn distance(self, depth: u32) -> u32 {
         match self {
             Extent::Bound { distance, .. } => distance,
             Extent::Feasible(_) => depth,
@@ -350,6 +350,7 @@ impl Work<'_, '_> {
             let _ = fs::remove_dir_all(&directory);
             return Ok(None);
         };
+        self.look_whether_it_ends(seed, context, &capsule, &traced, flip)?;
         let nodes = nodes(&traced.path, &context.subject.file);
         let Some(forks) = self.place_of(seed, flip, &traced, &nodes) else {
             let _ = fs::remove_dir_all(&directory);

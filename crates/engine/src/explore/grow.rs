@@ -326,13 +326,22 @@ impl Work<'_, '_> {
         let channels = &grown.route.traced.path.channels;
         let longer = growing.grown(channels, &capsule.arguments, turns);
         let written = inputs::write_shaped(capsule, channels, &longer, &grown.directory).ok()?;
-        let answer = (self.worker).ask_twin(grown.subject, &written, &grown.limits);
+        let answer = (self.worker).ask_twin_to_the_end(grown.subject, &written, &grown.limits);
         answer.ok()
     }
 }
 
 fn name(complaint: &Complaint) -> FailureName {
-    (complaint.kinds.clone(), complaint.places.first().cloned())
+    let mut place = complaint.places.first().cloned();
+    if complaint.kinds == [Kind::Hang] {
+        // Where in its loop it was stopped is a matter of chance.
+        place = place.map(|place| Place {
+            line: 0,
+            column: 0,
+            ..place
+        });
+    }
+    (complaint.kinds.clone(), place)
 }
 
 /// How a program ended, whether it had to be ended, and whether it complained.

@@ -28,6 +28,7 @@
 
 mod deeper;
 mod derived;
+mod endless;
 mod figures;
 mod grow;
 mod neighbours;

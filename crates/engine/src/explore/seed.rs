@@ -136,6 +136,8 @@ pub(super) struct Memory {
     pub answers: Vec<Answer>,
     /// Its own input.
     pub channels: Option<Arc<Vec<Channel>>>,
+    /// How many of its runs were looked at because they did not end.
+    pub endless_looks: u32,
     /// Inputs that go another way, by event.
     pub flips: HashMap<usize, Vec<Flip>>,
     /// Runs that are still to be made, by the event of the divergence point.

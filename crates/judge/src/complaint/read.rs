@@ -31,6 +31,25 @@ pub fn complaints(stderr: &[u8], ended: Ended) -> Vec<Complaint> {
     found
 }
 
+/// What is said of a program that never ends.
+const ENDLESS: &str =
+    "the program never ends: it comes back to the very state in which it was before";
+
+/// What was said by a program that never ends and was sent `SIGABRT`: where that is.
+pub fn endless(mut said: Vec<Complaint>) -> Vec<Complaint> {
+    let is_sent = |complaint: &Complaint| complaint.text.starts_with("AddressSanitizer: ABRT");
+    let last = said.iter().rposition(is_sent);
+    let place = last.map(|at| said.swap_remove(at));
+    let place = place.map(|complaint| Complaint {
+        kinds: vec![Kind::Hang],
+        text: ENDLESS.into(),
+        object: String::new(),
+        is_precise: true,
+        ..complaint
+    });
+    place.into_iter().collect()
+}
+
 /// Which of the earlier complaints of a run AddressSanitizer's is about too: what UBSan said of an access
 /// before, an assertion before `abort`. Of several on a line it is that at its own column.
 fn same_failure(found: &[Complaint], later: &Complaint) -> Option<usize> {

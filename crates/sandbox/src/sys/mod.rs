@@ -3,6 +3,7 @@
 mod confine;
 mod mount;
 mod process;
+mod trace;
 
 use std::ffi::{CString, OsString};
 use std::fs::File;
@@ -26,6 +27,10 @@ pub use process::{
     enter_user_namespace, execute, fork_into, fork_sharing_memory, kill, limit_time_of,
     open_process, pause, receive_byte, receive_message, receive_number, send_byte, send_message,
     socket_pair,
+};
+pub use trace::{
+    Registers, Stop, go_on, interrupt, kernel_memory, let_go, put, registers, seize, send_abort,
+    step, trace_me, vector_registers, wait_for_stop,
 };
 
 /// A new descriptor that a system call gave us.

@@ -1,6 +1,7 @@
 //! Tests of the sandbox: each module has a table of its own.
 
 mod confinement;
+mod endless;
 mod forked;
 mod harms;
 mod refusals;
@@ -14,6 +15,7 @@ fn main() {
         worlds::TESTS,
         reuse::TESTS,
         forked::TESTS,
+        endless::TESTS,
         harms::TESTS,
         refusals::TESTS,
     ]

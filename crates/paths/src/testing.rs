@@ -147,7 +147,7 @@ fn fork_server(directory: &Path, program: &Path) -> ForkServer {
         program: program.to_path_buf(),
         environment: Vec::new(),
         record: Some("terms=65536,events=65536,length=0,channels=n".into()),
-        restarts: false,
+        restarts: None,
         directory: directory.join("server"),
         working_directory: directory.to_path_buf(),
     };

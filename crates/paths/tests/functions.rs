@@ -19,7 +19,7 @@ fn run(place: &Place, program: &std::path::Path, input: &[u8]) -> Run {
         program: program.to_path_buf(),
         environment: vec![(OsString::from("ASAN_OPTIONS"), "detect_leaks=0".into())],
         record: None,
-        restarts: false,
+        restarts: None,
         directory: place.path("served"),
         working_directory: place.path(""),
     };

@@ -47,7 +47,7 @@ fn is_somewhere(terms: &mut Terms, numbers: &[TermId], value: u128) -> TermId {
 fn random_condition(terms: &mut Terms, random: &mut Random, numbers: &[TermId]) -> TermId {
     if random.below(5) == 0 {
         let value = random.below(6) as u128;
-        let first = random.below(3) as usize;
+        let first = random.below(3);
         return is_somewhere(terms, &numbers[first..], value);
     }
     let mut pick = |terms: &mut Terms| {

@@ -43,6 +43,8 @@ impl Place {
             marks: Vec::new(),
             wraps: false,
             contracted: Default::default(),
+            refuses: false,
+            objects: Default::default(),
         }
     }
 

@@ -85,6 +85,9 @@ struct store {
 
 static struct store *store;
 
+/* Only sanitized programs have it. */
+extern void __asan_init(void) __attribute__((weak));
+
 static long call(long number, long a, long b, long c, long d, long e, long f)
 {
     long result;
@@ -381,8 +384,10 @@ void __nm_restart_leave(int status)
 __attribute__((noinline)) int __nm_restart(int count, char **arguments, char **variables)
 {
     uintptr_t top = (uintptr_t)__builtin_frame_address(0) + 2 * sizeof(void *);
-    /* The heap is there before the first run: no run has to map it. */
-    free(malloc(1));
+    /* The heap is there before the first run: no run has to map it. AddressSanitizer's is there already; it keeps what is
+     * freed, and a run would get other addresses. */
+    if (__asan_init == NULL)
+        free(malloc(1));
     if (!__nm_restart_many() || !begin()) {
         int status = __real_main(count, arguments, variables);
         /* Not in the place of this call. */

@@ -1,5 +1,5 @@
-//@ command = "nearmiss explore kernel_state.c --restarts"
-//@ paths = 3
+//@ command = "nearmiss explore kernel_state.c"
+//@ paths = 43
 //@ incomplete = "input data was lost"
 // What a run changes in the kernel is not put back with its memory: each descriptor would be another number. Runs
 // that are made twice show it, and a process of its own makes each then.
@@ -19,5 +19,8 @@ int main(void)
     int first = next_descriptor();
     if (x == first)
         return 1;
+    for (int i = 0; i < 40; i++)
+        if (x == 100 + i)
+            return 4 + i;
     return x > first + 1 ? 2 : 3;
 }

@@ -30,7 +30,7 @@ pub fn compilation(
         optimised: command.optimises(),
         twin_options: twin_options(command),
         again: again(command, source, config),
-        code: code(command, source, number, config),
+        code: code(command, source, number),
         plain: [own_headers(config), plain(command, source, number, true)].concat(),
     }))
 }
@@ -117,8 +117,7 @@ fn chosen(command: &Command, wanted: impl FnMut(&&Argument) -> bool) -> Vec<Word
     texts(arguments.flat_map(|argument| &argument.words))
 }
 
-/// How instrumented code is generated where the user asks for no optimisation, but for explorations: their functions are
-/// small, and generating this takes 2.5 times as long as generating the code that runs worst. Without any, each
+/// How instrumented code is generated where the user asks for no optimisation. Without any, each
 /// value and each label that lives on to another block has a slot of its own: frames of real
 /// functions were four to ten times the plain ones, and deep recursions ended the program.
 /// Code that is generated at -O1 keeps no value that is cheap to compute once more.
@@ -154,7 +153,7 @@ pub const CHEAP_CODE: [&str; 8] = [
 pub const HUGE_CODE: [&str; 2] = ["-mllvm", "-disable-block-placement"];
 
 /// The options that still matter when bitcode becomes machine code.
-fn code(command: &Command, source: &Argument, number: usize, config: &Config) -> Vec<Word> {
+fn code(command: &Command, source: &Argument, number: usize) -> Vec<Word> {
     let wanted = |argument: &&Argument| {
         let role = argument.role;
         matches!(
@@ -163,7 +162,7 @@ fn code(command: &Command, source: &Argument, number: usize, config: &Config) ->
         )
     };
     let mut words = chosen(command, wanted);
-    if !command.optimises() && !config.fine {
+    if !command.optimises() {
         words.extend(texts(SMALL_FRAMES));
     }
     words.extend(texts([

@@ -97,9 +97,15 @@ impl Evidence<'_> {
     fn seen(&self, test: usize, complaint: &Complaint) -> Option<Finding> {
         // What the harness does with what the function left is no failure of the function. But it
         // is also named where the function's own frame has no line: of calls that were merged.
-        let (kind, place) = spot::of_complaint(self.sites, complaint)
-            .filter(|(_, place)| !place.file.ends_with(HARNESS))
-            .or_else(|| self.of_record(test, complaint))?;
+        let seen = spot::of_complaint(self.sites, complaint)
+            .filter(|(_, place)| !place.file.ends_with(HARNESS));
+        let (kind, place) = match (seen, self.of_record(test, complaint)) {
+            // A signal on the line of the check that the recording saw fail is that failure.
+            (Some((Kind::Crash, place)), Some((kind, check))) if place.line == check.line => {
+                (kind, place)
+            }
+            (seen, recorded) => seen.or(recorded)?,
+        };
         Some(Finding {
             kind,
             file: place.file,

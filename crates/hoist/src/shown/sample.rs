@@ -256,33 +256,27 @@ mod tests {
             values: Values { inputs: &inputs },
             calls: &calls,
         };
-        let said = |sample: &Sample, names: &[&str]| -> Vec<i128> {
-            let value = |name: &&str| search.values.number(&parse(name).unwrap(), &sample.given);
-            names.iter().map(|it| value(it).unwrap()).collect()
-        };
-        for (requirement, names, outside, inside) in [
-            ("i < 8", &["i"][..], &[8][..], &[7][..]),
-            ("i < 8 || i >= limit", &["i", "limit"], &[8, 9], &[7, 9]),
-            (
-                "bounds(s) > strlen(s)",
-                &["bounds(s)", "strlen(s)"],
-                &[5, 5],
-                &[5, 4],
-            ),
-            ("bounds(s) >= i", &["bounds(s)", "i"], &[6, 7], &[6, 6]),
-            (
-                "s[0] != 105 || i != 1",
-                &["s[0]", "i"],
-                &[104, 1],
-                &[104, 0],
-            ),
+        let holds =
+            |formula: &Formula, sample: &Sample| search.values.holds(formula, &sample.given);
+        for requirement in [
+            "i < 8",
+            "i < 8 || i >= limit",
+            "bounds(s) > strlen(s)",
+            "bounds(s) >= i",
+            "s[0] != 105 || i != 1",
         ] {
             let formula = parse(requirement).unwrap();
             let found = search.outside(&parts(&formula), &[]);
             let first = found.first().unwrap_or_else(|| panic!("{requirement}"));
-            assert_eq!(said(first, names), outside, "{requirement}");
+            assert_eq!(holds(&formula, first), Some(false), "{requirement}");
             let near = search.inside(&formula, &[], first);
-            assert_eq!(said(&near[0], names), inside, "{requirement}");
+            let nearest = near.first().unwrap_or_else(|| panic!("{requirement}"));
+            assert_eq!(holds(&formula, nearest), Some(true), "{requirement}");
         }
+        let formula = parse("i < 8").unwrap();
+        let outside = &search.outside(&parts(&formula), &[])[0];
+        let inside = &search.inside(&formula, &[], outside)[0];
+        let value = |sample: &Sample| search.values.number(&parse("i").unwrap(), &sample.given);
+        assert_eq!((value(outside), value(inside)), (Some(8), Some(7)));
     }
 }

@@ -21,6 +21,9 @@ pub const COVERAGE: &str = "NEARMISS_COVERAGE";
 /// where it takes one.
 pub const DEAD_ENDS: &str = "NEARMISS_DEAD_ENDS";
 
+/// A file of eight bytes in which a sanitizer twin counts how often it makes a block of its heap larger.
+pub const BLOCKS: &str = "NEARMISS_BLOCKS";
+
 /// The number of the function whose calls `nearmiss hoist` records.
 pub const HOIST: &str = "NEARMISS_HOIST";
 

@@ -2,12 +2,14 @@
 
 use std::cell::Cell;
 use std::ops::Range;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, io};
 
 use nearmiss_abi::check::Kind as Failure;
+use nearmiss_abi::environment::BLOCKS;
 use nearmiss_campaign::capsule::{Capsule, Origin};
 use nearmiss_campaign::store::{Campaign, Kind, Work};
 use nearmiss_judge::complaint::{complaints, is_memory};
@@ -24,6 +26,9 @@ use crate::executor::{CapsuleExecutor, Traced, can_be_forked};
 use crate::explore::Counts;
 use crate::forks::{ForkServers, ForkedRun};
 use crate::subject::Subject;
+
+/// The file in which a twin counts how often it makes a block larger.
+const COUNT_FILE: &str = "blocks";
 
 /// What all threads of a campaign share.
 #[derive(Debug)]
@@ -89,6 +94,8 @@ pub struct TwinAnswer {
     pub exceeded: Option<Exceeded>,
     /// Whether nothing was written to standard error.
     pub is_silent: bool,
+    /// How often a block of the heap was made larger.
+    pub enlarged: u64,
 }
 
 /// One thread, with a place of its own for traces.
@@ -220,12 +227,13 @@ impl<'a> Worker<'a> {
     ) -> Result<TwinAnswer, TrialError> {
         let twin = subject.twin(self.shared)?;
         self.count_run();
-        let outcome = self.run_twin(subject, twin, capsule, limits)?;
+        let TwinOutcome { outcome, enlarged } = self.run_twin(subject, twin, capsule, limits)?;
         Ok(TwinAnswer {
             complaints: complaints(&outcome.stderr, outcome.ended),
             ended: outcome.ended,
             exceeded: outcome.exceeded,
             is_silent: outcome.stderr.is_empty(),
+            enlarged,
         })
     }
 
@@ -238,7 +246,7 @@ impl<'a> Worker<'a> {
         limits: &Limits,
     ) -> Result<Vec<Complaint>, TrialError> {
         let twin = subject.memory_twin(self.shared)?;
-        let outcome = self.run_twin(subject, twin, capsule, limits)?;
+        let TwinOutcome { outcome, .. } = self.run_twin(subject, twin, capsule, limits)?;
         let mut complaints = complaints(&outcome.stderr, outcome.ended);
         complaints.retain(|complaint| complaint.kinds == [Failure::UninitialisedRead]);
         Ok(complaints)
@@ -250,7 +258,7 @@ impl<'a> Worker<'a> {
         twin: &TwinProgram,
         capsule: &Capsule,
         limits: &Limits,
-    ) -> Result<Outcome, TrialError> {
+    ) -> Result<TwinOutcome, TrialError> {
         let spec = twin_spec(twin, capsule.spec(&twin.program, &[], limits));
         let sandbox = &self.shared.config.sandbox;
         let run = TwinRun {
@@ -258,13 +266,14 @@ impl<'a> Worker<'a> {
             program: &subject.file,
             twin,
             spec: &spec,
+            scratch: &self.scratch,
         };
-        let outcome = match can_be_forked(capsule) {
+        let twin_outcome = match can_be_forked(capsule) {
             true => self.forks.run(sandbox, &spec, &run),
             false => run.alone(),
         }?;
-        self.count_cpu(outcome.used.cpu);
-        Ok(outcome)
+        self.count_cpu(twin_outcome.outcome.used.cpu);
+        Ok(twin_outcome)
     }
 
     /// Runs the twin that sees failures of this kind.
@@ -322,30 +331,70 @@ struct TwinRun<'a> {
     program: &'a Path,
     twin: &'a TwinProgram,
     spec: &'a Spec,
+    /// Where a run by a process of its own counts.
+    scratch: &'a Path,
+}
+
+/// What a twin's run left.
+struct TwinOutcome {
+    outcome: Outcome,
+    /// How often a block of the heap was made larger.
+    enlarged: u64,
+}
+
+impl TwinRun<'_> {
+    fn outcome(&self, outcome: Outcome, directory: &Path) -> TwinOutcome {
+        TwinOutcome {
+            outcome: symbolized(outcome, self.twin),
+            enlarged: take_count(&directory.join(COUNT_FILE)).unwrap_or(0),
+        }
+    }
 }
 
 impl ForkedRun for TwinRun<'_> {
-    type Result = Outcome;
+    type Result = TwinOutcome;
     type Error = SandboxError;
 
-    fn alone(&self) -> Result<Outcome, SandboxError> {
-        Ok(symbolized(self.sandbox.run(self.spec)?, self.twin))
+    fn alone(&self) -> Result<TwinOutcome, SandboxError> {
+        let mut spec = self.spec.clone();
+        self.equip(&mut spec, self.scratch);
+        Ok(self.outcome(self.sandbox.run(&spec)?, self.scratch))
     }
 
-    fn equip(&self, _: &mut Spec, _: &Path) {}
+    fn equip(&self, spec: &mut Spec, directory: &Path) {
+        let file = directory.join(COUNT_FILE);
+        let zero = [0; size_of::<u64>()];
+        if fs::create_dir_all(directory)
+            .and_then(|()| fs::write(&file, zero))
+            .is_ok()
+        {
+            spec.environment.push((BLOCKS.into(), file.into()));
+            spec.writable.push(directory.into());
+        }
+    }
 
-    fn read(&self, outcome: Outcome, _: &Path) -> Option<Outcome> {
-        Some(symbolized(outcome, self.twin))
+    fn read(&self, outcome: Outcome, directory: &Path) -> Option<TwinOutcome> {
+        Some(self.outcome(outcome, directory))
     }
 
     fn relies_on(&self) -> Option<&Path> {
         Some(self.program)
     }
 
-    fn agree(&self, one: &Outcome, other: &Outcome) -> bool {
+    fn agree(&self, one: &TwinOutcome, other: &TwinOutcome) -> bool {
+        let (one, other) = (&one.outcome, &other.outcome);
         (one.ended, one.exceeded, &one.stdout) == (other.ended, other.exceeded, &other.stdout)
             && complaints(&one.stderr, one.ended) == complaints(&other.stderr, other.ended)
     }
+}
+
+/// The number that a run left in a file, which is 0 for the next one.
+fn take_count(file: &Path) -> io::Result<u64> {
+    let file = fs::File::options().read(true).write(true).open(file)?;
+    let mut count = [0; size_of::<u64>()];
+    file.read_exact_at(&mut count, 0)?;
+    file.write_all_at(&[0; size_of::<u64>()], 0)?;
+    Ok(u64::from_le_bytes(count))
 }
 
 impl Drop for Worker<'_> {

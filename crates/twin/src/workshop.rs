@@ -62,6 +62,11 @@ const WRAPPED: &[&str] = &[
     "fgetc",
 ];
 
+/// A function of `libc/unwritten.c`: that file's functions take the place of those that only count (`libc/blocks.c`).
+const UNWRITTEN: &str = "__wrap_malloc";
+/// Functions that make a block larger, which the twin counts (`libc/blocks.c`).
+const ENLARGING: &[&str] = &["realloc", "reallocarray"];
+
 impl Judge {
     /// What every compilation and link of a twin has. An argument that was never written fails nothing
     /// unless the function looks at it; clang would have it reported at the call.
@@ -89,7 +94,7 @@ impl Judge {
     /// The functions that a twin is linked with `--wrap` for.
     fn wrapped(self) -> Vec<&'static str> {
         let more = match self {
-            Judge::Address => &[],
+            Judge::Address => ENLARGING,
             Judge::Memory => memory::WRAPPED,
         };
         WRAPPED.iter().chain(more).copied().collect()
@@ -428,6 +433,9 @@ impl Workshop<'_> {
         if let Some(archive) = self.replay_archive() {
             if !link.shared {
                 words.push(format!("-Wl,-u,{STRINGS_APART}").into());
+                if judge == Judge::Memory {
+                    words.push(format!("-Wl,-u,{UNWRITTEN}").into());
+                }
                 let wrapped = judge.wrapped();
                 words.extend((wrapped.iter()).map(|name| format!("-Wl,--wrap={name}").into()));
                 let more = nearmiss_cc::wrap_main(&words);

@@ -3,6 +3,7 @@
 //! Nothing is predicted of such runs, so none of them is a divergence; only what was seen to fail is reported.
 
 use std::cell::RefCell;
+use std::collections::HashMap;
 use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -36,6 +37,8 @@ use crate::worker::{TwinAnswer, tight_limits};
 const MAX_NUMBERS: usize = 64;
 /// Runs that had to be ended, after which no more are made of what grows: each takes seconds.
 const MAX_UNENDED: u32 = 2;
+/// Most parts of a test's input with which blocks are filled.
+const MAX_TO_FILL: usize = 16;
 /// Inputs of another shape leave the test's path at no event.
 const NO_POINT: usize = usize::MAX;
 
@@ -56,6 +59,25 @@ struct Step {
     most: u64,
     /// Whether there is no room for more.
     is_last: bool,
+    /// Whether it was tried with less before.
+    is_longer: bool,
+}
+
+/// Which numbers of turns are tried.
+#[derive(Clone, Copy)]
+enum Climb {
+    /// More and more.
+    Turns,
+    /// Those that fill a block which the program makes larger.
+    FilledBlocks,
+}
+
+/// What became of a thing that may grow.
+struct Tried {
+    /// Whether one more is refused as many are.
+    is_refused: bool,
+    /// How many more blocks were made larger.
+    enlarged: u64,
 }
 
 /// A test whose input grows.
@@ -148,7 +170,7 @@ impl Work<'_, '_> {
         all: &[Growing],
     ) -> Result<bool, EngineError> {
         let steps = self.steps(seed, route, all);
-        if steps.len() <= seed.state.progress.grown {
+        if steps.len() <= seed.state.progress.grown && self.to_fill(seed, &steps).is_empty() {
             return Ok(true);
         }
         let shared = self.explorer.shared;
@@ -166,17 +188,70 @@ impl Work<'_, '_> {
         };
         let mut is_done = true;
         while let Some(step) = steps.get(seed.state.progress.grown).filter(|_| is_done) {
-            let is_refused = seed.memory.refused.contains(&step.number);
-            if !is_refused && self.try_to_grow(seed, &grown, &all[step.number], step.most)? {
-                seed.memory.refused.insert(step.number);
+            if step.is_longer && !self.fill_blocks(seed, &grown, all, &steps)? {
+                is_done = false;
+                break;
+            }
+            if !seed.memory.refused.contains(&step.number) {
+                let growing = &all[step.number];
+                let tried = self.try_to_grow(seed, &grown, growing, step.most, Climb::Turns)?;
+                if tried.is_refused {
+                    seed.memory.refused.insert(step.number);
+                }
+                // Only single bytes fill a block exactly, whatever its size.
+                if !step.is_longer && growing.size(&seed.test.capsule.arguments) == 1 {
+                    seed.memory.enlarging.insert(step.number, tried.enlarged);
+                }
             }
             is_done = !self.is_over();
             seed.state.progress.grown += usize::from(is_done);
             seed.state.progress.repeated += usize::from(is_done && step.is_last);
         }
+        if is_done {
+            is_done = self.fill_blocks(seed, &grown, all, &steps)?;
+        }
         // What is left behind is removed with the campaign's other leftovers.
         let _ = std::fs::remove_dir_all(&grown.directory);
         Ok(is_done)
+    }
+
+    /// Fills blocks that the program makes larger to their last bytes. Says whether all was tried.
+    fn fill_blocks(
+        &self,
+        seed: &mut Seed,
+        grown: &Grown,
+        all: &[Growing],
+        steps: &[Step],
+    ) -> Result<bool, EngineError> {
+        for number in self.to_fill(seed, steps) {
+            let Some(step) = steps.iter().find(|step| step.number == number) else {
+                continue;
+            };
+            self.try_to_grow(seed, grown, &all[number], step.most, Climb::FilledBlocks)?;
+            if self.is_over() {
+                return Ok(false);
+            }
+            seed.memory.enlarging.remove(&number);
+        }
+        seed.memory.enlarging.clear();
+        Ok(true)
+    }
+
+    /// The parts whose repetition makes blocks larger. Those that do so equally often probably fill the same blocks: one of
+    /// each such group comes first.
+    fn to_fill(&self, seed: &Seed, steps: &[Step]) -> Vec<usize> {
+        let mut met: HashMap<u64, usize> = HashMap::new();
+        let mut parts: Vec<(usize, usize)> = Vec::new();
+        for (number, enlarged) in &seed.memory.enlarging {
+            if *enlarged > 0 && steps.iter().any(|step| step.number == *number) {
+                let group = met.entry(*enlarged).or_default();
+                parts.push((*group, *number));
+                *group += 1;
+            }
+        }
+        parts.sort_unstable();
+        parts.truncate(MAX_TO_FILL);
+        parts.into_iter().map(|(_, number)| number).collect()
     }
 
     /// What is tried with each thing that may grow: all of them in inputs that take little time, then those for which
@@ -194,6 +269,7 @@ impl Work<'_, '_> {
                 number,
                 most: most_first,
                 is_last: most_first == most(growing, usize::MAX),
+                is_longer: false,
             });
         }
         let longer: Vec<Step> = (steps.iter().filter(|step| !step.is_last))
@@ -201,6 +277,7 @@ impl Work<'_, '_> {
                 number: step.number,
                 most: most(&all[step.number], usize::MAX),
                 is_last: true,
+                is_longer: true,
             })
             .collect();
         steps.extend(longer);
@@ -247,14 +324,15 @@ impl Work<'_, '_> {
         self.run_all(seed, &context, NO_POINT, pending)
     }
 
-    /// Tries one thing: more and more of it, then the least that fails. Says whether one more is refused as many are.
+    /// Tries one thing: more and more of it, then the least that fails.
     fn try_to_grow(
         &self,
         seed: &mut Seed,
         grown: &Grown,
         growing: &Growing,
         most: u64,
-    ) -> Result<bool, EngineError> {
+        climb: Climb,
+    ) -> Result<Tried, EngineError> {
         let (capsule, path) = (&seed.test.capsule, &grown.route.traced.path);
         let case = Case {
             test: &seed.test,
@@ -277,7 +355,7 @@ impl Work<'_, '_> {
             }
             let answer = self.run_grown(capsule, grown, growing, turns)?;
             unended += u32::from(answer.exceeded.is_some() && answer.complaints.is_empty());
-            let said = said(&answer);
+            let (answer_said, enlarged) = (said(&answer), answer.enlarged);
             let mut news = confirmer.news(answer.complaints);
             news.retain(|complaint| !complaint.text.contains(STACK_USED_UP));
             let failures = news.iter().map(name).collect();
@@ -285,7 +363,8 @@ impl Work<'_, '_> {
             seen.borrow_mut().extend(named);
             Some(Attempt {
                 failures,
-                answer: said,
+                answer: answer_said,
+                enlarged,
             })
         };
         // What can be no nearer than what is known is not looked for.
@@ -296,14 +375,26 @@ impl Work<'_, '_> {
             let known = it.and_then(|(_, complaint)| confirmer.known_cost(complaint));
             known.map_or(u64::MAX, |cost| cost.saturating_sub(1) / size)
         };
-        let climbed = Ladder::new(said(&grown.own), &mut attempt).climb(most, &nearer);
+        let own = Attempt {
+            failures: Vec::new(),
+            answer: said(&grown.own),
+            enlarged: grown.own.enlarged,
+        };
+        let ladder = Ladder::new(own, &mut attempt);
+        let climbed = match climb {
+            Climb::Turns => ladder.climb(most, &nearer),
+            Climb::FilledBlocks => ladder.fill(most, &nearer),
+        };
         for (failure, turns) in climbed.failures {
             confirmer.tell_longer(growing, turns, &|it| name(it) == failure)?;
         }
         let found = std::mem::take(&mut confirmer.found);
         self.add(&found)?;
         defects::take_in(&mut seed.state.found, found);
-        Ok(climbed.is_refused)
+        Ok(Tried {
+            is_refused: climbed.is_refused,
+            enlarged: climbed.enlarged,
+        })
     }
 
     /// Whether there is time for one more run: a failure that was seen is made as small as it can be, whatever the

@@ -152,6 +152,8 @@ pub(super) struct Memory {
     pub not_grown_at: Option<Duration>,
     /// The things that may grow of which one more is refused as many are.
     pub refused: HashSet<usize>,
+    /// How many more blocks of the heap the most turns of a thing that may grow made larger, until that was looked at.
+    pub enlarging: BTreeMap<usize, u64>,
     /// Whether an outcome on its own path was on that of no test before: those that bring something new come
     /// first.
     pub has_new_outcomes: bool,

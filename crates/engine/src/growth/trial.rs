@@ -6,6 +6,8 @@
 //!                                   refused as the most are
 //!  between two that differ          halves: the least that fails; the last that is accepted and the first
 //!                                   that is refused, where a guard that is off by one lets one too many through
+//!  a block is made larger           halves: the first number of turns at which it is, and those just before, which fill
+//!                                   the block to its last byte
 //! ```
 
 use std::collections::BTreeMap;
@@ -16,6 +18,10 @@ const FACTOR: u64 = 4;
 const REFUSED: u64 = 64;
 /// Most places at which the program's answer changes that are looked at.
 const MAX_EDGES: usize = 2;
+/// Most numbers of turns at which a block is made larger that are looked at: a program has several that grow.
+const MAX_FILLED: usize = 2;
+/// Numbers of turns that are tried before a block is made larger.
+const NEARLY_FULL: u64 = 2;
 
 /// What a run of a longer input showed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -24,6 +30,8 @@ pub struct Attempt<F, A> {
     pub failures: Vec<F>,
     /// How the program ended, and whether it complained.
     pub answer: A,
+    /// How often it made a block of its heap larger.
+    pub enlarged: u64,
 }
 
 impl<F, A> Attempt<F, A> {
@@ -39,12 +47,14 @@ pub struct Climbed<F> {
     pub failures: Vec<(F, u64)>,
     /// Whether one turn more is refused as the most are: more room will not change that.
     pub is_refused: bool,
+    /// How many more blocks were made larger with the most turns.
+    pub enlarged: u64,
 }
 
 /// The runs with more turns, each made once.
 pub struct Ladder<'l, F, A> {
-    /// The program's answer to the test's own input.
-    own: A,
+    /// What the test's own input shows; its failures do not count.
+    own: Attempt<F, A>,
     attempt: &'l mut dyn FnMut(u64) -> Option<Attempt<F, A>>,
     known: BTreeMap<u64, Attempt<F, A>>,
     is_refused: bool,
@@ -53,7 +63,7 @@ pub struct Ladder<'l, F, A> {
 impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
     /// Runs made by `attempt`; without an answer there are no more.
     pub fn new(
-        own: A,
+        own: Attempt<F, A>,
         attempt: &'l mut dyn FnMut(u64) -> Option<Attempt<F, A>>,
     ) -> Ladder<'l, F, A> {
         Ladder {
@@ -67,11 +77,20 @@ impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
     /// What is seen with up to so many turns more. `nearer` says up to how many
     /// turns a failure is worth looking for: beyond that an input is known that is no farther from the test's own.
     pub fn climb(mut self, most: u64, nearer: &dyn Fn(&F) -> u64) -> Climbed<F> {
-        let found = self.steps(most, nearer).and_then(|()| self.edges());
+        let _ = self.steps(most, nearer).and_then(|()| self.edges());
+        self.climbed(nearer)
+    }
+
+    /// What is seen where blocks that are made larger with up to so many turns are full. The rest as in `climb`.
+    pub fn fill(mut self, most: u64, nearer: &dyn Fn(&F) -> u64) -> Climbed<F> {
+        let _ = self.filled_blocks(most);
+        self.climbed(nearer)
+    }
+
+    /// The failures that were seen, each with the least number of turns.
+    fn climbed(&mut self, nearer: &dyn Fn(&F) -> u64) -> Climbed<F> {
         let mut least: Vec<(F, u64)> = Vec::new();
-        if found.is_none() && self.known.is_empty() {
-            return self.climbed(least);
-        }
+        let most = self.known.values().map(|attempt| attempt.enlarged).max();
         let failures: Vec<F> = (self.known.values())
             .flat_map(|attempt| attempt.failures.iter().cloned())
             .collect();
@@ -85,13 +104,10 @@ impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
                 least.push((failure, turns));
             }
         }
-        self.climbed(least)
-    }
-
-    fn climbed(&self, failures: Vec<(F, u64)>) -> Climbed<F> {
         Climbed {
-            failures,
+            failures: least,
             is_refused: self.is_refused,
+            enlarged: most.unwrap_or(0).saturating_sub(self.own.enlarged),
         }
     }
 
@@ -109,7 +125,7 @@ impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
             return None;
         }
         let (at_most, fails) = (self.at(most)?.answer.clone(), self.at(most)?.fails());
-        if at_most == self.own && !fails {
+        if at_most == self.own.answer && !fails {
             return Some(());
         }
         if fails && !self.fails_nearer(most, nearer)? {
@@ -139,7 +155,7 @@ impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
 
     /// Looks closely at the numbers between which the answer changes.
     fn edges(&mut self) -> Option<()> {
-        let own = (0, (self.own.clone(), false));
+        let own = (0, (self.own.answer.clone(), false));
         let known = self.known.iter();
         let tried: Vec<(u64, (A, bool))> = std::iter::once(own)
             .chain(known.map(|(turns, it)| (*turns, (it.answer.clone(), it.fails()))))
@@ -155,6 +171,28 @@ impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
             .collect();
         for (low, high, answer) in edges {
             self.least(low, high, |it| it.answer == answer || it.fails());
+        }
+        Some(())
+    }
+
+    /// Looks closely at the numbers of turns that fill a block which is made larger with one more. Not where that happens
+    /// in each turn: then every number of turns fills one.
+    fn filled_blocks(&mut self, most: u64) -> Option<()> {
+        let (mut low, mut enlarged) = (0, self.own.enlarged);
+        for _ in 0..MAX_FILLED {
+            if low == most || self.at(most)?.enlarged <= enlarged {
+                break;
+            }
+            let first = self.least(low, most, |it| it.enlarged > enlarged || it.fails());
+            for turns in first.saturating_sub(NEARLY_FULL).max(low + 1)..=first {
+                if self.at(turns)?.fails() {
+                    return Some(());
+                }
+            }
+            if first == low + 1 {
+                break;
+            }
+            (low, enlarged) = (first, self.at(first)?.enlarged);
         }
         Some(())
     }
@@ -198,6 +236,15 @@ impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
 mod tests {
     use super::*;
 
+    /// A test's own input: no block is made larger.
+    fn own<A>(answer: A) -> Attempt<char, A> {
+        Attempt {
+            failures: Vec::new(),
+            answer,
+            enlarged: 0,
+        }
+    }
+
     /// What is found in a program with these answers, and how many runs that takes.
     fn climb(
         most: u64,
@@ -210,9 +257,10 @@ mod tests {
             Some(Attempt {
                 failures: if fails(turns) { vec!['f'] } else { vec![] },
                 answer: refuses(turns),
+                enlarged: 0,
             })
         };
-        let found = Ladder::new(false, &mut attempt).climb(most, &|_| u64::MAX);
+        let found = Ladder::new(own(false), &mut attempt).climb(most, &|_| u64::MAX);
         let found = found.failures.into_iter();
         (found.map(|(_, turns)| turns).collect(), runs)
     }
@@ -261,14 +309,49 @@ mod tests {
                 Some(Attempt {
                     failures: if turns > 100 { vec!['f'] } else { vec![] },
                     answer: (),
+                    enlarged: 0,
                 })
             };
-            let found = Ladder::new((), &mut attempt).climb(5000, &|_| nearer);
+            let found = Ladder::new(own(()), &mut attempt).climb(5000, &|_| nearer);
             let found = found.failures.into_iter();
             (found.map(|(_, turns)| turns).collect::<Vec<_>>(), runs)
         };
         assert_eq!(runs(60), (vec![], 2));
         assert_eq!(runs(0), (vec![], 1));
         assert_eq!(runs(200).0, [101], "it is nearer");
+    }
+
+    /// What is found, and in how many runs, in a program that makes a block larger at each multiple of `step`.
+    fn climb_blocks(step: u64, fails: impl Fn(u64) -> bool) -> (Vec<u64>, u32) {
+        let mut runs = 0;
+        let mut attempt = |turns| {
+            runs += 1;
+            Some(Attempt {
+                failures: if fails(turns) { vec!['f'] } else { vec![] },
+                answer: (),
+                enlarged: turns / step,
+            })
+        };
+        let found = Ladder::new(own(()), &mut attempt).fill(5000, &|_| u64::MAX);
+        let found = found.failures.into_iter();
+        (found.map(|(_, turns)| turns).collect(), runs)
+    }
+
+    #[test]
+    fn a_block_that_is_filled_to_its_last_byte() {
+        for missing in 0..=NEARLY_FULL {
+            let (found, runs) = climb_blocks(1024, |turns| (turns + missing) % 1024 == 0);
+            assert_eq!((found, runs < 20), (vec![1024 - missing], true), "{runs}");
+        }
+        let (found, _) = climb_blocks(512, |turns| turns == 1023);
+        assert_eq!(found, [1023], "the second one");
+    }
+
+    #[test]
+    fn blocks_that_grow_in_each_turn_take_few_runs() {
+        let (found, runs) = climb_blocks(1, |_| false);
+        assert!(found.is_empty() && runs <= 15, "{runs}");
+        let (found, runs) = climb_blocks(1024, |_| false);
+        assert!(found.is_empty() && runs <= 60, "{runs}");
     }
 }

@@ -6,8 +6,8 @@
 //!                                   refused as the most are
 //!  between two that differ          halves: the least that fails; the last that is accepted and the first
 //!                                   that is refused, where a guard that is off by one lets one too many through
-//!  a block is made larger           halves: the first number of turns at which it is, and those just before, which fill
-//!                                   the block to its last byte
+//!  a block is made larger           halves: the first number of turns at which it is, and those beside it, which fill
+//!                                   such blocks to their last byte
 //! ```
 
 use std::collections::BTreeMap;
@@ -20,7 +20,8 @@ const REFUSED: u64 = 64;
 const MAX_EDGES: usize = 2;
 /// Most numbers of turns at which a block is made larger that are looked at: a program has several that grow.
 const MAX_FILLED: usize = 2;
-/// Numbers of turns that are tried before a block is made larger.
+/// Numbers of turns that are tried before and behind the one at which a block is made larger: others may be full there that
+/// hold a few bytes less.
 const NEARLY_FULL: u64 = 2;
 
 /// What a run of a longer input showed.
@@ -184,7 +185,8 @@ impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
                 break;
             }
             let first = self.least(low, most, |it| it.enlarged > enlarged || it.fails());
-            for turns in first.saturating_sub(NEARLY_FULL).max(low + 1)..=first {
+            let before = first.saturating_sub(NEARLY_FULL).max(low + 1);
+            for turns in before..=(first + NEARLY_FULL).min(most) {
                 if self.at(turns)?.fails() {
                     return Some(());
                 }
@@ -339,9 +341,9 @@ mod tests {
 
     #[test]
     fn a_block_that_is_filled_to_its_last_byte() {
-        for missing in 0..=NEARLY_FULL {
-            let (found, runs) = climb_blocks(1024, |turns| (turns + missing) % 1024 == 0);
-            assert_eq!((found, runs < 20), (vec![1024 - missing], true), "{runs}");
+        for turns in 1024 - NEARLY_FULL..=1024 + NEARLY_FULL {
+            let (found, runs) = climb_blocks(1024, |tried| tried == turns);
+            assert_eq!((found, runs < 20), (vec![turns], true), "{runs}");
         }
         let (found, _) = climb_blocks(512, |turns| turns == 1023);
         assert_eq!(found, [1023], "the second one");

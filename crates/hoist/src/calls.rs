@@ -14,6 +14,7 @@ use nearmiss_sites::rewrite::absolute;
 use nearmiss_trace::{Arena, Channel, Event, RawTrace, Reading, RecordedPath};
 
 use crate::clauses::{Revealed, reveal};
+use crate::clock::Clock;
 use crate::condition::{Clause, Condition};
 use crate::inputs::{Bytes, Input, Role, View};
 use crate::linear::{Linear, Variable};
@@ -25,6 +26,8 @@ use crate::shown::given::{Given, Values};
 pub struct Calls {
     /// How many calls there were.
     pub calls: u64,
+    /// How many of them there was no time for, or not for their whole path.
+    pub skipped: u64,
     /// How many different paths they took.
     pub paths: u64,
     /// Checks on input data that they met, on all paths.
@@ -68,27 +71,36 @@ impl Calls {
         }
     }
 
-    /// Takes in what one run recorded; `inputs` are those of the function's plan.
-    pub fn add(&mut self, raw: &RawTrace, sites: &Sites, inputs: &[Input]) {
-        let all = calls(raw);
+    /// Takes in what one run recorded, for as long as there is time; `inputs` are those of the function's plan.
+    pub fn add(&mut self, mut raw: RawTrace, sites: &Sites, inputs: &[Input], clock: Clock) {
+        let all = calls(&raw);
         self.processes += u64::from(!all.is_empty());
+        let recorded = std::mem::take(&mut raw.events);
         for (number, events) in all.into_iter().enumerate() {
+            let number = number as u32;
             self.calls += 1;
-            let given = given(raw, number as u32, inputs);
+            // Of a call that there is no time for it is still known what it was given: requirements must suit it.
+            let given = given(&raw, number, inputs);
             self.cut.extend(cut(&given, inputs));
+            let nulls = nulls(&given, inputs);
             self.given.push(given);
-            let nulls = nulls(raw, number as u32, inputs);
             // Calls that took the same path reveal the same.
-            let mut path: Vec<_> = (raw.events[events.clone()].iter())
-                .map(|event| (event.kind, event.site, event.flags, choice(raw, event)))
+            let mut path: Vec<_> = (recorded[events.clone()].iter())
+                .map(|event| (event.kind, event.site, event.flags, choice(&raw, event)))
                 .collect();
             path.extend(nulls.iter().map(|input| (0, u64::from(*input), 0, 0)));
-            if !self.seen.insert(path) {
+            if self.seen.contains(&path) {
                 continue;
             }
+            if clock.is_over() {
+                self.skipped += 1;
+                continue;
+            }
+            self.seen.insert(path);
             self.paths += 1;
-            let call = (number as u32, events);
-            let revealed = one(raw, sites, inputs, call, &nulls, self);
+            raw.events = recorded[events].to_vec();
+            let revealed = one(&raw, sites, inputs, (number, &nulls), self, clock);
+            self.skipped += u64::from(revealed.is_cut_off);
             self.checks += revealed.checks;
             self.clauses.extend(revealed.clauses);
             for (site, count) in revealed.unsaid {
@@ -156,34 +168,23 @@ fn calls(raw: &RawTrace) -> Vec<std::ops::Range<usize>> {
 }
 
 /// The pointers that were null in a call.
-fn nulls(raw: &RawTrace, call: u32, inputs: &[Input]) -> Vec<u32> {
-    let is_null = |(_, input): &(usize, &Input)| {
-        input.role == Role::Null
-            && raw.channels.iter().any(|row| {
-                let name = raw.blob(row.name_offset, row.name_size);
-                let content = raw.blob(row.content_offset, row.content_size);
-                row.index == call
-                    && name == Some(input.channel().as_bytes())
-                    && content == Some(&[1])
-            })
+fn nulls(given: &Given, inputs: &[Input]) -> Vec<u32> {
+    let is_null = |(number, content): &(&u32, &Vec<u8>)| {
+        inputs[**number as usize].role == Role::Null && content.as_slice() == [1]
     };
-    let found = inputs.iter().enumerate().filter(is_null);
-    found.map(|(number, _)| number as u32).collect()
+    let found = given.iter().filter(is_null);
+    found.map(|(number, _)| *number).collect()
 }
 
-/// What one call reveals.
+/// What one call reveals; the trace has its events only.
 fn one(
     raw: &RawTrace,
     sites: &Sites,
     inputs: &[Input],
-    (call, events): (u32, std::ops::Range<usize>),
-    nulls: &[u32],
+    (call, nulls): (u32, &[u32]),
     calls: &Calls,
+    clock: Clock,
 ) -> Revealed {
-    let raw = RawTrace {
-        events: raw.events[events].to_vec(),
-        ..raw.clone()
-    };
     let mut terms = Terms::new();
     let by_name: HashMap<String, u32> = (inputs.iter().enumerate())
         .map(|(number, input)| (input.channel(), number as u32))
@@ -215,7 +216,7 @@ fn one(
         events: usize::MAX,
         implied_lengths: false,
     };
-    let path = RecordedPath::read(&raw, sites, &mut arena, how);
+    let path = RecordedPath::read(raw, sites, &mut arena, how);
     let view = View {
         inputs,
         bytes: &bytes,
@@ -235,7 +236,7 @@ fn one(
         .filter(|event| !calls.is_of_tests(sites, event))
         .map(|event| (*event, kind_of(sites, event)))
         .collect();
-    reveal(&terms, view, nulls, &checks)
+    reveal(&terms, view, nulls, &checks, clock)
 }
 
 /// What goes wrong where a check fails.

@@ -10,6 +10,7 @@ use nearmiss_abi::site::SiteId;
 use nearmiss_expr::{TermId, Terms};
 use nearmiss_trace::Event;
 
+use crate::clock::Clock;
 use crate::condition::{Clause, Condition, union};
 use crate::inputs::View;
 use crate::linear::{Linear, Variable};
@@ -25,6 +26,8 @@ pub struct Revealed {
     pub checks: u64,
     /// Checks that could not be said, by the place of what cannot be said: the check itself, or a decision before it.
     pub unsaid: BTreeMap<SiteId, u64>,
+    /// Whether there was no time for the rest of the path.
+    pub is_cut_off: bool,
 }
 
 /// What the path says so far.
@@ -87,6 +90,7 @@ pub fn reveal(
     view: View,
     known: Vec<Condition>,
     events: &[(Event, Option<Kind>)],
+    clock: Clock,
 ) -> Revealed {
     let mut revealed = Revealed::default();
     let mut premise = Premise::default();
@@ -102,6 +106,11 @@ pub fn reveal(
         let is_check = event.kind == EventKind::Check && event.truth;
         if event.kind == EventKind::Hint || event.is_failure() {
             continue;
+        }
+        // What the path has revealed so far is true without the rest.
+        if clock.is_over() {
+            revealed.is_cut_off = true;
+            break;
         }
         let set = not_null(&mut translator, condition, view);
         let said = match (premise.lost, *kind) {

@@ -1,7 +1,6 @@
 //! What the calls of a function reveal → the requirements of its contract.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
 use nearmiss_abi::check::contracted;
 use nearmiss_abi::site::SiteId;
@@ -9,6 +8,7 @@ use nearmiss_contracts::{Formula, Term};
 use nearmiss_sites::Sites;
 
 use crate::calls::Calls;
+use crate::clock::Clock;
 use crate::condition::Clause;
 use crate::inputs::Input;
 use crate::shown::evidence::{Evidence, Shower};
@@ -48,13 +48,13 @@ pub struct Derived {
 /// A requirement, and whether it comes of the contract of a deeper function.
 type Found = (Formula, bool);
 
-/// Derives requirements; without trials nothing is tried.
-pub fn derive(
+/// Derives requirements, for as long as there is time; without trials nothing is tried.
+pub fn derive<'a>(
     calls: &Calls,
     inputs: &[Input],
     sites: &Sites,
-    mut trials: Option<Trials>,
-    time: Duration,
+    mut trials: Option<Trials<'a>>,
+    clock: Clock<'a>,
 ) -> Derived {
     let all = calls.clauses.len();
     let clauses = strings::kept_to(calls.clauses.clone(), inputs, &calls.given);
@@ -64,7 +64,10 @@ pub fn derive(
     };
     let mut clauses = with_room(clauses, inputs);
     let mut found: Vec<Found> = Vec::new();
+    // Half of the time is for making requirements general, the rest for making them shorter, and for showing them.
+    let first = clock.share(1, 2);
     if let Some(trials) = &mut trials {
+        trials.clock = first;
         found.extend(
             ended(&mut clauses, inputs, trials)
                 .into_iter()
@@ -80,10 +83,10 @@ pub fn derive(
     };
     if let Some(trials) = &mut trials {
         let known = found.iter().map(|it| it.0.clone()).collect();
-        general(&mut joined, known, trials, time);
+        general(&mut joined, known, trials, first);
     }
     found.extend(joined.requires.into_iter().map(|it| (it, false)));
-    let simple = simplify(joined.clauses, inputs, time);
+    let simple = simplify(joined.clauses, inputs, clock.share(1, 2));
     derived.left_out = simple.left_out;
     for (clause, site) in &simple.clauses {
         match words::formula(clause, inputs) {
@@ -94,7 +97,10 @@ pub fn derive(
     implied::drop_implied(&mut found, |it| &it.0);
     derived.left_out += keep_readable(&mut found);
     match trials {
-        Some(mut trials) => show(found, &mut trials, &mut derived),
+        Some(mut trials) => {
+            trials.clock = clock;
+            show(found, &mut trials, &mut derived);
+        }
         None => derived.requires = found.into_iter().map(|it| it.0).collect(),
     }
     derived
@@ -119,7 +125,7 @@ fn ended(
 }
 
 /// What is left without the parts that it does not need.
-fn general(joined: &mut Joined, known: Vec<Formula>, trials: &mut Trials, time: Duration) {
+fn general(joined: &mut Joined, known: Vec<Formula>, trials: &mut Trials, clock: Clock) {
     let inputs = trials.inputs;
     let mut shower = Shower {
         trials,
@@ -129,7 +135,7 @@ fn general(joined: &mut Joined, known: Vec<Formula>, trials: &mut Trials, time: 
         *formula = shower.shortest(parts(formula));
     }
     shower.accepted.extend(joined.requires.iter().cloned());
-    let mut prover = Prover::new(inputs, Instant::now() + time);
+    let mut prover = Prover::new(inputs, clock);
     let clauses = std::mem::take(&mut joined.clauses);
     joined.clauses = generalise(clauses, &mut shower, &mut prover);
 }

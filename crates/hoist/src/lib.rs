@@ -21,15 +21,17 @@
 //! | [`checker`] | contracts as C code that is called where functions are entered |
 //! | [`standing`](mod@standing) | whether a contract fits the program, or is stale |
 //! | [`program`] | a program: its debug information, and variants of it |
-//! | [`calls`], [`session`] | unit tests are run, and what each call reveals becomes a contract |
+//! | [`record`], [`calls`], [`session`] | unit tests are run, and what each call reveals becomes a contract |
 //! | [`derive`](mod@derive) | what calls reveal → requirements |
 //! | [`applied`] | contracts applied to a program |
+//! | [`clock`] | until when all this may go on |
 //! | [`digest`] | whether a function is still the one that a contract was derived from |
 
 pub mod applied;
 pub mod calls;
 pub mod checker;
 pub mod clauses;
+pub mod clock;
 pub mod condition;
 pub mod derive;
 pub mod digest;
@@ -38,6 +40,7 @@ pub mod inputs;
 mod linear;
 pub mod plan;
 pub mod program;
+pub mod record;
 pub mod session;
 mod set;
 pub mod shown;

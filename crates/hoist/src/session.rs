@@ -3,28 +3,25 @@
 use std::collections::{BTreeMap, HashMap};
 use std::ffi::OsString;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::path::Path;
 
-use nearmiss_abi::environment::{HOIST, OPTION_CHANNELS, OPTIONS, RECORD};
 use nearmiss_contracts::{Contract, Subject as Of};
 use nearmiss_harness::Unit;
 use nearmiss_harness::entry::Definition;
 use nearmiss_sandbox::Sandbox;
 use nearmiss_sites::Sites;
 use nearmiss_sites::rewrite::{EntryCheck, Given, absolute};
-use nearmiss_trace::RawTrace;
 use nearmiss_twin::TwinProgram;
 
 use crate::applied::prepare;
 use crate::calls::Calls;
+use crate::clock::Clock;
 use crate::derive::{Derived, derive};
 use crate::inputs::Input;
 use crate::plan::{self, LEAVE, Plan};
 use crate::program::{Subject, entry, shown};
 use crate::shown::trial::{Bench, Known, Trials};
-use crate::standing;
+use crate::{record, standing};
 
 /// What is wanted.
 #[derive(Clone, Debug)]
@@ -41,8 +38,8 @@ pub struct Request<'a> {
     pub functions: &'a [String],
     /// Contracts in force: one of a function that is called deeper down is a check on the path.
     pub contracts: &'a [Contract],
-    /// The time for making one contract shorter.
-    pub time: Duration,
+    /// Until when.
+    pub clock: Clock<'a>,
     /// Where calls with other inputs are made.
     pub sandbox: &'a Sandbox,
     /// The environment of the tests.
@@ -53,6 +50,8 @@ pub struct Request<'a> {
 
 /// How often tests are run again because what they call has got a stronger contract: calls may lie that deep.
 const MOST_ROUNDS: usize = 4;
+/// What the first round may take of the time, if there are more: so many parts of so many.
+const FIRST_ROUND: (u32, u32) = (2, 3);
 
 /// What the tests reveal of one function.
 #[derive(Clone, Debug)]
@@ -63,6 +62,8 @@ pub struct Hoisted {
     pub contract: Contract,
     /// Calls of it that were recorded.
     pub calls: u64,
+    /// Calls that there was no time for, or not for their whole path.
+    pub skipped: u64,
     /// Paths that they took.
     pub paths: u64,
     /// Checks on these paths that depend on what it is given.
@@ -90,6 +91,12 @@ pub struct Session {
     pub unused: Vec<(String, String)>,
     /// Why no calls with other inputs were made, if none could be.
     pub untried: Option<String>,
+    /// Wanted functions that there was no time for.
+    pub skipped: Vec<String>,
+    /// Whether there was no time to ask what contracts of deeper functions require of their callers.
+    pub is_unsettled: bool,
+    /// Whether the tests were ended before they were done.
+    pub is_cut_off: bool,
 }
 
 /// Runs the tests and derives contracts. Those of functions that other wanted ones call strengthen the contracts of
@@ -107,22 +114,32 @@ pub fn hoist(request: &Request) -> Result<Session, String> {
         functions: &functions,
         bench: None,
         known: HashMap::new(),
+        found: vec![None; functions.len()],
+        is_cut_off: false,
     };
     let mut in_force = known.clone();
-    let mut session = workshop.round(&in_force)?;
+    let has_deeper = functions.len() > 1;
+    let first = match has_deeper {
+        true => request.clock.share(FIRST_ROUND.0, FIRST_ROUND.1),
+        false => request.clock,
+    };
+    let unused = workshop.round(&in_force, first)?;
+    let mut is_settled = !has_deeper;
     for _ in 1..MOST_ROUNDS {
         let mut next = known.clone();
-        next.extend(session.functions.iter().map(|it| it.contract.clone()));
+        let found = workshop.found.iter().flatten();
+        next.extend(found.map(|it| it.contract.clone()));
         next.retain(|contract| !contract.requires.is_empty());
         // The calls that show a requirement make no difference.
         next.iter_mut().for_each(|contract| contract.shown.clear());
-        if functions.len() < 2 || next == in_force {
+        is_settled |= next == in_force;
+        if is_settled || request.clock.is_over() {
             break;
         }
         in_force = next;
-        session = workshop.round(&in_force)?;
+        workshop.round(&in_force, request.clock)?;
     }
-    Ok(session)
+    Ok(workshop.session(unused, is_settled))
 }
 
 /// What is kept from one round to the next.
@@ -134,11 +151,19 @@ struct Workshop<'r, 'a> {
     bench: Option<Result<Bench, String>>,
     /// What calls came to, by function.
     known: HashMap<usize, Known>,
+    /// What is known of each function; `None`: nothing yet.
+    found: Vec<Option<Hoisted>>,
+    /// Whether the tests were ended before they were done.
+    is_cut_off: bool,
 }
 
 impl Workshop<'_, '_> {
-    /// Runs the tests once for each function, with these contracts in force.
-    fn round(&mut self, in_force: &[Contract]) -> Result<Session, String> {
+    /// Runs the tests once for each function, with these contracts in force. Gives those that could not be used, and why.
+    fn round(
+        &mut self,
+        in_force: &[Contract],
+        clock: Clock,
+    ) -> Result<Vec<(String, String)>, String> {
         let (request, functions, unit) = (self.request, self.functions, self.unit);
         let subject = &request.subject;
         let prepared = prepare(unit, in_force, request.working_directory);
@@ -162,27 +187,45 @@ impl Workshop<'_, '_> {
             .sites;
         let tests = test_file(unit);
         self.prepare_bench(&variant, tests.as_deref());
-        let mut session = Session {
-            unused: prepared.unused,
-            ..Session::default()
-        };
-        for (number, (function, plan)) in functions.iter().zip(plans).enumerate() {
-            let calls = Calls::of(function, tests.as_deref());
-            let calls = recorded(request, (&variant.program, number), &sites, &plan, calls)?;
-            let derived = self.derive(number, &calls, &plan.inputs, &sites);
-            let hoisted = finish(
-                request,
-                function.clone(),
-                &plan.inputs,
-                (calls, derived),
-                &sites,
-            );
-            session.functions.push(hoisted);
+        for (number, (function, plan)) in functions.iter().zip(&plans).enumerate() {
+            if clock.is_over() {
+                break;
+            }
+            let own = clock.share(1, (functions.len() - number) as u32);
+            let mut calls = Calls::of(function, tests.as_deref());
+            // The tests take what they take, but not the time to look at what they did.
+            let most = request.clock.share(1, 2);
+            let (traces, is_cut_off) = record::run(request, (&variant.program, number), most)?;
+            self.is_cut_off |= is_cut_off;
+            let own = match own.is_over() {
+                true => clock.share(1, (functions.len() - number) as u32),
+                false => own,
+            };
+            record::read(&traces, &sites, &plan.inputs, &mut calls, own.share(1, 2));
+            let derived = self.derive(number, &calls, &plan.inputs, &sites, own);
+            // What an interruption leaves half done is not kept, nor is what an earlier round knew with more time.
+            let is_half_done = clock.is_interrupted() || clock.is_over() && calls.skipped > 0;
+            if !is_half_done || !clock.is_interrupted() && self.found[number].is_none() {
+                let work = (calls, derived);
+                let hoisted = finish(request, function.clone(), &plan.inputs, work, &sites);
+                self.found[number] = Some(hoisted);
+            }
         }
-        if let Some(Err(why)) = &self.bench {
-            session.untried = Some(why.clone());
+        Ok(prepared.unused)
+    }
+
+    /// What there is at the end.
+    fn session(self, unused: Vec<(String, String)>, is_settled: bool) -> Session {
+        let names = self.functions.iter().zip(&self.found);
+        let skipped = names.filter(|(_, found)| found.is_none());
+        Session {
+            unused,
+            untried: self.bench.and_then(|it| it.err()),
+            skipped: skipped.map(|(function, _)| function.name.clone()).collect(),
+            is_unsettled: !is_settled,
+            is_cut_off: self.is_cut_off,
+            functions: self.found.into_iter().flatten().collect(),
         }
-        Ok(session)
     }
 
     /// Builds the twin in which calls are made, once: contracts in force make no difference there.
@@ -205,7 +248,14 @@ impl Workshop<'_, '_> {
         }));
     }
 
-    fn derive(&mut self, number: usize, calls: &Calls, inputs: &[Input], sites: &Sites) -> Derived {
+    fn derive(
+        &mut self,
+        number: usize,
+        calls: &Calls,
+        inputs: &[Input],
+        sites: &Sites,
+        clock: Clock,
+    ) -> Derived {
         let known = self.known.entry(number).or_default();
         // In several processes it is not known which call is meant.
         let bench = self.bench.as_ref().filter(|_| calls.processes == 1);
@@ -216,8 +266,9 @@ impl Workshop<'_, '_> {
             calls: &calls.given,
             known,
             left: self.request.runs,
+            clock,
         });
-        derive(calls, inputs, sites, trials, self.request.time)
+        derive(calls, inputs, sites, trials, clock)
     }
 }
 
@@ -273,45 +324,6 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// Runs the tests, and reads what the calls of one function reveal.
-fn recorded(
-    request: &Request,
-    (program, number): (&Path, usize),
-    sites: &Sites,
-    plan: &Plan,
-    mut calls: Calls,
-) -> Result<Calls, String> {
-    let traces = request.subject.directory.join("traces");
-    let named = |error: std::io::Error| format!("{}: {error}", traces.display());
-    let _ = fs::remove_dir_all(&traces);
-    fs::create_dir_all(&traces).map_err(named)?;
-    let traces = traces.canonicalize().map_err(named)?;
-    let status = Command::new(program)
-        .args(request.arguments)
-        .current_dir(request.working_directory)
-        .env(RECORD, &traces)
-        .env(OPTIONS, format!("{OPTION_CHANNELS}=n"))
-        .env(HOIST, number.to_string())
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .status();
-    status.map_err(|error| format!("{}: {error}", program.display()))?;
-    let mut files: Vec<PathBuf> = fs::read_dir(&traces)
-        .map_err(named)?
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|end| end == "trace"))
-        .collect();
-    files.sort();
-    for file in files {
-        if let Ok(raw) = RawTrace::open(&file) {
-            calls.add(&raw, sites, &plan.inputs);
-        }
-    }
-    let _ = fs::remove_dir_all(&traces);
-    Ok(calls)
-}
-
 /// Makes the contract of a function.
 fn finish(
     request: &Request,
@@ -332,7 +344,14 @@ fn finish(
         from: format!(
             "hoist {}: {} on {}",
             request.command,
-            plural(calls.calls, "call"),
+            match calls.skipped {
+                0 => plural(calls.calls, "call"),
+                skipped => format!(
+                    "{} of {}",
+                    calls.calls - skipped,
+                    plural(calls.calls, "call")
+                ),
+            },
             plural(calls.paths, "path")
         ),
         subject: Of {
@@ -355,6 +374,7 @@ fn finish(
         function,
         contract,
         calls: calls.calls,
+        skipped: calls.skipped,
         paths: calls.paths,
         checks: calls.checks,
         open: derived.open,

@@ -5,12 +5,13 @@
 //! their own; where it does not answer in time, things stay as they are.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use nearmiss_abi::site::SiteId;
 use nearmiss_expr::{InputByte, Op, TermId, Terms};
 use nearmiss_solve::{Answer, Limits, Stack, TreeSession};
 
+use crate::clock::Clock;
 use crate::condition::Clause;
 use crate::inputs::{Input, Role};
 use crate::linear::{Linear, Variable};
@@ -35,15 +36,15 @@ pub struct Simplified {
     pub left_out: u64,
 }
 
-/// Simplifies the conjunction of clauses, for at most about `time`.
-pub fn simplify(clauses: Vec<(Clause, SiteId)>, inputs: &[Input], time: Duration) -> Simplified {
+/// Simplifies the conjunction of clauses, for as long as there is time.
+pub fn simplify(clauses: Vec<(Clause, SiteId)>, inputs: &[Input], clock: Clock) -> Simplified {
     let mut clauses = without_subsumed(clauses);
     let all = clauses.len();
     // The shortest say most.
     clauses.sort_by_key(|(clause, _)| clause.len());
     clauses.truncate(MOST_CLAUSES);
     let mut left_out = (all - clauses.len()) as u64;
-    let mut prover = Prover::new(inputs, Instant::now() + time);
+    let mut prover = Prover::new(inputs, clock);
     for number in 0..clauses.len() {
         prover.shorten(&mut clauses, number);
     }
@@ -125,17 +126,17 @@ pub struct Prover<'a> {
     terms: Terms,
     session: TreeSession,
     inputs: &'a [Input],
-    deadline: Instant,
+    clock: Clock<'a>,
 }
 
 impl<'a> Prover<'a> {
-    /// Questions about these inputs, until the deadline.
-    pub fn new(inputs: &'a [Input], deadline: Instant) -> Prover<'a> {
+    /// Questions about these inputs, for as long as there is time.
+    pub fn new(inputs: &'a [Input], clock: Clock<'a>) -> Prover<'a> {
         Prover {
             terms: Terms::new(),
             session: Stack::default().tree(),
             inputs,
-            deadline,
+            clock,
         }
     }
 
@@ -167,7 +168,7 @@ impl<'a> Prover<'a> {
         clause: &Clause,
         others: impl Iterator<Item = &'c Clause>,
     ) -> bool {
-        if Instant::now() > self.deadline {
+        if self.clock.is_over() {
             return false;
         }
         let mut assumed = self.ranges(clause);

@@ -1,9 +1,12 @@
 //! Formulas that are printed, read again and evaluated agree with the terms they were made of.
 
 use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 use nearmiss_contracts::{Formula, Term, parse};
 use nearmiss_expr::{Evaluator, InputByte, Op, TermId, Terms};
+use nearmiss_hoist::clock::Clock;
 use nearmiss_hoist::condition::Condition;
 use nearmiss_hoist::inputs::{Bytes, Input, Role, View, value_of};
 use nearmiss_hoist::simplify::simplify;
@@ -264,7 +267,9 @@ fn what_is_simpler_says_the_same() {
             let site = nearmiss_abi::site::SiteId(7);
             clauses.extend(more.into_iter().map(|it| (it, site)));
         }
-        let simple = simplify(clauses.clone(), &inputs, std::time::Duration::from_secs(20));
+        let go_on = AtomicBool::new(false);
+        let clock = Clock::new(Duration::from_secs(20), &go_on);
+        let simple = simplify(clauses.clone(), &inputs, clock);
         assert_eq!(simple.left_out, 0);
         for _ in 0..400 {
             let values = random_values(&inputs, &mut dice);

@@ -2,10 +2,12 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Args;
 
 use super::CampaignArguments;
+use super::values::duration;
 
 /// What is printed below the flags.
 pub const HELP: &str = "\
@@ -43,6 +45,9 @@ pub struct HoistArguments {
     /// them; 0: none
     #[arg(long, value_name = "N", default_value_t = 200)]
     pub runs: usize,
+    /// Stop after this long: what was not looked at is named
+    #[arg(long, default_value = "2m", value_parser = duration)]
+    pub time: Duration,
     /// Make these calls with your own rights
     #[arg(long)]
     pub no_sandbox: bool,

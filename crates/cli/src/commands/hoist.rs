@@ -2,22 +2,21 @@
 
 use std::fs;
 use std::path::Path;
-use std::time::Duration;
+use std::sync::atomic::Ordering;
 
 use nearmiss_contracts::Contract;
+use nearmiss_hoist::clock::Clock;
 use nearmiss_hoist::plan::MOST_ELEMENTS;
 use nearmiss_hoist::program::Subject;
-use nearmiss_hoist::session::{self, Hoisted, Request};
+use nearmiss_hoist::session::{self, Hoisted, Request, Session};
 
 use super::contracts;
 use crate::arguments::HoistArguments;
-use crate::{FOUND, NOTHING, environment, output};
-
-/// For making one contract shorter.
-const TIME: Duration = Duration::from_secs(10);
+use crate::{FOUND, NOTHING, environment, output, signals};
 
 /// Derives contracts, prints and writes them.
 pub fn hoist(arguments: &HoistArguments) -> Result<u8, String> {
+    signals::install();
     let name = arguments.command.first().ok_or("no program given")?;
     let program = environment::find_program(name).map_err(|error| error.to_string())?;
     let libraries = nearmiss_engine::libraries(&program, &environment::variables());
@@ -45,7 +44,7 @@ pub fn hoist(arguments: &HoistArguments) -> Result<u8, String> {
         working_directory: &directory,
         functions: &arguments.function,
         contracts: &in_force,
-        time: TIME,
+        clock: Clock::new(arguments.time, &signals::STOP),
         sandbox: &sandbox,
         environment: &variables,
         runs: arguments.runs,
@@ -53,14 +52,7 @@ pub fn hoist(arguments: &HoistArguments) -> Result<u8, String> {
     let session = session::hoist(&request)?;
     let text: String = session.functions.iter().map(told).collect();
     output::result(text.as_bytes())?;
-    for (function, why) in &session.unused {
-        let words = format!("The contract of {function} was not used: {why}.\n");
-        output::message(words.as_bytes());
-    }
-    if let Some(why) = &session.untried {
-        let words = format!("Requirements were not tried: {why}.\n");
-        output::message(words.as_bytes());
-    }
+    tell_of_gaps(&session);
     let contracts: Vec<Contract> = (session.functions.into_iter().map(|it| it.contract))
         .filter(|contract| !contract.requires.is_empty())
         .collect();
@@ -69,6 +61,34 @@ pub fn hoist(arguments: &HoistArguments) -> Result<u8, String> {
     }
     keep(&arguments.output, &contracts)?;
     Ok(NOTHING)
+}
+
+/// What was not done.
+fn tell_of_gaps(session: &Session) {
+    let mut words = String::new();
+    for (function, why) in &session.unused {
+        words += &format!("The contract of {function} was not used: {why}.\n");
+    }
+    if let Some(why) = &session.untried {
+        words += &format!("Requirements were not tried: {why}.\n");
+    }
+    let why = match signals::STOP.load(Ordering::Relaxed) {
+        true => "it was interrupted",
+        false => "no time was left (--time)",
+    };
+    if session.is_cut_off {
+        words += &format!("The tests were ended before they were done: {why}.\n");
+    }
+    if !session.skipped.is_empty() {
+        let names = session.skipped.join(", ");
+        words += &format!("Not looked at, {why}: {names}.\n");
+    }
+    if session.is_unsettled {
+        words += &format!(
+            "What deeper functions require may be missing in contracts of their callers: {why}.\n"
+        );
+    }
+    output::message(words.as_bytes());
 }
 
 fn counted(count: u64, word: &str) -> String {
@@ -115,6 +135,10 @@ fn left_out(hoisted: &Hoisted) -> String {
         if count > 0 {
             text += &format!("  {} left out: {why}\n", counted(count, "requirement"));
         }
+    }
+    if hoisted.skipped > 0 {
+        let calls = counted(hoisted.skipped, "call");
+        text += &format!("  {calls} not looked at, or not to the end: no time was left\n");
     }
     for (place, count) in &hoisted.unsaid {
         text += &format!("  {} not said: see {place}\n", counted(*count, "check"));

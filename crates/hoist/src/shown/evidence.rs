@@ -36,6 +36,7 @@ impl<'a> Shower<'_, 'a> {
                 inputs: self.trials.inputs,
             },
             calls: self.trials.calls,
+            clock: self.trials.clock,
         }
     }
 

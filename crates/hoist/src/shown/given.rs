@@ -1,13 +1,14 @@
 //! The inputs of one call as what formulas are about: reading and writing the terms of a requirement.
 
-use std::collections::HashMap;
+use std::cell::Cell;
+use std::collections::BTreeMap;
 
 use nearmiss_contracts::{Attribute, Formula, Term};
 
 use crate::inputs::{Input, Role};
 
 /// What one call was given: the content of each input.
-pub type Given = HashMap<u32, Vec<u8>>;
+pub type Given = BTreeMap<u32, Vec<u8>>;
 
 /// How far a string is looked at or made longer.
 const MOST_CHARACTERS: i128 = 4096;
@@ -23,32 +24,36 @@ impl Values<'_> {
     /// Whether a call keeps to a formula; `None` if its inputs do not tell.
     pub fn holds(&self, formula: &Formula, given: &Given) -> Option<bool> {
         match formula {
-            Formula::Any(parts) => {
-                let all: Vec<Option<bool>> = parts.iter().map(|it| self.holds(it, given)).collect();
-                match all.contains(&Some(true)) {
-                    true => Some(true),
-                    false => (!all.contains(&None)).then_some(false),
-                }
-            }
-            Formula::All(parts) => {
-                let all: Vec<Option<bool>> = parts.iter().map(|it| self.holds(it, given)).collect();
-                match all.contains(&Some(false)) {
-                    true => Some(false),
-                    false => (!all.contains(&None)).then_some(true),
-                }
-            }
+            Formula::Any(parts) => self.one_is(true, parts, given),
+            Formula::All(parts) => self.one_is(false, parts, given).map(|it| !it),
             Formula::Not(inner) => self.holds(inner, given).map(|it| !it),
             other => self.number(other, given).map(|it| it != 0),
         }
     }
 
+    /// Whether one of several formulas is `wanted`: the first that is decides, whatever the inputs tell of the others.
+    fn one_is(&self, wanted: bool, formulas: &[Formula], given: &Given) -> Option<bool> {
+        let mut is_known = true;
+        for formula in formulas {
+            match self.holds(formula, given) {
+                Some(holds) if holds == wanted => return Some(true),
+                Some(_) => {}
+                None => is_known = false,
+            }
+        }
+        is_known.then_some(false)
+    }
+
     /// The value of a formula; `None` if the inputs do not tell.
     pub fn number(&self, formula: &Formula, given: &Given) -> Option<i128> {
-        let is_known = |term: &&Term| self.value(term, given).is_some();
-        if !formula.terms().iter().all(is_known) {
-            return None;
-        }
-        Some(formula.evaluate(&|term| self.value(term, given).unwrap_or(0)))
+        let is_known = Cell::new(true);
+        let number = formula.evaluate(&|term| {
+            self.value(term, given).unwrap_or_else(|| {
+                is_known.set(false);
+                0
+            })
+        });
+        is_known.get().then_some(number)
     }
 
     fn input(&self, role: Role, place: &str) -> Option<(u32, &Input)> {

@@ -5,6 +5,7 @@
 use nearmiss_contracts::{Formula, Term};
 
 use super::given::{Given, Values};
+use crate::clock::Clock;
 
 /// A call of the tests, with other inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -19,7 +20,8 @@ pub struct Sample {
 const MOST_SAMPLES: usize = 12;
 /// Calls of the tests from which they are looked for.
 const MOST_BASES: usize = 32;
-/// Steps of one search.
+/// Steps of one search, from all of these calls together: what has no such call is most often left in vain, from each of
+/// them alike.
 const MOST_STEPS: usize = 4000;
 /// Moves of one search beyond one for each part.
 const MORE_MOVES: usize = 2;
@@ -33,6 +35,8 @@ pub struct Search<'a> {
     pub values: Values<'a>,
     /// What the tests' calls were given.
     pub calls: &'a [Given],
+    /// Until when.
+    pub clock: Clock<'a>,
 }
 
 /// The parts of a requirement of which one must hold.
@@ -54,12 +58,16 @@ impl Search<'_> {
         let mut bases: Vec<usize> = (0..self.calls.len()).collect();
         let size = |given: &Given| given.values().map(Vec::len).sum::<usize>();
         bases.sort_by_key(|it| (holding(&self.calls[*it]), size(&self.calls[*it])));
+        bases.truncate(MOST_BASES);
         let mut found: Vec<(i128, Sample)> = Vec::new();
-        for call in bases.into_iter().take(MOST_BASES) {
-            let mut steps = MOST_STEPS;
+        let mut left = MOST_STEPS;
+        for (number, call) in bases.iter().copied().enumerate() {
+            let own = left / (bases.len() - number);
+            let mut steps = own;
             let mut given = Vec::new();
-            let left = (parts.len() + MORE_MOVES, &mut steps);
-            self.leave(parts, kept, &self.calls[call], left, &mut given);
+            let most = (parts.len() + MORE_MOVES, &mut steps);
+            self.leave(parts, kept, &self.calls[call], most, &mut given);
+            left -= own - steps;
             found.extend(given.into_iter().map(|given| {
                 let far = self.distance(&self.calls[call], &given);
                 (far, Sample { call, given })
@@ -82,7 +90,7 @@ impl Search<'_> {
         (moves, steps): (usize, &mut usize),
         found: &mut Vec<Given>,
     ) {
-        if *steps == 0 || found.len() >= MOST_SAMPLES {
+        if *steps == 0 || found.len() >= MOST_SAMPLES || self.clock.is_over() {
             return;
         }
         *steps -= 1;
@@ -219,10 +227,15 @@ fn comparisons(formula: &Formula) -> Vec<(Formula, Formula)> {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicBool;
+    use std::time::Duration;
+
     use nearmiss_contracts::parse;
 
     use super::*;
     use crate::inputs::{Input, Role};
+
+    static GO_ON: AtomicBool = AtomicBool::new(false);
 
     fn input(place: &str, role: Role, bytes: u32) -> Input {
         Input {
@@ -255,6 +268,7 @@ mod tests {
         let search = Search {
             values: Values { inputs: &inputs },
             calls: &calls,
+            clock: Clock::new(Duration::from_secs(60), &GO_ON),
         };
         let holds =
             |formula: &Formula, sample: &Sample| search.values.holds(formula, &sample.given);

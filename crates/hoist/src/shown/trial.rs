@@ -14,6 +14,7 @@ use nearmiss_twin::TwinProgram;
 
 use super::given::Given;
 use super::sample::Sample;
+use crate::clock::Clock;
 use crate::inputs::{Input, Role};
 
 /// The twin says so where the inputs of the call are in place.
@@ -68,6 +69,8 @@ pub struct Trials<'a> {
     pub known: &'a mut Known,
     /// How many may still be made.
     pub left: usize,
+    /// Until when.
+    pub clock: Clock<'a>,
 }
 
 impl Trials<'_> {
@@ -80,6 +83,9 @@ impl Trials<'_> {
         }
         if self.left == 0 {
             return Outcome::Unknown("no run was left for it".into());
+        }
+        if self.clock.is_over() {
+            return Outcome::Unknown("no time was left for it".into());
         }
         self.left -= 1;
         let outcome = self.bench.run((self.number, key.0), &key.1);

@@ -28,6 +28,8 @@ pub struct Calls {
     pub calls: u64,
     /// How many of them there was no time for, or not for their whole path.
     pub skipped: u64,
+    /// Whether the tests were ended before they were done: there may be more calls.
+    pub is_cut_off: bool,
     /// How many different paths they took.
     pub paths: u64,
     /// Checks on input data that they met, on all paths.

@@ -23,6 +23,9 @@ pub struct Linear {
 /// Coefficients and constants beyond this are given up: nothing overflows then.
 const LARGEST: i128 = 1 << 90;
 
+/// Variables of a sum beyond this are given up: no requirement of so many is read (a checksum adds up all characters).
+const MOST_VARIABLES: usize = 16;
+
 impl Linear {
     /// A number.
     pub fn constant(constant: i128) -> Linear {
@@ -40,7 +43,7 @@ impl Linear {
         }
     }
 
-    /// `self + factor * other`; `None` if the numbers become too large.
+    /// `self + factor * other`; `None` if the numbers become too large, or the variables too many.
     pub fn plus(&self, factor: i128, other: &Linear) -> Option<Linear> {
         let mut sum = self.clone();
         sum.constant += small(factor.checked_mul(other.constant)?)?;
@@ -50,7 +53,9 @@ impl Linear {
         }
         sum.factors.retain(|_, factor| *factor != 0);
         let is_small = |it: &i128| it.abs() < LARGEST;
-        let fits = is_small(&sum.constant) && sum.factors.values().all(is_small);
+        let fits = sum.factors.len() <= MOST_VARIABLES
+            && is_small(&sum.constant)
+            && sum.factors.values().all(is_small);
         fits.then_some(sum)
     }
 

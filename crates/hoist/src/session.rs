@@ -64,6 +64,8 @@ pub struct Hoisted {
     pub calls: u64,
     /// Calls that there was no time for, or not for their whole path.
     pub skipped: u64,
+    /// Whether the tests were ended before they were done.
+    pub is_cut_off: bool,
     /// Paths that they took.
     pub paths: u64,
     /// Checks on these paths that depend on what it is given.
@@ -95,8 +97,6 @@ pub struct Session {
     pub skipped: Vec<String>,
     /// Whether there was no time to ask what contracts of deeper functions require of their callers.
     pub is_unsettled: bool,
-    /// Whether the tests were ended before they were done.
-    pub is_cut_off: bool,
 }
 
 /// Runs the tests and derives contracts. Those of functions that other wanted ones call strengthen the contracts of
@@ -115,7 +115,6 @@ pub fn hoist(request: &Request) -> Result<Session, String> {
         bench: None,
         known: HashMap::new(),
         found: vec![None; functions.len()],
-        is_cut_off: false,
     };
     let mut in_force = known.clone();
     let has_deeper = functions.len() > 1;
@@ -153,8 +152,6 @@ struct Workshop<'r, 'a> {
     known: HashMap<usize, Known>,
     /// What is known of each function; `None`: nothing yet.
     found: Vec<Option<Hoisted>>,
-    /// Whether the tests were ended before they were done.
-    is_cut_off: bool,
 }
 
 impl Workshop<'_, '_> {
@@ -193,14 +190,10 @@ impl Workshop<'_, '_> {
             }
             let own = clock.share(1, (functions.len() - number) as u32);
             let mut calls = Calls::of(function, tests.as_deref());
-            // The tests take what they take, but not the time to look at what they did.
-            let most = request.clock.share(1, 2);
-            let (traces, is_cut_off) = record::run(request, (&variant.program, number), most)?;
-            self.is_cut_off |= is_cut_off;
-            let own = match own.is_over() {
-                true => clock.share(1, (functions.len() - number) as u32),
-                false => own,
-            };
+            // One function whose recording is slow leaves the others their time.
+            let run = (variant.program.as_path(), number);
+            let (traces, is_cut_off) = record::run(request, run, own.share(1, 2))?;
+            calls.is_cut_off = is_cut_off;
             record::read(&traces, &sites, &plan.inputs, &mut calls, own.share(1, 2));
             let derived = self.derive(number, &calls, &plan.inputs, &sites, own);
             // What an interruption leaves half done is not kept, nor is what an earlier round knew with more time.
@@ -223,7 +216,6 @@ impl Workshop<'_, '_> {
             untried: self.bench.and_then(|it| it.err()),
             skipped: skipped.map(|(function, _)| function.name.clone()).collect(),
             is_unsettled: !is_settled,
-            is_cut_off: self.is_cut_off,
             functions: self.found.into_iter().flatten().collect(),
         }
     }
@@ -342,7 +334,7 @@ fn finish(
         function: function.name.clone(),
         parameters: function.parameters.clone(),
         from: format!(
-            "hoist {}: {} on {}",
+            "hoist {}: {} on {}{}",
             request.command,
             match calls.skipped {
                 0 => plural(calls.calls, "call"),
@@ -352,7 +344,11 @@ fn finish(
                     plural(calls.calls, "call")
                 ),
             },
-            plural(calls.paths, "path")
+            plural(calls.paths, "path"),
+            match calls.is_cut_off {
+                true => " of tests that were ended",
+                false => "",
+            }
         ),
         subject: Of {
             file: file.map_or(String::new(), |file| shown(file, request.working_directory)),
@@ -375,6 +371,7 @@ fn finish(
         contract,
         calls: calls.calls,
         skipped: calls.skipped,
+        is_cut_off: calls.is_cut_off,
         paths: calls.paths,
         checks: calls.checks,
         open: derived.open,

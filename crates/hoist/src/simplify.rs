@@ -26,6 +26,8 @@ const QUERY_TIME: Duration = Duration::from_millis(300);
 const MOST_LITERALS: usize = 6;
 /// Clauses that are looked at.
 const MOST_CLAUSES: usize = 400;
+/// Clauses with which each is compared: long paths have a hundred thousand.
+const MOST_COMPARED: usize = 500;
 
 /// The clauses of a function.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -99,10 +101,13 @@ fn with_single_literals_joined(clauses: Vec<(Clause, SiteId)>) -> Vec<(Clause, S
     joined
 }
 
-/// Clauses that no other one implies literal by literal.
+/// Clauses that no other one implies literal by literal, of many no other one that is short.
 pub(crate) fn without_subsumed(mut clauses: Vec<(Clause, SiteId)>) -> Vec<(Clause, SiteId)> {
     let mut seen = BTreeSet::new();
     clauses.retain(|(clause, _)| seen.insert(clause.clone()));
+    let mut short: Vec<usize> = (0..clauses.len()).collect();
+    short.sort_by_key(|number| clauses[*number].0.len());
+    short.truncate(MOST_COMPARED);
     let implies = |one: &Clause, other: &Clause| {
         let mut literals = one.iter();
         literals.all(|(sum, set)| {
@@ -112,8 +117,8 @@ pub(crate) fn without_subsumed(mut clauses: Vec<(Clause, SiteId)>) -> Vec<(Claus
     };
     let is_needed = |number: usize| {
         let (clause, _) = &clauses[number];
-        let mut others = clauses.iter().enumerate();
-        !others.any(|(other, (one, _))| other != number && implies(one, clause))
+        let mut others = short.iter();
+        !others.any(|other| *other != number && implies(&clauses[*other].0, clause))
     };
     let needed: Vec<bool> = (0..clauses.len()).map(is_needed).collect();
     let mut needed = needed.into_iter();

@@ -120,17 +120,11 @@ pub fn join(
     is_true: &mut dyn FnMut(&Formula) -> bool,
 ) -> Joined {
     let halves = split(&clauses, inputs);
-    let mut loops: BTreeMap<Loop, Vec<(usize, Turn)>> = BTreeMap::new();
-    for (place, (clause, _)) in halves.iter().enumerate() {
-        for turn in turns(clause, inputs) {
-            let key = (turn.bounds, turn.numbers.clone(), turn.rest.clone());
-            loops.entry(key).or_default().push((place, turn));
-        }
-    }
     let mut joined = Joined::default();
     let mut gone = BTreeSet::new();
+    // The pointers whose strings end, whatever else holds.
     let mut whole = BTreeSet::new();
-    for ((bounds, numbers, rest), turns) in loops {
+    for ((bounds, numbers, rest), turns) in loops(&halves, inputs) {
         let seen: BTreeSet<i128> = turns.iter().map(|(_, turn)| turn.turn).collect();
         if seen.len() < LEAST_TURNS {
             continue;
@@ -153,38 +147,64 @@ pub fn join(
             joined.requires.push(formula);
         }
     }
-    // A string that ends has room for its end, and is one.
-    let follows = |clause: &Clause| {
-        let mut literals = clause.iter();
-        literals.any(|(sum, set)| {
-            let Some(variable) = sum.as_variable() else {
-                return false;
-            };
-            let input = &inputs[variable.input as usize];
-            let is_of = |bounds: &u32| inputs[*bounds as usize].place == input.place;
-            let says = match input.role {
-                Role::Bounds => lowest(sum, set, inputs) == Some(1),
-                Role::Null => set.contains(0),
-                _ => false,
-            };
-            says && whole.iter().any(is_of)
-        })
-    };
-    for (number, clause) in clauses.into_iter().enumerate() {
-        let own: Vec<usize> = (0..halves.len())
-            .filter(|it| halves[*it].1 == number)
-            .collect();
-        let left: Vec<&usize> = own.iter().filter(|it| !gone.contains(*it)).collect();
-        // A clause of which no half is gone stays whole.
-        let left: Vec<(Clause, SiteId)> = match left.len() == own.len() {
-            true => vec![clause],
-            false => (left.into_iter().map(|it| (halves[*it].0.clone(), clause.1))).collect(),
-        };
-        joined
-            .clauses
-            .extend(left.into_iter().filter(|it| !follows(&it.0)));
-    }
+    joined.clauses = left(clauses, halves, &gone);
+    let follows = |clause: &Clause| follows_from_whole(clause, &whole, inputs);
+    joined.clauses.retain(|(clause, _)| !follows(clause));
     joined
+}
+
+/// The loops that halves of clauses may be turns of, each with its turns and the places of these halves.
+fn loops(halves: &[(Clause, usize)], inputs: &[Input]) -> BTreeMap<Loop, Vec<(usize, Turn)>> {
+    let mut loops: BTreeMap<Loop, Vec<(usize, Turn)>> = BTreeMap::new();
+    for (place, (clause, _)) in halves.iter().enumerate() {
+        for turn in turns(clause, inputs) {
+            let key = (turn.bounds, turn.numbers.clone(), turn.rest.clone());
+            loops.entry(key).or_default().push((place, turn));
+        }
+    }
+    loops
+}
+
+/// What is left of clauses without the halves that are gone. A clause of which no half is gone stays whole.
+fn left(
+    clauses: Vec<(Clause, SiteId)>,
+    halves: Vec<(Clause, usize)>,
+    gone: &BTreeSet<usize>,
+) -> Vec<(Clause, SiteId)> {
+    let mut halves = halves.into_iter().enumerate().peekable();
+    let mut all = Vec::new();
+    for (number, clause) in clauses.into_iter().enumerate() {
+        let mut own = Vec::new();
+        let mut is_whole = true;
+        while let Some((place, (half, _))) = halves.next_if(|(_, (_, of))| *of == number) {
+            match gone.contains(&place) {
+                true => is_whole = false,
+                false => own.push((half, clause.1)),
+            }
+        }
+        match is_whole {
+            true => all.push(clause),
+            false => all.extend(own),
+        }
+    }
+    all
+}
+
+/// Whether a clause holds because a string ends: that has room for its end, and is one.
+fn follows_from_whole(clause: &Clause, whole: &BTreeSet<u32>, inputs: &[Input]) -> bool {
+    clause.iter().any(|(sum, set)| {
+        let Some(variable) = sum.as_variable() else {
+            return false;
+        };
+        let input = &inputs[variable.input as usize];
+        let is_of = |bounds: &u32| inputs[*bounds as usize].place == input.place;
+        let says = match input.role {
+            Role::Bounds => lowest(sum, set, inputs) == Some(1),
+            Role::Null => set.contains(0),
+            _ => false,
+        };
+        says && whole.iter().any(is_of)
+    })
 }
 
 /// Whether a clause holds wherever a string has an end, `bounds(p) > strlen(p)`, or a guard of that holds.

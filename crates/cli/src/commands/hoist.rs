@@ -76,9 +76,6 @@ fn tell_of_gaps(session: &Session) {
         true => "it was interrupted",
         false => "no time was left (--time)",
     };
-    if session.is_cut_off {
-        words += &format!("The tests were ended before they were done: {why}.\n");
-    }
     if !session.skipped.is_empty() {
         let names = session.skipped.join(", ");
         words += &format!("Not looked at, {why}: {names}.\n");
@@ -139,6 +136,9 @@ fn left_out(hoisted: &Hoisted) -> String {
     if hoisted.skipped > 0 {
         let calls = counted(hoisted.skipped, "call");
         text += &format!("  {calls} not looked at, or not to the end: no time was left\n");
+    }
+    if hoisted.is_cut_off {
+        text += "  the tests were ended before they were done: no time was left\n";
     }
     for (place, count) in &hoisted.unsaid {
         text += &format!("  {} not said: see {place}\n", counted(*count, "check"));

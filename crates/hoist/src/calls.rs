@@ -15,9 +15,8 @@ use nearmiss_trace::{Arena, Channel, Event, RawTrace, Reading, RecordedPath};
 
 use crate::clauses::{Revealed, reveal};
 use crate::clock::Clock;
-use crate::condition::{Clause, Condition};
+use crate::condition::Clause;
 use crate::inputs::{Bytes, Input, Role, View};
-use crate::linear::{Linear, Variable};
 use crate::plan::MOST_ELEMENTS;
 use crate::shown::given::{Given, Values};
 
@@ -84,13 +83,11 @@ impl Calls {
             // Of a call that there is no time for it is still known what it was given: requirements must suit it.
             let given = given(&raw, number, inputs);
             self.cut.extend(cut(&given, inputs));
-            let nulls = nulls(&given, inputs);
             self.given.push(given);
             // Calls that took the same path reveal the same.
-            let mut path: Vec<_> = (recorded[events.clone()].iter())
+            let path: Vec<_> = (recorded[events.clone()].iter())
                 .map(|event| (event.kind, event.site, event.flags, choice(&raw, event)))
                 .collect();
-            path.extend(nulls.iter().map(|input| (0, u64::from(*input), 0, 0)));
             if self.seen.contains(&path) {
                 continue;
             }
@@ -101,7 +98,7 @@ impl Calls {
             self.seen.insert(path);
             self.paths += 1;
             raw.events = recorded[events].to_vec();
-            let revealed = one(&raw, sites, inputs, (number, &nulls), self, clock);
+            let revealed = one(&raw, sites, inputs, number, self, clock);
             self.skipped += u64::from(revealed.is_cut_off);
             self.checks += revealed.checks;
             self.clauses.extend(revealed.clauses);
@@ -169,21 +166,12 @@ fn calls(raw: &RawTrace) -> Vec<std::ops::Range<usize>> {
     found
 }
 
-/// The pointers that were null in a call.
-fn nulls(given: &Given, inputs: &[Input]) -> Vec<u32> {
-    let is_null = |(number, content): &(&u32, &Vec<u8>)| {
-        inputs[**number as usize].role == Role::Null && content.as_slice() == [1]
-    };
-    let found = given.iter().filter(is_null);
-    found.map(|(number, _)| *number).collect()
-}
-
 /// What one call reveals; the trace has its events only.
 fn one(
     raw: &RawTrace,
     sites: &Sites,
     inputs: &[Input],
-    (call, nulls): (u32, &[u32]),
+    call: u32,
     calls: &Calls,
     clock: Clock,
 ) -> Revealed {
@@ -223,22 +211,12 @@ fn one(
         inputs,
         bytes: &bytes,
     };
-    let range = |variable: Variable| view.range(variable);
-    let null = |input: &u32| {
-        let variable = Variable {
-            input: *input,
-            element: 0,
-        };
-        let sum = Linear::variable(variable);
-        Condition::between(&sum, Some(1), Some(1), &range)
-    };
-    let nulls: Vec<Condition> = nulls.iter().map(null).collect();
     let checks: Vec<(Event, Option<Kind>)> = (path.events.iter())
         .filter(|event| !is_own_contract(sites, event, &calls.function))
         .filter(|event| !calls.is_of_tests(sites, event))
         .map(|event| (*event, kind_of(sites, event)))
         .collect();
-    reveal(&terms, view, nulls, &checks, clock)
+    reveal(&terms, view, &checks, clock)
 }
 
 /// What goes wrong where a check fails.

@@ -88,17 +88,12 @@ fn not_null(translator: &mut Translator, condition: TermId, view: View) -> Vec<C
 pub fn reveal(
     terms: &Terms,
     view: View,
-    known: Vec<Condition>,
     events: &[(Event, Option<Kind>)],
     clock: Clock,
 ) -> Revealed {
     let mut revealed = Revealed::default();
     let mut premise = Premise::default();
     let mut translator = Translator::new(terms, view);
-    for condition in known {
-        translator.assume(&condition);
-        premise.add(condition);
-    }
     for (event, kind) in events {
         let Some(condition) = event.condition else {
             continue;

@@ -25,6 +25,9 @@ const MOST_CALLS: u32 = 200;
 /// Objects of one call whose sizes are inputs.
 const MOST_OBJECTS: usize = 64;
 
+/// Where a pointer that is null would lead if it were not: nothing is there.
+const ELSEWHERE: u64 = 1 << 40;
+
 /// The number of the function whose calls are recorded, and one more; 0: there is none.
 static WANTED: AtomicU32 = AtomicU32::new(0);
 /// How many of its calls there were.
@@ -178,8 +181,11 @@ pub unsafe extern "C" fn __nm_hoist_pointer(
         // SAFETY: as promised by the caller.
         unsafe {
             if pointer == 0 {
-                add_channel(runtime, null, &[1]);
-                runtime.shadow.clear(at as u64, 8);
+                let label = match add_channel(runtime, null, &[1]) {
+                    Some(channel) => may_be_null(runtime, channel, (ELSEWHERE, false)),
+                    None => CONCRETE,
+                };
+                runtime.store(at as u64, 8, label);
                 return 0;
             }
             let object = runtime.find_object(pointer).filter(|it| it.live);
@@ -189,7 +195,7 @@ pub unsafe extern "C" fn __nm_hoist_pointer(
             };
             let count = object.rest(pointer) / u64::from(element.max(1));
             if let Some(channel) = add_channel(runtime, null, &[0]) {
-                let label = may_be_null(runtime, channel, pointer);
+                let label = may_be_null(runtime, channel, (pointer, true));
                 runtime.store(at as u64, 8, label);
             }
             if object.size_label != CONCRETE {
@@ -229,11 +235,12 @@ fn slot_of(slots: &'static Slots, start: u64) -> Option<&'static AtomicU64> {
     (slots.iter()).find(|slot| slot.load(Ordering::Relaxed) == start)
 }
 
-/// `null == 0 ? pointer : 0`.
-fn may_be_null(runtime: &mut Runtime, channel: u32, pointer: u64) -> Label {
-    let byte = runtime.input_byte(channel, 0, 0);
-    let is_set = runtime.operate(Op::Eq, 8, [byte, CONCRETE], [0, 0]);
-    runtime.choose(64, (is_set, true), [CONCRETE; 2], [pointer, 0])
+/// `null == 0 ? pointer : 0`, and whether it is set in this run. So only what a path does with a pointer says whether it is null.
+fn may_be_null(runtime: &mut Runtime, channel: u32, (pointer, is_set): (u64, bool)) -> Label {
+    let null = u8::from(!is_set);
+    let byte = runtime.input_byte(channel, 0, null);
+    let label = runtime.operate(Op::Eq, 8, [byte, CONCRETE], [u64::from(null), 0]);
+    runtime.choose(64, (label, is_set), [CONCRETE; 2], [pointer, 0])
 }
 
 /// The object behind a pointer has as many elements from there on as an input says, and what lies around them.

@@ -84,6 +84,17 @@ fn not_null(translator: &mut Translator, condition: TermId, view: View) -> Vec<C
     pointers.map(set).collect()
 }
 
+/// That the pointers which a condition looks at are null or not, as they were in the call.
+fn as_recorded(translator: &mut Translator, condition: TermId, view: View) -> Vec<Condition> {
+    let range = |variable: Variable| view.range(variable);
+    let same = |variable: Variable| {
+        let null = i128::from(view.recorded(variable).unwrap_or(0));
+        Condition::between(&Linear::variable(variable), Some(null), Some(null), &range)
+    };
+    let pointers = translator.pointers(condition).into_iter();
+    pointers.map(same).collect()
+}
+
 /// The clauses of one call, from the events between its entry and its end, each with what goes wrong where it fails.
 pub fn reveal(
     terms: &Terms,
@@ -113,9 +124,9 @@ pub fn reveal(
             // An access through a null pointer is one whatever is added to it.
             (None, Some(Kind::NullDereference)) if is_check => Some(Condition::all(set)),
             (None, _) => {
-                // What an address is made of says something of pointers that are not null only.
+                // What an address is made of says something of pointers that are null, or not, as they were.
                 if !translator.is_about_null(condition) {
-                    for pointer in set {
+                    for pointer in as_recorded(&mut translator, condition, view) {
                         translator.assume(&pointer);
                         premise.add(pointer);
                     }

@@ -93,6 +93,17 @@ pub struct View<'a> {
 }
 
 impl View<'_> {
+    /// The byte that an input of one byte was in the call.
+    pub fn recorded(&self, variable: Variable) -> Option<u8> {
+        let mut channels = self.bytes.channels.iter();
+        let (channel, _) = channels.find(|(_, input)| **input == variable.input)?;
+        let at = InputByte {
+            channel: *channel,
+            offset: variable.element,
+        };
+        self.bytes.recorded.get(&at).copied()
+    }
+
     /// The variable that a byte is of, and which byte of it.
     pub fn variable(&self, byte: InputByte) -> Option<(Variable, u32)> {
         let input = *self.bytes.channels.get(&byte.channel)?;

@@ -19,15 +19,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "calls.h"
+
 #define MOST_PARAMETERS 16
 /* Calls that are listed: a program that makes more makes them in loops. */
 #define MOST_LISTED 200000
 /* Boundary calls behind the chosen ones that are still made: the test goes on, but not for ever. */
 #define MOST_LATER 256
-
-struct call {
-    const char *name, *kinds, *fields;
-};
 
 /* What a pointer leads to: the object's start and size, and whether it may be written to. Of code without
  * instrumentation only texts are known, each as an object that begins with the pointer. */
@@ -88,11 +86,14 @@ extern void __nm_serve_here(void) __attribute__((weak));
 
 void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame, const void *caller);
 
-static enum { UNKNOWN, OFF, LISTING, GIVING } state;
+enum call_state __nm_calls_state;
+#define state __nm_calls_state
 static bool has_numbers, has_structures;
 static long first, last;
+/* The number of the boundary call that began last. */
 static long calls;
-static int list = -1;
+int __nm_calls_list = -1;
+#define list __nm_calls_list
 /* The frame of the call that is under way; the stack grows downwards. */
 static const void *outer;
 static const void *main_thread;
@@ -106,24 +107,39 @@ static long own_count;
 static const unsigned char *rows;
 static size_t rows_size;
 
-static void start(void)
+/* What is wanted behind `FIRST-LAST`: `/KINDS/FORMATS/FORKS:WORD,WORD…`. */
+static void start_giving(const char *kinds)
 {
-    const char *wanted = getenv("NEARMISS_CALLS");
+    const char *end = kinds + strcspn(kinds, "/:"), *words = strchr(kinds, ':');
+    has_numbers = memchr(kinds, 'n', (size_t)(end - kinds)) != NULL;
+    has_structures = memchr(kinds, 's', (size_t)(end - kinds)) != NULL;
+    const char *formats = *end == '/' ? end + 1 : NULL;
+    const char *forks = formats != NULL ? strchr(formats, '/') : NULL;
+    if (formats != NULL)
+        __nm_formats_wanted(formats);
+    if (forks != NULL)
+        __nm_children_wanted(forks + 1);
+    for (const char *at = words; at != NULL; at = strchr(at + 1, ','))
+        if (own_count < (long)(sizeof own / sizeof *own))
+            own[own_count++] = strtoull(at + 1, NULL, 16);
+}
+
+void __nm_calls_start(void)
+{
+    const char *wanted = getenv("NEARMISS_CALLS"), *more;
     state = OFF;
     main_thread = __builtin_thread_pointer();
     if (wanted == NULL)
         return;
+    __nm_children_count_apart();
     if (*wanted == '/') {
         list = open(wanted, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
         state = list >= 0 ? LISTING : OFF;
     } else if (sscanf(wanted, "%ld-%ld", &first, &last) == 2) {
         state = GIVING;
-        const char *kinds = strchr(wanted, '/'), *words = strchr(wanted, ':');
-        has_numbers = kinds != NULL && words != NULL && memchr(kinds, 'n', (size_t)(words - kinds)) != NULL;
-        has_structures = kinds != NULL && words != NULL && memchr(kinds, 's', (size_t)(words - kinds)) != NULL;
-        for (const char *at = strchr(wanted, ':'); at != NULL; at = strchr(at + 1, ','))
-            if (own_count < (long)(sizeof own / sizeof *own))
-                own[own_count++] = strtoull(at + 1, NULL, 16);
+        more = strchr(wanted, '/');
+        if (more != NULL)
+            start_giving(more + 1);
     }
     unsetenv("NEARMISS_CALLS");
 }
@@ -177,7 +193,7 @@ static bool is_pointer(char kind)
 
 static unsigned count(const struct call *call)
 {
-    return (unsigned)strlen(call->kinds) / 2;
+    return call_parameters(call);
 }
 
 /* Whether a parameter leads to data. */
@@ -224,7 +240,7 @@ static uint64_t summary(const struct call *call, const uint64_t *slots)
     return (uint64_t)(has_data ? numbers : 0) << 32 | name << 16 | nulls;
 }
 
-/* A line of the list: number, function, where it is called from, what its pointers are, the numbers. */
+/* A line of the list: number, the forks that led to this process, function, where it is called from, what its pointers are, the numbers. */
 static void show(const struct call *call, const uint64_t *slots, const void *caller)
 {
     static char line[1024];
@@ -238,8 +254,8 @@ static void show(const struct call *call, const uint64_t *slots, const void *cal
     if (info.dli_fbase == own.dli_fbase && readlink("/proc/self/exe", program, sizeof program - 1) > 0)
         file = program;
     size_t offset = (size_t)((const char *)caller - (const char *)info.dli_fbase);
-    int size = snprintf(line, 768, "%ld\t%s\t%s\t%zx\t%s\t%llx", calls, call->name, file, offset, call->kinds,
-                        (unsigned long long)summary(call, slots));
+    int size = snprintf(line, 768, "%ld\t%s\t%s\t%s\t%zx\t%s\t%llx", calls, __nm_children_chain(), call->name, file,
+                        offset, call->kinds, (unsigned long long)summary(call, slots));
     size = size < 768 ? size : 767;
     for (unsigned i = 0; i < count(call) && size < 960; i++)
         size += snprintf(line + size, 24, "\t%llx", (unsigned long long)slots[i]);
@@ -405,7 +421,7 @@ static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i
     unsigned element = (unsigned)(call->kinds[2 * i + 1] - '0');
     const unsigned char *data = (const unsigned char *)slots[i];
     struct memory memory;
-    if (data == NULL || !__nm_call_memory(data, &memory))
+    if (data == NULL || __nm_formats_has(call, i) || !__nm_call_memory(data, &memory))
         return NO_INPUT;
     uint64_t rest = memory.start + memory.size - (uint64_t)data;
     bool has_bytes = element <= 1;
@@ -572,18 +588,22 @@ void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame
     if (state == OFF)
         return;
     if (state == UNKNOWN)
-        start();
+        __nm_calls_start();
     if (state <= OFF || __builtin_thread_pointer() != main_thread)
         return;
     entered = NULL;
     if (outer != NULL && frame < outer)
         return;
     outer = frame;
-    calls++;
+    calls = __atomic_add_fetch(&__nm_calls_counts->calls, 1, __ATOMIC_SEQ_CST);
+    if (state == COUNTING)
+        return;
     if (state == LISTING && calls > MOST_LISTED)
         end_list();
-    if (state == LISTING)
+    if (state == LISTING) {
+        __nm_formats_listed(call, slots);
         return show(call, slots, caller);
+    }
     if (__nm_call_inside != NULL)
         __nm_call_inside(true);
     if (calls < first)
@@ -594,6 +614,7 @@ void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame
     if (calls == first) {
         if (__nm_serve_here != NULL)
             __nm_serve_here();
+        __nm_children_count_apart();
         read_rows();
     } else if (rows_size != 0) {
         check_promises(call, slots);

@@ -16,8 +16,14 @@ pub const END: &str = "__nm_call_end";
 /// The function that stands where test code would end the program because an expectation failed.
 pub const FAILED: &str = "__nm_test_failed";
 
-/// The variable that says which boundary calls have inputs, `FIRST-LAST/KINDS:WORD,WORD…`: the kinds are `n` if
-/// numbers are inputs, and `s` if numbers in structures are; a word says what a call of the test's
+/// The function that is called before a format that is no literal is used.
+pub const FORMAT: &str = "__nm_call_format";
+/// The function that is called where test code forks.
+pub const FORK: &str = "__nm_call_fork";
+
+/// The variable that says which boundary calls have inputs, `FIRST-LAST/KINDS/FORMATS/FORKS:WORD,WORD…`: the kinds are `n` if
+/// numbers are inputs, and `s` if numbers in structures are; the formats are parameters that stay as they are,
+/// `FUNCTION#PARAMETER,…`; the forks lead to the process that makes the calls, `FORK.FORK…`; a word says what a call of the test's
 /// own run was, from the first on: digests of the numbers and of the function's name, and a bit for each null
 /// pointer. Or it names the file in which all calls are to be listed, a line for each. It is taken out of the
 /// environment before the first call.

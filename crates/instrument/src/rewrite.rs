@@ -4,6 +4,7 @@
 
 mod boundary;
 mod entry;
+mod formats;
 mod test_code;
 
 use std::path::PathBuf;

@@ -10,11 +10,16 @@ const MOST_ALIKE: usize = 16;
 /// Most calls of one group: they change together.
 const MOST_TOGETHER: usize = 8;
 
+/// How a line begins that names a format.
+const FORMAT: &str = "format\t";
+
 /// A call from test code into the code under test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ListedCall {
     /// Its number, from 1.
     pub number: u64,
+    /// The forks of test code that led to the process that makes it, `FORK.FORK…`.
+    pub forks: String,
     /// The function that is called.
     pub function: String,
     /// What its parameters are, two characters each.
@@ -52,6 +57,8 @@ pub struct List {
     pub calls: Vec<ListedCall>,
     /// Whether the program makes more.
     pub is_cut: bool,
+    /// Parameters whose texts the code under test uses as formats, `FUNCTION#PARAMETER`.
+    pub formats: Vec<String>,
 }
 
 /// Where in which function of which file calls come from, by the module and the place that they return to.
@@ -60,16 +67,32 @@ type Callers<'t> = HashMap<(&'t str, u64), (String, String, u32)>;
 /// Reads a list. What is damaged is left out, with all that follows.
 pub fn read(text: &str) -> List {
     let mut callers = Callers::default();
-    let calls: Vec<ListedCall> = (text.lines())
+    let (formats, lines): (Vec<&str>, Vec<&str>) =
+        text.lines().partition(|line| line.starts_with(FORMAT));
+    let mut calls: Vec<ListedCall> = (lines.iter())
         .map_while(|it| line(it, &mut callers))
         .collect();
-    let is_cut = text.lines().nth(calls.len()).is_some();
-    List { calls, is_cut }
+    let mut is_cut = calls.len() < lines.len();
+    // Processes that run at the same time are not in order.
+    calls.sort_by_key(|call| call.number);
+    let is_next = |(index, call): (usize, &ListedCall)| call.number == index as u64 + 1;
+    let without_gap = (calls.iter().enumerate()).position(|it| !is_next(it));
+    if let Some(gap) = without_gap {
+        calls.truncate(gap);
+        is_cut = true;
+    }
+    let format = |line: &&str| Some(line.strip_prefix(FORMAT)?.replace('\t', "#"));
+    List {
+        calls,
+        is_cut,
+        formats: formats.iter().filter_map(format).collect(),
+    }
 }
 
 fn line<'t>(line: &'t str, callers: &mut Callers<'t>) -> Option<ListedCall> {
     let mut words = line.split('\t');
     let number = words.next()?.parse().ok()?;
+    let forks = words.next()?.to_string();
     let function = words.next()?.to_string();
     let module = words.next()?;
     let offset = u64::from_str_radix(words.next()?, 16).ok()?;
@@ -81,6 +104,7 @@ fn line<'t>(line: &'t str, callers: &mut Callers<'t>) -> Option<ListedCall> {
     let (caller, file, line) = caller.or_insert_with(|| caller_at(module, offset)).clone();
     Some(ListedCall {
         number,
+        forks,
         function,
         kinds,
         summary,
@@ -109,7 +133,8 @@ fn caller_at(module: &str, offset: u64) -> (String, String, u32) {
 /// and of those that come from the same places there are no more than some: a loop makes thousands.
 pub fn groups(calls: &[ListedCall]) -> Vec<&[ListedCall]> {
     let together = |one: &ListedCall, next: &ListedCall| {
-        !one.caller.is_empty() && (&one.caller, &one.file) == (&next.caller, &next.file)
+        !one.caller.is_empty()
+            && (&one.caller, &one.file, &one.forks) == (&next.caller, &next.file, &next.forks)
     };
     let same = calls.chunk_by(together);
     let mut known: HashMap<Vec<(&str, u32)>, usize> = HashMap::new();
@@ -173,12 +198,30 @@ mod tests {
 
     #[test]
     fn a_list_is_read_up_to_where_it_is_damaged() {
-        let text = "1\tf\t/nowhere\t10\tk1n4o0\tab0004\t7ffe\tffffffff\t0\n2\tg\t/nowhere\t1\t\t0\n3\tbroken";
-        let List { calls, is_cut } = read(text);
+        let text = "1\t\tf\t/nowhere\t10\tk1n4o0\tab0004\t7ffe\tffffffff\t0\nformat\tf\t0\n2\t4.5\tg\t/nowhere\t1\t\t0\n3\tbroken";
+        let List {
+            calls,
+            is_cut,
+            formats,
+        } = read(text);
         assert_eq!((calls.len(), is_cut), (2, true));
+        assert_eq!(
+            (calls[1].forks.as_str(), formats),
+            ("4.5", vec!["f#0".to_string()])
+        );
         let whole = text.rsplit_once('\n').unwrap().0;
         assert!(!read(whole).is_cut);
         assert_eq!(calls[0].arguments(), ["…", "-1", "NULL"]);
+        // Two processes listed their calls at the same time; of a third one some are missing.
+        let call = |number: u64| format!("{number}\t\tf\t/nowhere\t10\t\t0\n");
+        let mixed: String = [2, 1, 3, 5].map(call).concat();
+        let List { calls, is_cut, .. } = read(&mixed);
+        assert_eq!(
+            calls.iter().map(|it| it.number).collect::<Vec<_>>(),
+            [1, 2, 3]
+        );
+        assert!(is_cut);
+        let calls = read(text).calls;
         assert_eq!(
             (calls[1].function.as_str(), calls[1].values.len()),
             ("g", 0)

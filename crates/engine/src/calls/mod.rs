@@ -163,12 +163,14 @@ fn groups_of(
     let kinds: String = (kinds.iter())
         .filter_map(|(is_wanted, letter)| is_wanted.then_some(*letter))
         .collect();
+    let formats = list.formats.join(",");
     let cases = groups.into_iter().map(|group| {
         let (first, last) = (group[0].number, group[group.len() - 1].number);
         let mut capsule = capsule.clone();
+        let kept = format!("{kinds}/{formats}/{}", group[0].forks);
         capsule
             .environment
-            .set(CALLS.into(), chosen(first, last, &kinds, &words));
+            .set(CALLS.into(), chosen(first, last, &kept, &words));
         TestCase {
             id: format!("{}.{first}", test.id),
             capsule,
@@ -184,14 +186,14 @@ fn groups_of(
     Ok((cases.collect(), list))
 }
 
-/// What says which calls have inputs, and of which kinds.
-fn chosen(first: u64, last: u64, kinds: &str, words: &[u64]) -> OsString {
+/// What says which calls have inputs, and how (`abi::boundary::CALLS`).
+fn chosen(first: u64, last: u64, how: &str, words: &[u64]) -> OsString {
     let from = first as usize - 1;
     let until = words.len().min(last as usize + MOST_LATER);
     let own: Vec<String> = (words[from..until].iter())
         .map(|word| format!("{word:x}"))
         .collect();
-    format!("{first}-{last}/{kinds}:{}", own.join(",")).into()
+    format!("{first}-{last}/{how}:{}", own.join(",")).into()
 }
 
 /// The execution by a variant, with calls as its only inputs.

@@ -7,7 +7,7 @@ use nearmiss_abi::boundary::{BEGIN, END, MOST_FIELDS, MOST_PARAMETERS, parameter
 use nearmiss_sites::rewrite::Boundary;
 use rustc_hash::FxHashSet;
 
-use super::{file_of, first_action, own_functions, test_code};
+use super::{file_of, first_action, formats, own_functions, test_code};
 use crate::llvm::{Builder, Field, Module, Opcode, SourceType, Type, Value};
 
 /// Announces the calls of all functions that test code may call, and keeps test code from ending the program.
@@ -21,6 +21,9 @@ pub fn announce(module: &Module, boundary: &Boundary) {
     let named: FxHashSet<&str> = boundary.functions.iter().map(String::as_str).collect();
     let tests: FxHashSet<Value> = tests.into_iter().collect();
     let hooks = Hooks::declare(module);
+    for function in &others {
+        formats::announce(module, *function);
+    }
     for function in others.iter().filter(|it| can_announce(**it)) {
         let is_wanted = match named.is_empty() {
             true => !function.is_local() || is_used_in(*function, &tests),
@@ -32,6 +35,7 @@ pub fn announce(module: &Module, boundary: &Boundary) {
     }
     for function in tests {
         test_code::go_on(module, function);
+        test_code::fork_on_the_way(module, function);
         let is_named = named.contains(function.name().as_str());
         if is_named && can_announce(function) {
             hooks.add(module, function);

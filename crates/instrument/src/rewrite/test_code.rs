@@ -5,7 +5,7 @@
 //!  if (cond) ok; else { __assert_fail(…); unreachable }      ─►      else { __nm_test_failed(); goto ok }
 //! ```
 
-use nearmiss_abi::boundary::FAILED;
+use nearmiss_abi::boundary::{FAILED, FORK};
 
 use crate::llvm::{Block, Builder, Module, Opcode, Value};
 
@@ -22,6 +22,21 @@ pub fn go_on(module: &Module, function: Value) {
             && let Some((branch, other)) = way_around(block)
         {
             pass_by(module, block, call, branch, other);
+        }
+    }
+}
+
+/// Where one function of the test code forks, a run on calls of the child becomes the child (`libc/call_forks.c`).
+pub fn fork_on_the_way(module: &Module, function: Value) {
+    for block in function.blocks() {
+        for call in block.instructions() {
+            let forks = call.opcode() == Opcode::LLVMCall
+                && call.called().is_function()
+                && call.called().name() == "fork"
+                && call.argument_count() == 0;
+            if forks {
+                call.set_called(module.declare_as(FORK, call.called_type()));
+            }
         }
     }
 }

@@ -454,7 +454,9 @@ static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i
     /* What the call may rely on: as many bytes as its number says. */
     uint64_t least = is_tied || value > *size ? 0 : value;
     bool others = has_others(call, slots, i, *size);
-    bool is_fixed = least > MOST_LEAST || value == *size + 2 || others;
+    /* A text whose first byte says how long the rest is (`abi::boundary::shape::kept`). */
+    bool is_counted = is_string && has_bytes && *size >= 2 && data[0] < ' ' && data[0] == *size - 1;
+    bool is_fixed = least > MOST_LEAST || value == *size + 2 || others || (is_counted && !is_tied);
     uint32_t fixed = (is_fixed ? IS_FIXED : 0) | (others ? HAS_OTHERS : 0);
     return i | (memory.is_writable ? 0 : MOVES) | (is_string ? IS_STRING : 0) | fixed | element << 12
         | (is_tied ? (unsigned)says + 1 : 0) << 16 | (uint32_t)is_behind << 24 | (uint32_t)(fixed ? 0 : least) << 25;

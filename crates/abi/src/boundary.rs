@@ -90,6 +90,46 @@ pub mod shape {
     pub const fn least(index: u32) -> u32 {
         index >> 25
     }
+
+    /// Elements at the start of data among which a count is looked for.
+    const FIRST: usize = 4;
+
+    /// Which bytes of data say how much of it there is, where no number of the call does: they stay as they are. These are a
+    /// count of what follows it among the first elements, or of all at the very start, and a last element of ones; in a
+    /// text a first byte that is no character and says how many follow.
+    pub fn kept(index: u32, content: &[u8]) -> [core::ops::Range<usize>; 2] {
+        let size = if element(index) == 0 {
+            1
+        } else {
+            element(index) as usize
+        };
+        let count = content.len() / size;
+        if index & IS_PLAIN != 0 || tied(index) != 0 || count < 2 {
+            return [0..0, 0..0];
+        }
+        let value = |at: usize| {
+            let bytes = &content[at * size..(at + 1) * size];
+            let word = bytes.iter().rev();
+            word.fold(0, |word: u64, byte| word << 8 | u64::from(*byte))
+        };
+        if index & IS_STRING != 0 {
+            let is_counted = size == 1 && content[0] < b' ' && content[0] as usize == count - 1;
+            return [0..usize::from(is_counted), 0..0];
+        }
+        let says = |at: &usize| value(*at) == (count - 1 - at) as u64;
+        let first = (value(0) == count as u64).then_some(0);
+        let first = first.or_else(|| (0..FIRST.min(count - 1)).find(says));
+        let last = content[(count - 1) * size..count * size].iter();
+        let is_end = last.clone().all(|byte| *byte == 0xff);
+        [
+            first.map_or(0..0, |at| at * size..(at + 1) * size),
+            if is_end {
+                (count - 1) * size..count * size
+            } else {
+                0..0
+            },
+        ]
+    }
 }
 
 /// Most characters that say which numbers a structure has: `INDEX:FIELD@OFFSETs4,…;` for each parameter that leads to one.
@@ -97,3 +137,26 @@ pub const MOST_FIELDS: usize = 600;
 
 /// Most parameters of a function whose calls are announced.
 pub const MOST_PARAMETERS: usize = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::shape::{IS_STRING, kept};
+
+    #[test]
+    fn what_says_how_much_there_is_stays() {
+        let bytes = 1 << 12;
+        let words = 2 << 12;
+        assert_eq!(kept(bytes, &[3, 7, 8, 9]), [0..1, 0..0]);
+        assert_eq!(kept(bytes, &[4, 7, 8, 9]), [0..1, 0..0]);
+        assert_eq!(kept(bytes, &[0x30, 3, 7, 8, 9]), [1..2, 0..0]);
+        assert_eq!(kept(words, &[9, 0, 5, 0, 0xff, 0xff]), [0..0, 4..6]);
+        assert_eq!(kept(bytes, &[9, 7, 8]), [0..0, 0..0]);
+        assert_eq!(
+            kept(bytes | 1 << 16, &[3, 7, 8, 9]),
+            [0..0, 0..0],
+            "a size is given"
+        );
+        assert_eq!(kept(bytes | IS_STRING, b"\x03abc"), [0..1, 0..0]);
+        assert_eq!(kept(bytes | IS_STRING, b"3abc"), [0..0, 0..0]);
+    }
+}

@@ -188,6 +188,10 @@ impl Runtime {
         }
         // SAFETY: as promised by the caller.
         unsafe { self.label_input(channel, 0, place, SiteId::NONE) };
+        for kept in shape::kept(input.index, content) {
+            let start = place.0 + kept.start as u64;
+            self.shadow.clear(start, kept.len() as u64);
+        }
         if input.has_length == 0 || input.size > self.options.input {
             return;
         }

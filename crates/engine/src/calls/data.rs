@@ -10,9 +10,21 @@ use nearmiss_trace::Channel;
 /// Longest data that is shown in a call.
 const MAX_SHOWN: usize = 100;
 
-/// What a call may be given of a content: data whose length the call does not know keeps its own, and the test's own
-/// memory has no room for more.
+/// What a call may be given of a content: data whose length the call does not know keeps its own, the test's own
+/// memory has no room for more, and what says how much there is stays.
 pub fn fitting<'c>(channels: &[Channel], number: usize, content: &'c [u8]) -> Cow<'c, [u8]> {
+    let mut content = of_fitting_length(channels, number, content);
+    let own = &channels[number];
+    for kept in shape::kept(own.index, &own.content) {
+        let before = &own.content[kept.clone()];
+        if content.get(kept.clone()).is_some_and(|now| now != before) {
+            content.to_mut()[kept].copy_from_slice(before);
+        }
+    }
+    content
+}
+
+fn of_fitting_length<'c>(channels: &[Channel], number: usize, content: &'c [u8]) -> Cow<'c, [u8]> {
     let own = &channels[number].content;
     let of_it = |one: &Channel| {
         one.piece
@@ -242,6 +254,8 @@ mod tests {
         assert_eq!(fitting(&channels, 1, b"abcd"), b"abc".as_slice());
         assert_eq!(fitting(&channels, 1, b"a"), b"a".as_slice());
         assert_eq!(fitting(&channels, 2, b"a"), b"a\0\0\0".as_slice());
+        let counted = [channel(1 << 12, "1:f", &[2, 7, 8])];
+        assert_eq!(fitting(&counted, 0, &[9, 1, 1]), [2u8, 1, 1].as_slice());
         let relied = [
             channel(STRING | shape::MOVES | 2 << 25, "1:f", b"abc"),
             length(0, 3),

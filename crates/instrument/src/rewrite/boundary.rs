@@ -194,7 +194,8 @@ fn fields(module: &Module, function: Value) -> String {
     let mut all = String::new();
     for index in 0..function.parameters().len() {
         let fields = module.source_fields(function, index);
-        let is_usual = |field: &Field| matches!(field.size, 1 | 2 | 4 | 8);
+        let is_usual =
+            |field: &Field| matches!(field.size, 1 | 2 | 4 | 8) && !says_a_size(&field.name);
         let mut text = format!("{index}:");
         for field in fields.iter().filter(|field| is_usual(field)) {
             let sign = if field.is_signed { 's' } else { 'u' };
@@ -209,4 +210,70 @@ fn fields(module: &Module, function: Value) -> String {
         }
     }
     all
+}
+
+/// Words in the names of numbers that say how much there is of something else in the structure, or where in it.
+const OF_SIZES: &[&str] = &[
+    "n",
+    "num",
+    "count",
+    "cnt",
+    "size",
+    "sz",
+    "len",
+    "length",
+    "capacity",
+    "cap",
+    "alloc",
+    "allocated",
+    "used",
+    "avail",
+    "available",
+    "pos",
+    "position",
+    "offset",
+    "index",
+    "idx",
+    "head",
+    "tail",
+    "top",
+    "bytes",
+    "max",
+];
+
+/// Whether a number of a structure is the caller's promise about the rest of it.
+fn says_a_size(field: &str) -> bool {
+    let name = field.rsplit('.').next().unwrap_or(field);
+    // `itemCount` and `item_count` alike; plural or not.
+    let mut words = String::new();
+    for letter in name.chars() {
+        if letter.is_uppercase() && !words.ends_with(char::is_uppercase) {
+            words.push('_');
+        }
+        words.push(letter);
+    }
+    let words = words.to_lowercase();
+    words.split('_').any(|word| OF_SIZES.contains(&word))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::says_a_size;
+
+    #[test]
+    fn sizes_are_known_by_their_names() {
+        for name in [
+            "count",
+            "in.item_count",
+            "itemCount",
+            "n",
+            "buf_len",
+            "BufSize",
+        ] {
+            assert!(says_a_size(name), "{name}");
+        }
+        for name in ["width", "inner.height", "account", "lenient", "flags"] {
+            assert!(!says_a_size(name), "{name}");
+        }
+    }
 }

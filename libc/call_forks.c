@@ -19,6 +19,8 @@
 
 /* In programs that record. */
 extern int __nm_model_fork(void) __attribute__((weak));
+/* In twins. */
+extern void __sanitizer_set_report_fd(void *fd) __attribute__((weak));
 
 struct call_counts *__nm_calls_counts;
 /* `FORK.FORK…`: the forks that led to this process, and those that lead to the chosen calls. */
@@ -68,6 +70,12 @@ static void keep_pipes(void)
             fcntl(fd, F_DUPFD_CLOEXEC, 2 * MOST_DESCRIPTORS);
 }
 
+void __nm_children_report_to(int fd)
+{
+    if (__sanitizer_set_report_fd != NULL && fd >= 0)
+        __sanitizer_set_report_fd((void *)(intptr_t)fd);
+}
+
 /* Stands where test code forks. */
 int __nm_call_fork(void)
 {
@@ -77,6 +85,8 @@ int __nm_call_fork(void)
     long number = counts ? __atomic_add_fetch(&__nm_calls_counts->forks, 1, __ATOMIC_SEQ_CST) : 0;
     if (__nm_calls_state == GIVING && is_wanted(number)) {
         keep_pipes();
+        /* A child's standard error may go elsewhere. */
+        __nm_children_report_to(fcntl(2, F_DUPFD_CLOEXEC, 2 * MOST_DESCRIPTORS));
         descend(number);
         return 0;
     }

@@ -82,7 +82,7 @@ extern const char *__asan_get_report_description(void) __attribute__((weak));
 /* In memory twins. */
 extern void __msan_unpoison(const volatile void *start, size_t size) __attribute__((weak));
 /* The program is forked where the first of the chosen calls begins (`main.c`). */
-extern void __nm_serve_here(void) __attribute__((weak));
+extern bool __nm_serve_here(void) __attribute__((weak));
 
 void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame, const void *caller);
 
@@ -614,8 +614,8 @@ void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame
     if (calls > last + MOST_LATER)
         leave();
     if (calls == first) {
-        if (__nm_serve_here != NULL)
-            __nm_serve_here();
+        if (__nm_serve_here != NULL && __nm_serve_here())
+            __nm_children_report_to(2);
         __nm_children_count_apart();
         read_rows();
     } else if (rows_size != 0) {

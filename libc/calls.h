@@ -43,6 +43,8 @@ INTERNAL bool __nm_formats_has(const struct call *call, unsigned parameter);
 /* The children of test code (`call_forks.c`). */
 INTERNAL void __nm_children_wanted(const char *words);
 INTERNAL void __nm_children_count_apart(void);
+/* Where a twin reports what fails. */
+INTERNAL void __nm_children_report_to(int fd);
 /* The forks that led to this process, as the list has them. */
 INTERNAL const char *__nm_children_chain(void);
 

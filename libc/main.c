@@ -210,15 +210,17 @@ int __wrap_main(int count, char **arguments, char **variables)
     __attribute__((musttail)) return __real_main(count, arguments, variables);
 }
 
-void __nm_serve_here(void)
+/* Whether this is a run of its own from here on. */
+bool __nm_serve_here(void)
 {
     int count;
     char **arguments;
     if (!waits_for_call)
-        return;
+        return false;
     waits_for_call = false;
     /* What was written and not yet passed on would be in the output of every run. */
     fflush(NULL);
     /* Not `environ`: a program that names it is taken for one that looks at all variables. */
     serve(&count, &arguments, NULL);
+    return true;
 }

@@ -404,6 +404,19 @@ static bool has_others(const struct call *call, const uint64_t *slots, unsigned 
     return false;
 }
 
+/* The largest number of a call but one that lies within a size: how much of the data was there before, or where in it to
+ * begin. Numbers as small as flags are not meant. */
+static uint64_t largest_within(const struct call *call, const uint64_t *slots, int but, uint64_t size)
+{
+    uint64_t largest = 0;
+    for (int i = 0; i < (int)count(call); i++) {
+        uint64_t value = i != but && is_size(call, i) ? number(call, slots, i) : 0;
+        if (value > 1 && value <= size && value > largest)
+            largest = value;
+    }
+    return largest;
+}
+
 static bool ends_with_zero(const unsigned char *data, uint64_t size, unsigned element)
 {
     if (size < element || size % element != 0)
@@ -451,8 +464,10 @@ static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i
     /* One element is a number that is passed by its address. */
     if (!is_known || *size > UINT32_MAX || (!is_string && rest < 2 * element))
         return NO_INPUT;
-    /* What the call may rely on: as many bytes as its number says. */
+    /* What the call may rely on: as many bytes as its number says, or another one beside that says how large the data is. */
     uint64_t least = is_tied || value > *size ? 0 : value;
+    if (is_tied && has_bytes)
+        least = largest_within(call, slots, says, *size);
     bool others = has_others(call, slots, i, *size);
     /* A text whose first byte says how long the rest is (`abi::boundary::shape::kept`). */
     bool is_counted = is_string && has_bytes && *size >= 2 && data[0] < ' ' && data[0] == *size - 1;

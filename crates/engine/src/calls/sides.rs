@@ -31,7 +31,7 @@ const NAMES: &[&str] = &[
 ];
 /// Test frameworks that are part of the programs that use them.
 const FRAMEWORKS: &[&str] = &[
-    "unity", "munit", "greatest", "minunit", "cutest", "acutest", "ctest",
+    "unity", "munit", "greatest", "minunit", "cutest", "acutest", "ctest", "picotest",
 ];
 
 /// The two sides of a program's boundary.

@@ -85,8 +85,9 @@ int __nm_call_fork(void)
     long number = counts ? __atomic_add_fetch(&__nm_calls_counts->forks, 1, __ATOMIC_SEQ_CST) : 0;
     if (__nm_calls_state == GIVING && is_wanted(number)) {
         keep_pipes();
-        /* A child's standard error may go elsewhere. */
-        __nm_children_report_to(fcntl(2, F_DUPFD_CLOEXEC, 2 * MOST_DESCRIPTORS));
+        /* A child's standard error may go elsewhere, and that of its children with it. */
+        if (*chain == 0)
+            __nm_children_report_to(fcntl(2, F_DUPFD_CLOEXEC, 2 * MOST_DESCRIPTORS));
         descend(number);
         return 0;
     }

@@ -28,6 +28,7 @@ use arguments::Argument;
 pub use error::TwinError;
 use image::Image;
 pub use image::dynamic_symbols;
+pub use memory::WRITES_NOTHING;
 pub use variant::Variant;
 use workshop::{Product, Workshop};
 

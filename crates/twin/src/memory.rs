@@ -9,6 +9,7 @@
 //! | --- | --- |
 //! | defined in the twin | a unit of the program, or an interceptor of MemorySanitizer's |
 //! | wrapped | `libc/unwritten.c` or another file of the replay archive says what is written |
+//! | in an object with [`WRITES_NOTHING`] | it ends the run |
 //! | in [`NEUTRAL`] | it writes to no memory of the program, or only where something was |
 //! | anything else | not known: there is no memory twin, and the report says so |
 
@@ -144,7 +145,13 @@ const MADE: &[&str] = &[
     "__dso_handle",
     // What a harness asks AddressSanitizer, if it is there: here it is not.
     "__asan_region_is_poisoned",
+    // And what it asks the recording.
+    "__nm_extent",
 ];
+
+/// A plain object that defines this name writes to no memory of the program: stubs of functions that no file
+/// defines, which end the run.
+pub const WRITES_NOTHING: &str = "__nearmiss_writes_nothing";
 
 /// Wrapped for another reason, and what they write is not known in general.
 const UNKNOWN: &[&str] = &["syscall"];
@@ -160,7 +167,7 @@ pub fn refusal_of_link(arguments: &[Argument], twins: &[(PathBuf, PathBuf)]) -> 
         Argument::Library(name) if SYSTEM.contains(&name.as_str()) => None,
         Argument::Library(name) => Some(format!("-l{name} is not instrumented")),
         Argument::File(path) if twins.iter().any(|(_, twin)| twin == path) => None,
-        Argument::File(path) if is_empty_archive(path) => None,
+        Argument::File(path) if is_empty_archive(path) || writes_nothing(path) => None,
         Argument::File(path) => Some(format!("{} is not instrumented", path.display())),
         Argument::Clang(_) | Argument::Linker(_) => None,
     })
@@ -171,6 +178,12 @@ fn is_empty_archive(path: &Path) -> bool {
     let bytes = fs::read(path).unwrap_or_default();
     object::read::archive::ArchiveFile::parse(&*bytes)
         .is_ok_and(|archive| archive.members().next().is_none())
+}
+
+/// Whether an object says of itself that it writes to no memory of the program.
+fn writes_nothing(path: &Path) -> bool {
+    names(path, |is_undefined| !is_undefined)
+        .is_ok_and(|names| names.iter().any(|name| name == WRITES_NOTHING))
 }
 
 /// The first function, by name, that units call and of which is not known what it writes; `images` are

@@ -5,6 +5,8 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nearmiss_twin::WRITES_NOTHING;
+
 use super::compile::Compiler;
 use super::error::BuildError;
 use super::source::Source;
@@ -121,6 +123,7 @@ impl Stubs {
             "/* What no file defines: a run that calls one of these functions ends here. */\n\
              #include <nearmiss.h>\n\
              extern void _exit(int) __attribute__((noreturn));\n\
+             const char {WRITES_NOTHING} = 1;\n\
              static void missing(const char *name, size_t size)\n\
              {{\n    \
                  nearmiss_result(\"{MISSING}\", name, size);\n    \

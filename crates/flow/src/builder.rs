@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use nearmiss_abi::site::SiteId;
-use nearmiss_sites::flow::{FlowBlock, FlowCall, FunctionFlow, UnitFlow};
+use nearmiss_sites::flow::{DESTRUCTORS, FlowBlock, FlowCall, FunctionFlow, UnitFlow};
 
 use crate::callbacks;
 use crate::graph::{FlowEdge, FlowGraph, FlowNode, FunctionBase};
@@ -53,9 +53,10 @@ impl Part<'_> {
 struct Builder<'a> {
     graph: FlowGraph,
     functions: Vec<Part<'a>>,
-    /// Functions of a unit, and those that all units see.
+    /// Functions that only their unit sees.
     local: HashMap<(usize, &'a str), usize>,
-    global: HashMap<&'a str, usize>,
+    /// Functions that all units see: a weak one gives way to another of its name, and a library's to the program's.
+    global: HashMap<&'a str, Vec<usize>>,
     /// Functions by the type with which their address is taken.
     pointed: HashMap<&'a str, Vec<usize>>,
     /// The nodes of calls through pointers, and behind them, by type.
@@ -68,13 +69,17 @@ struct Builder<'a> {
     ends: HashSet<&'a str>,
     /// Whether functions are given away that may be called at any later call.
     registers: bool,
+    /// Whether one may be called at any later point, since a signal arrives.
+    has_signals: bool,
+    /// Whether the program has a function of a name of the C library's, which may call it wherever it is called.
+    replaces_library: bool,
     jumps: Vec<FlowNode>,
     contexts: Vec<FlowNode>,
 }
 
 /// What a call leads to.
 enum Callee<'a> {
-    Function(usize),
+    Functions(Vec<usize>),
     Pointer(&'a str),
     External(&'a str),
     Mark(u32),
@@ -100,19 +105,22 @@ impl<'a> Builder<'a> {
             let id = SiteId::new(hash, site.site);
             (self.graph.sites).insert(id, (base.clone(), site.clone()));
         }
-        self.local.insert((unit, &flow.name), number);
-        if !flow.is_local {
-            self.global.entry(&flow.name).or_insert(number);
+        if flow.is_local {
+            self.local.insert((unit, &flow.name), number);
+        } else {
+            self.global.entry(&flow.name).or_default().push(number);
+            self.replaces_library |= callbacks::is_replaced(&flow.name);
         }
         if flow.is_pointed {
             self.pointed.entry(&flow.of_type).or_default().push(number);
         }
-        let calls = flow.blocks.iter().flat_map(|block| &block.calls);
-        let registers = |call: &FlowCall| match call {
-            FlowCall::Named(name) => callbacks::registers(name),
-            _ => false,
-        };
-        self.registers |= calls.into_iter().any(registers);
+        for call in flow.blocks.iter().flat_map(|block| &block.calls) {
+            if let FlowCall::Named(name) = call {
+                self.registers |= callbacks::registers(name);
+                self.has_signals |= callbacks::takes_signals(name);
+                self.graph.has_threads |= callbacks::starts_threads(name);
+            }
+        }
         if let Some(&first) = base.0.first() {
             let entries = self.graph.entries.entry(flow.name.clone()).or_default();
             entries.push(FlowNode(first));
@@ -127,7 +135,7 @@ impl<'a> Builder<'a> {
 
     /// Some unit takes the address of a function of another one.
     fn point_to(&mut self, name: &str) {
-        if let Some(&number) = self.global.get(name) {
+        for number in self.global.get(name).cloned().unwrap_or_default() {
             let of_type = &self.functions[number].flow.of_type;
             let known = self.pointed.entry(of_type).or_default();
             if !known.contains(&number) {
@@ -142,9 +150,10 @@ impl<'a> Builder<'a> {
             FlowCall::Pointer(of_type) => Callee::Pointer(of_type),
             FlowCall::Named(name) => {
                 let own = self.local.get(&(unit, name.as_str()));
-                match own.or_else(|| self.global.get(name.as_str())) {
-                    Some(number) => Callee::Function(*number),
-                    None => Callee::External(name),
+                match (own, self.global.get(name.as_str())) {
+                    (Some(number), _) => Callee::Functions(vec![*number]),
+                    (None, Some(numbers)) => Callee::Functions(numbers.clone()),
+                    (None, None) => Callee::External(name),
                 }
             }
         }
@@ -187,7 +196,7 @@ impl<'a> Builder<'a> {
 
     fn comes_back(&self, unit: usize, call: &'a FlowCall) -> bool {
         match self.callee(unit, call) {
-            Callee::Function(callee) => self.functions[callee].returns,
+            Callee::Functions(callees) => callees.iter().any(|it| self.functions[*it].returns),
             Callee::External(name) => !self.ends.contains(name),
             _ => true,
         }
@@ -220,7 +229,11 @@ impl<'a> Builder<'a> {
             }
             match self.callee(unit, call) {
                 Callee::Mark(mark) => self.graph.marks.push((mark, before)),
-                Callee::Function(callee) => self.connect_call(callee, before, behind, 0),
+                Callee::Functions(callees) => {
+                    for callee in callees {
+                        self.connect_call(callee, before, behind, 0);
+                    }
+                }
                 Callee::Pointer(of_type) => {
                     let calls = self.through_pointers.entry(of_type).or_default();
                     calls.push((before, behind));
@@ -244,7 +257,7 @@ impl<'a> Builder<'a> {
         }
         if !callbacks::is_known(name) {
             self.foreign.push((before, behind));
-        } else if self.registers || callbacks::calls_back(name) {
+        } else if self.registers || self.replaces_library || callbacks::calls_back(name) {
             self.unknown.push((before, behind));
         }
     }
@@ -293,7 +306,11 @@ impl<'a> Builder<'a> {
                 .pointed
                 .extend(base.0.first().copied().map(FlowNode));
         }
+        if self.replaces_library {
+            self.connect_replaced(any);
+        }
         self.connect_foreign();
+        self.connect_signals();
         self.connect_end();
         for &jump in &self.jumps {
             for &context in &self.contexts {
@@ -302,16 +319,58 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// Behind the end of `main` destructors are called: functions whose address is taken, without parameters.
+    /// Functions of the C library call those of the program that have taken the place of others.
+    fn connect_replaced(&mut self, any: (FlowNode, FlowNode)) {
+        let named = self.global.iter();
+        let replaced = named.filter(|(name, _)| callbacks::is_replaced(name));
+        let replaced: Vec<usize> = replaced.flat_map(|(_, it)| it).copied().collect();
+        for callee in replaced {
+            self.connect_call(callee, any.0, any.1, 0);
+        }
+    }
+
+    /// A signal arrives anywhere, also in a loop that calls nothing, and its handler comes back there.
+    fn connect_signals(&mut self) {
+        if !self.has_signals {
+            return;
+        }
+        let nodes = self.graph.len() as u32;
+        let hub = self.add_hub();
+        for node in (0..nodes).map(FlowNode) {
+            self.graph.add_edge(node, hub.0, FlowEdge::Call, UNLIKELY);
+            self.graph.add_edge(hub.1, node, FlowEdge::Return, UNLIKELY);
+        }
+        let pointed = self.pointed.iter();
+        let handlers = pointed.filter(|(of_type, _)| callbacks::may_handle_signals(of_type));
+        let handlers: Vec<usize> = handlers.flat_map(|(_, it)| it).copied().collect();
+        for callee in handlers {
+            self.connect_call(callee, hub.0, hub.1, 0);
+        }
+    }
+
+    /// Behind the end of `main` destructors are called, and functions that were given away to be called then.
     fn connect_end(&mut self) {
-        let Some(&main) = self.global.get("main") else {
+        let Some(main) = self.global.get("main").and_then(|it| it.first()) else {
             return;
         };
-        let flow = self.functions[main].flow;
-        for callee in self.pointed.get("void ()").cloned().unwrap_or_default() {
-            for (index, block) in (0..).zip(&flow.blocks).filter(|(_, block)| block.returns) {
-                let end = self.functions[main].node(index, block.calls.len());
-                let first = self.functions[callee].node(0, 0);
+        let Part { flow, base, .. } = &self.functions[*main];
+        let at_end = |block: &FlowBlock, start: &u32| FlowNode(start + block.calls.len() as u32);
+        self.graph.ends = (flow.blocks.iter().zip(base.0.iter()))
+            .filter(|(block, _)| block.returns)
+            .map(|(block, start)| at_end(block, start))
+            .collect();
+        let is_called = |part: &Part<'_>| {
+            let of_type = part.flow.of_type.as_str();
+            let is_given = self.pointed.contains_key(of_type)
+                && ["void ()", "void (i32, ptr)"].contains(&of_type);
+            part.flow.name == DESTRUCTORS || self.registers && is_given
+        };
+        let called: Vec<FlowNode> = (self.functions.iter())
+            .filter(|part| is_called(part))
+            .map(|part| part.node(0, 0))
+            .collect();
+        for end in self.graph.ends.clone() {
+            for &first in &called {
                 (self.graph).add_edge(end, first, FlowEdge::Call, UNLIKELY);
             }
         }

@@ -4,10 +4,13 @@ use nearmiss_abi::model::PREFIX;
 
 /// Functions of the C library that call functions of the program.
 const CALL_BACK: &[&str] = &[
+    "argp_parse",
     "bsearch",
     "bsearch_r",
     "call_once",
     "dl_iterate_phdr",
+    "error",
+    "error_at_line",
     "exit",
     "ftw",
     "ftw64",
@@ -38,11 +41,18 @@ const CALL_BACK: &[&str] = &[
 /// Functions that keep what they are given, to be called later.
 const REGISTER: &[&str] = &[
     "__cxa_atexit",
+    "__cxa_thread_atexit_impl",
+    "aio_read",
+    "aio_write",
     "at_quick_exit",
     "atexit",
+    "bsd_signal",
     "clone",
     "fopencookie",
+    "getaddrinfo_a",
+    "lio_listio",
     "makecontext",
+    "mq_notify",
     "on_exit",
     "pthread_atfork",
     "pthread_create",
@@ -52,10 +62,35 @@ const REGISTER: &[&str] = &[
     "sigaction",
     "signal",
     "sigset",
+    "sigvec",
     "sysv_signal",
     "thrd_create",
     "timer_create",
     "tss_create",
+];
+
+/// Those of them that are given what a signal calls.
+const SIGNALS: &[&str] = &[
+    "bsd_signal",
+    "sigaction",
+    "signal",
+    "sigset",
+    "sigvec",
+    "sysv_signal",
+    "timer_create",
+];
+
+/// Functions that start a thread.
+const THREADS: &[&str] = &[
+    "aio_read",
+    "aio_write",
+    "clone",
+    "getaddrinfo_a",
+    "lio_listio",
+    "mq_notify",
+    "pthread_create",
+    "thrd_create",
+    "timer_create",
 ];
 
 /// Functions that go on where a context was kept.
@@ -65,7 +100,8 @@ const JUMPS: &[&str] = &[
     "siglongjmp",
     "__longjmp_chk",
     "setcontext",
-    "__builtin_longjmp",
+    "swapcontext",
+    "llvm.eh.sjlj.longjmp",
 ];
 
 /// Functions that keep a context, and return once more when it is gone back to.
@@ -75,8 +111,9 @@ const CONTEXTS: &[&str] = &[
     "__sigsetjmp",
     "sigsetjmp",
     "getcontext",
+    "swapcontext",
     "vfork",
-    "__builtin_setjmp",
+    "llvm.eh.sjlj.setjmp",
 ];
 
 /// Whether what a function of the C library does is known.
@@ -99,6 +136,31 @@ pub fn calls_back(name: &str) -> bool {
 pub fn registers(name: &str) -> bool {
     let name = unmodelled(name);
     REGISTER.contains(&name) || REGISTER.contains(&plain(name))
+}
+
+/// Whether what it is given may be called when a signal arrives, at any point of the program.
+pub fn takes_signals(name: &str) -> bool {
+    SIGNALS.contains(&plain(unmodelled(name)))
+}
+
+/// Whether a function of this type may be what a signal calls: its first parameter, if any, is the signal's
+/// number.
+pub fn may_handle_signals(of_type: &str) -> bool {
+    let parameters = of_type.split_once('(').map_or("", |(_, rest)| rest);
+    ["i32", ")", "..."]
+        .iter()
+        .any(|first| parameters.starts_with(first))
+}
+
+/// Whether it starts another thread.
+pub fn starts_threads(name: &str) -> bool {
+    THREADS.contains(&plain(unmodelled(name)))
+}
+
+/// Whether a function of the program that has this name takes the place of one of the C library's.
+pub fn is_replaced(name: &str) -> bool {
+    use nearmiss_abi::library::state;
+    !name.starts_with(PREFIX) && state(name).is_some()
 }
 
 /// The name without what the C library's headers put around it.
@@ -155,6 +217,16 @@ mod tests {
         ] {
             assert!(!calls_back(name) && is_known(name), "{name}");
         }
+        for (of_type, may) in [
+            ("void (i32)", true),
+            ("void (i32, ptr, ptr)", true),
+            ("void ()", true),
+            ("i32 (ptr, ptr)", false),
+        ] {
+            assert_eq!(may_handle_signals(of_type), may, "{of_type}");
+        }
+        assert!(takes_signals("__sysv_signal") && !takes_signals("atexit"));
+        assert!(is_replaced("malloc") && !is_replaced("__nm_model_malloc"));
         assert!(!is_known("sqlite3_exec"));
         assert!(registers("signal") && !registers("qsort"));
     }

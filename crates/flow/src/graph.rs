@@ -51,6 +51,10 @@ pub struct FlowGraph {
     pub(crate) pointed: Vec<FlowNode>,
     /// Where functions that are no part of the units come back.
     pub(crate) external: HashMap<String, Vec<FlowNode>>,
+    /// The ends of `main`.
+    pub(crate) ends: Vec<FlowNode>,
+    /// Whether other threads may be anywhere while one is at a node.
+    pub(crate) has_threads: bool,
 }
 
 /// A site whose place is known.
@@ -147,6 +151,16 @@ impl FlowGraph {
     /// Where the functions begin whose address is taken.
     pub fn pointed(&self) -> &[FlowNode] {
         &self.pointed
+    }
+
+    /// Where `main` returns.
+    pub fn ends(&self) -> &[FlowNode] {
+        &self.ends
+    }
+
+    /// Whether other threads may be anywhere while one is at a node.
+    pub fn has_threads(&self) -> bool {
+        self.has_threads
     }
 
     /// Where functions begin that have the name of one of the C library, which may call them.

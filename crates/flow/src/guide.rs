@@ -15,6 +15,8 @@ pub struct Guide {
     graph: FlowGraph,
     distances: Distances,
     steps: u8,
+    /// Other threads may reach it, wherever one is.
+    has_threads: bool,
 }
 
 /// The distance of what lies at an unknown place: behind all others, and not left out.
@@ -58,11 +60,14 @@ impl Guide {
 
     /// The way to a goal.
     pub fn to(graph: FlowGraph, goal: &Goal) -> Guide {
-        Guide {
+        let mut guide = Guide {
             distances: Distances::to(&graph, goal),
             graph,
             steps: goal.steps.len() as u8,
-        }
+            has_threads: false,
+        };
+        guide.has_threads = guide.graph.has_threads() && guide.can_be_reached();
+        guide
     }
 
     /// How far the target is if this way is taken at a site, after so many steps; `None` if it cannot be reached
@@ -104,6 +109,13 @@ impl Guide {
         main.is_empty() || starts.any(|node| self.from(Some(*node), 0).is_some())
     }
 
+    /// Whether the target may be reached behind the end of `main`: by destructors, and functions that were given away
+    /// to be called then.
+    pub fn matters_at_end(&self) -> bool {
+        let mut ends = self.graph.ends().iter();
+        ends.any(|end| (0..self.steps).any(|passed| self.from(Some(*end), passed).is_some()))
+    }
+
     /// The ways from which the target cannot be reached, as runs are given them (`nearmiss_abi::dead_ends`);
     /// `phase` is what runs begin with.
     pub fn dead_ends(&self, phase: u16) -> Vec<u8> {
@@ -140,7 +152,10 @@ impl Guide {
             return None;
         }
         match node {
-            Some(node) => self.distances.from(node, passed.into()),
+            Some(node) => {
+                let distance = self.distances.from(node, passed.into());
+                distance.or(self.has_threads.then_some(FAR))
+            }
             None => Some(FAR),
         }
     }

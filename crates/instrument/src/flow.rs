@@ -5,7 +5,7 @@
 
 use nearmiss_abi::site::SiteId;
 use nearmiss_sites::flow::{
-    FlowBlock, FlowCall, FlowPoint, FunctionFlow, MARKER, SiteFlow, UnitFlow,
+    DESTRUCTORS, FlowBlock, FlowCall, FlowPoint, FunctionFlow, MARKER, SiteFlow, UnitFlow,
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -39,7 +39,7 @@ impl Flow {
         Flow {
             unit: UnitFlow {
                 unit,
-                functions: Vec::new(),
+                functions: destructors(module).into_iter().collect(),
                 pointed: elsewhere.map(|it| it.name()).collect(),
             },
             changing: variables::changing(module),
@@ -149,6 +149,44 @@ impl Flow {
     }
 }
 
+/// Tables of functions that are called behind the end of `main`, by their name or section.
+const END_TABLES: &[&str] = &[DESTRUCTORS, ".fini_array", ".dtors"];
+
+/// A function that calls the unit's destructors, if it has any.
+fn destructors(module: &Module) -> Option<FunctionFlow> {
+    let is_table = |variable: &Value| {
+        let (name, section) = (variable.name(), variable.section());
+        let mut tables = END_TABLES.iter();
+        tables.any(|table| name == *table || section.starts_with(table))
+    };
+    let tables = module.variables().into_iter().filter(is_table);
+    let entries: Vec<Value> = tables.filter_map(Value::initializer).collect();
+    let mut called = Vec::new();
+    entries
+        .iter()
+        .for_each(|entry| add_functions(*entry, &mut called));
+    let block = FlowBlock {
+        calls: called.into_iter().map(FlowCall::Named).collect(),
+        returns: true,
+        ..FlowBlock::default()
+    };
+    (!block.calls.is_empty()).then(|| FunctionFlow {
+        name: DESTRUCTORS.into(),
+        is_local: true,
+        blocks: vec![block],
+        ..FunctionFlow::default()
+    })
+}
+
+/// The names of the functions that a constant has in it.
+fn add_functions(constant: Value, names: &mut Vec<String>) {
+    if constant.is_function() {
+        names.push(constant.name());
+    } else if !constant.is_global_variable() {
+        (constant.operands()).for_each(|part| add_functions(part, names));
+    }
+}
+
 /// Whether a function is used otherwise than by being called.
 fn is_pointed(function: Value) -> bool {
     let is_other_use = |user: &Value| {
@@ -186,6 +224,7 @@ fn call(instruction: Value) -> Option<FlowCall> {
         let number = instruction.arguments().first()?.constant_integer()?;
         return Some(FlowCall::Mark(number as u32));
     }
-    let is_silent = name.starts_with("llvm.") || name.starts_with("__ubsan_");
+    let is_jump = name.starts_with("llvm.eh.sjlj.");
+    let is_silent = name.starts_with("llvm.") && !is_jump || name.starts_with("__ubsan_");
     (!is_silent).then_some(FlowCall::Named(name))
 }

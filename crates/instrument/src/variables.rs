@@ -64,6 +64,8 @@ fn may_change(variable: Value) -> bool {
         for user in place.users().into_iter().filter(|user| seen.insert(*user)) {
             let is_address = user.is_constant() && !user.is_global_variable();
             match user.is_instruction().then(|| user.opcode()) {
+                // Something that is not in the program may write to it: a device, another process.
+                Some(Opcode::LLVMLoad) if user.is_volatile_or_atomic() => return true,
                 Some(Opcode::LLVMLoad | Opcode::LLVMICmp) => {}
                 Some(Opcode::LLVMGetElementPtr | Opcode::LLVMSelect | Opcode::LLVMPHI) => {
                     work.push(user);

@@ -34,6 +34,9 @@ impl<'l> Gaps<'_, '_, 'l> {
             reasons.extend(self.missing());
             reasons.extend(self.narrowed());
             reasons.extend(self.assembly());
+            if self.study.leads_behind_return {
+                reasons.push(BEHIND_RETURN.into());
+            }
             reasons.extend(self.losses());
         }
         if let Some(trouble) = &judged.trouble {
@@ -159,6 +162,9 @@ impl<'l> Gaps<'_, '_, 'l> {
 pub fn is_harness(file: Option<&String>) -> bool {
     file.is_some_and(|file| file.ends_with(HARNESS))
 }
+
+const BEHIND_RETURN: &str = "behind the function's return, at the program's end, a destructor or a handler of `atexit` \
+    may come there: that is not looked at";
 
 /// The words for one of a kind, and for several.
 type Words = (&'static str, &'static str);

@@ -76,6 +76,12 @@ impl Guide {
         self.way.matters_behind(function)
     }
 
+    /// Whether the target may be reached behind the end of the function under test: by destructors, or by functions
+    /// that it leaves to be called then.
+    pub fn matters_at_end(&self) -> bool {
+        self.way.matters_at_end()
+    }
+
     /// How far the target is if this way is taken at an event; `None` if it cannot be reached so.
     pub fn distance_of_way(&self, event: &Event, choice: u64) -> Option<u32> {
         self.way.of_way(event.site, choice, event.steps_passed)

@@ -60,7 +60,9 @@ fn attempt(
     let programs = Arc::new(programs);
     let wants_program = config.mode == Mode::Auto && precondition_name(config).is_some();
     let program = wants_program.then(|| build::program(&programs)).flatten();
-    let guide = reach::guide(config, &programs)?.filter(|_| is_guided(config));
+    let guide = reach::guide(config, &programs)?;
+    let leads_behind_return = guide.as_ref().is_some_and(Guide::matters_at_end);
+    let guide = guide.filter(|_| is_guided(config));
     let executor = start_executor(config, &programs, guide.as_ref())?;
     let start = Instant::now();
     nearmiss_solve::interrupt_by(config.stop);
@@ -94,6 +96,7 @@ fn attempt(
         is_covered: false,
         rejected: 0,
         failed_before: Vec::new(),
+        leads_behind_return,
         signatures: CoverageSignatures::new(config.cover),
     };
     let first = study.first_input(&mut workspace);
@@ -134,6 +137,8 @@ pub struct Study<'a> {
     pub rejected: u64,
     /// Where runs failed that were to come to a target, and did not.
     pub failed_before: Vec<SiteId>,
+    /// Whether destructors, or functions left for the program's end, may come to the target: they are not looked at.
+    pub leads_behind_return: bool,
     /// What the judge may use.
     finishing: Budget,
     /// Distinguishes runs that concretized a value.

@@ -65,6 +65,9 @@ pub enum FlowCall {
 /// The function whose calls are marks: those that `nearmiss reach` inserts.
 pub const MARKER: &str = "__nm_reached";
 
+/// The name of a function that a unit does not have: it calls the unit's destructors.
+pub const DESTRUCTORS: &str = "llvm.global_dtors";
+
 /// A place in a function: a block, and how many of its calls come before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct FlowPoint {

@@ -1,5 +1,7 @@
 //! Values, instructions and basic blocks.
 
+use std::ffi::CStr;
+
 use llvm_sys::core::*;
 use llvm_sys::debuginfo::{
     LLVMDIFileGetFilename, LLVMDILocationGetColumn, LLVMDILocationGetInlinedAt,
@@ -209,10 +211,19 @@ impl Value {
         unsafe { LLVMIsThreadLocal(self.0) != 0 }
     }
 
+    /// The section that the source names for a global; empty if it names none.
+    pub fn section(self) -> String {
+        let section = unsafe { LLVMGetSection(self.0) };
+        if section.is_null() {
+            return String::new();
+        }
+        let section = unsafe { CStr::from_ptr(section) };
+        section.to_string_lossy().into_owned()
+    }
+
     /// Whether a global lies in a section that the source names.
     pub fn has_section(self) -> bool {
-        let section = unsafe { LLVMGetSection(self.0) };
-        !section.is_null() && unsafe { *section } != 0
+        !self.section().is_empty()
     }
 
     /// Whether the linker keeps one of several copies of a function.

@@ -13,30 +13,47 @@ use nearmiss_sites::rewrite::EntryCheck;
 use crate::Config;
 use crate::program::{libraries, loader_variables};
 
-/// The contracts that are about a program: calls at entries of its functions, and the C file that has what they call. For
-/// a variant that differs in more than that.
+/// The contracts that are about a program, for a variant that differs in more than that.
+#[derive(Debug, Default)]
+pub struct Beside {
+    /// Calls at entries of its functions.
+    pub checks: Vec<EntryCheck>,
+    /// The C file that has what they call.
+    pub sources: Vec<PathBuf>,
+    /// Contracts that are not used, and why.
+    pub unused: Vec<(String, String)>,
+}
+
+/// Makes checks of the contracts that are about a program.
 pub fn contracts_beside(
     program: &Path,
     libraries: &[PathBuf],
     config: &Config,
     campaign: &Path,
-) -> Result<(Vec<EntryCheck>, Vec<PathBuf>), String> {
+) -> Result<Beside, String> {
     let wanted = &config.contracted;
     if wanted.contracts.is_empty() {
-        return Ok((Vec::new(), Vec::new()));
+        return Ok(Beside::default());
     }
     let place = place_of(program, libraries, campaign);
     let subject = subject(program, libraries, config, &place);
     let unit = subject.debug_information()?;
     let prepared = prepare(&unit, &wanted.contracts, &wanted.directory);
     if prepared.is_empty() {
-        return Ok((Vec::new(), Vec::new()));
+        return Ok(Beside {
+            unused: prepared.unused,
+            ..Beside::default()
+        });
     }
     let file = place.join("beside.c");
     let written = fs::create_dir_all(&place).and_then(|()| fs::write(&file, prepared.source()));
     let file = written.and_then(|()| file.canonicalize());
     let file = file.map_err(|error| format!("{}: {error}", place.display()))?;
-    Ok((prepared.entries, vec![file]))
+    Ok(Beside {
+        checks: prepared.entries,
+        sources: vec![file],
+        unused: prepared.unused,
+    })
 }
 
 fn place_of(program: &Path, libraries: &[PathBuf], campaign: &Path) -> PathBuf {

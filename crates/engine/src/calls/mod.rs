@@ -142,7 +142,8 @@ fn groups_of(
     let (config, root) = (shared.config, shared.campaign.root());
     let libraries = &subject.program.libraries;
     // A contract is what the tests' own calls promise, and a check of all others.
-    let (checks, sources) = contracts_beside(&subject.file, libraries, config, root)?;
+    let beside = contracts_beside(&subject.file, libraries, config, root)?;
+    let (checks, sources) = (beside.checks, beside.sources);
     let rewrite = Rewrite {
         checks,
         boundary: Some(Boundary {

@@ -345,14 +345,19 @@ impl One<'_> {
         let compiler = &self.config.compiler;
         let units = build::mark_units(&program.units, marks, compiler, &self.directory);
         let units = units.map_err(|error| error.to_string())?;
-        let (checks, sources) = nearmiss_engine::contracts_beside(
+        let beside = nearmiss_engine::contracts_beside(
             &program.file,
             &program.libraries,
             self.config,
             &self.directory,
         )?;
+        for (function, why) in &beside.unused {
+            let words = format!("The contract of {function} was not used: {why}.\n");
+            output::message(words.as_bytes());
+        }
+        let sources = beside.sources;
         let rewrite = Rewrite {
-            checks,
+            checks: beside.checks,
             ..Rewrite::default()
         };
         let variant = Variant {

@@ -331,6 +331,7 @@ impl<'a> Builder<'a> {
 
     /// A signal arrives anywhere, also in a loop that calls nothing, and its handler comes back there.
     fn connect_signals(&mut self) {
+        self.graph.has_handlers = self.has_signals;
         if !self.has_signals {
             return;
         }

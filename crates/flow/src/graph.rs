@@ -55,6 +55,8 @@ pub struct FlowGraph {
     pub(crate) ends: Vec<FlowNode>,
     /// Whether other threads may be anywhere while one is at a node.
     pub(crate) has_threads: bool,
+    /// Whether signals have handlers.
+    pub(crate) has_handlers: bool,
 }
 
 /// A site whose place is known.

@@ -109,6 +109,11 @@ impl Guide {
         main.is_empty() || starts.any(|node| self.from(Some(*node), 0).is_some())
     }
 
+    /// Whether signals have handlers, which may go on behind what ends a run.
+    pub fn has_handlers(&self) -> bool {
+        self.graph.has_handlers
+    }
+
     /// Whether the target may be reached behind the end of `main`: by destructors, and functions that were given away
     /// to be called then.
     pub fn matters_at_end(&self) -> bool {

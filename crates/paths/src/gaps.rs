@@ -34,6 +34,9 @@ impl<'l> Gaps<'_, '_, 'l> {
             reasons.extend(self.missing());
             reasons.extend(self.narrowed());
             reasons.extend(self.assembly());
+            if self.study.has_handlers && !self.study.failed_before.is_empty() {
+                reasons.push(BEHIND_FAILURE.into());
+            }
             if self.study.leads_behind_return {
                 reasons.push(BEHIND_RETURN.into());
             }
@@ -162,6 +165,9 @@ impl<'l> Gaps<'_, '_, 'l> {
 pub fn is_harness(file: Option<&String>) -> bool {
     file.is_some_and(|file| file.ends_with(HARNESS))
 }
+
+const BEHIND_FAILURE: &str = "a run failed before it came to the target, and a handler of the signal that ends it may come there: \
+    that is not looked at";
 
 const BEHIND_RETURN: &str = "behind the function's return, at the program's end, a destructor or a handler of `atexit` \
     may come there: that is not looked at";

@@ -76,6 +76,11 @@ impl Guide {
         self.way.matters_behind(function)
     }
 
+    /// Whether signals have handlers, which may go on behind what ends a run.
+    pub fn has_handlers(&self) -> bool {
+        self.way.has_handlers()
+    }
+
     /// Whether the target may be reached behind the end of the function under test: by destructors, or by functions
     /// that it leaves to be called then.
     pub fn matters_at_end(&self) -> bool {

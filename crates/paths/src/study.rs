@@ -62,6 +62,7 @@ fn attempt(
     let program = wants_program.then(|| build::program(&programs)).flatten();
     let guide = reach::guide(config, &programs)?;
     let leads_behind_return = guide.as_ref().is_some_and(Guide::matters_at_end);
+    let has_handlers = guide.as_ref().is_some_and(Guide::has_handlers);
     let guide = guide.filter(|_| is_guided(config));
     let executor = start_executor(config, &programs, guide.as_ref())?;
     let start = Instant::now();
@@ -97,6 +98,7 @@ fn attempt(
         rejected: 0,
         failed_before: Vec::new(),
         leads_behind_return,
+        has_handlers,
         signatures: CoverageSignatures::new(config.cover),
     };
     let first = study.first_input(&mut workspace);
@@ -139,6 +141,8 @@ pub struct Study<'a> {
     pub failed_before: Vec<SiteId>,
     /// Whether destructors, or functions left for the program's end, may come to the target: they are not looked at.
     pub leads_behind_return: bool,
+    /// Whether signals have handlers: what fails by a signal may go on there.
+    pub has_handlers: bool,
     /// What the judge may use.
     finishing: Budget,
     /// Distinguishes runs that concretized a value.

@@ -74,11 +74,14 @@ struct input {
 extern bool __nm_call_memory(const void *pointer, struct memory *memory) __attribute__((weak));
 extern void __nm_call_input(const struct input *input) __attribute__((weak));
 extern void __nm_call_number(const uint64_t *slot, uint64_t size) __attribute__((weak));
+extern void __nm_call_pointer(const uint64_t *slot) __attribute__((weak));
 extern void __nm_call_leave(void) __attribute__((weak));
 extern void __nm_call_inside(bool is_inside) __attribute__((weak));
 extern void __nm_mark(unsigned phase) __attribute__((weak));
 /* In address twins. */
 extern const char *__asan_get_report_description(void) __attribute__((weak));
+extern void *__asan_region_is_poisoned(void *start, size_t size) __attribute__((weak));
+extern void __asan_get_shadow_mapping(size_t *scale, size_t *offset) __attribute__((weak));
 /* In memory twins. */
 extern void __msan_unpoison(const volatile void *start, size_t size) __attribute__((weak));
 /* The program is forked where the first of the chosen calls begins (`main.c`). */
@@ -279,8 +282,40 @@ __attribute__((noreturn)) static void end_list(void)
     leave();
 }
 
+/* In an address twin: whether memory is kept free around an object. What was freed is not meant. */
+static bool is_red_zone(uint64_t address)
+{
+    size_t scale, offset;
+    __asan_get_shadow_mapping(&scale, &offset);
+    uint8_t shadow = *(const uint8_t *)((address >> scale) + offset);
+    bool is_behind = shadow < 1u << scale && shadow != 0 && (address & ((1u << scale) - 1)) >= shadow;
+    bool is_on_stack = shadow >= 0xf1 && shadow <= 0xf3;
+    return is_behind || is_on_stack || shadow == 0xf9 || shadow == 0xfa;
+}
+
+/* Whether other pointers of the call lead into the object that ends here. */
+static bool is_end(const struct call *call, const uint64_t *slots, uint64_t address)
+{
+    for (unsigned i = 0; i < count(call); i++)
+        if (is_pointer(call->kinds[2 * i]) && slots[i] != 0 && slots[i] < address
+            && __asan_region_is_poisoned((void *)slots[i], address - slots[i]) == NULL)
+            return true;
+    return false;
+}
+
+/* Whether the test passes a pointer to no object: it has moved one of the library's by what it knows of its own data
+ * (`literal + sizeof("prefix")`). */
+static bool leads_outside(const struct call *call, const uint64_t *slots)
+{
+    for (unsigned i = 0; i < count(call); i++)
+        if (is_pointer(call->kinds[2 * i]) && slots[i] != 0 && is_red_zone(slots[i]) && !is_end(call, slots, slots[i]))
+            return true;
+    return false;
+}
+
 /* What was no null pointer in the test's own run is none that the test would pass, numbers that come with data
- * belong to the test's own data, and where an expectation failed, numbers below zero would not be passed either. */
+ * belong to the test's own data, pointers lead to something, and where an expectation failed, numbers below zero would not be
+ * passed either. */
 static void check_promises(const struct call *call, const uint64_t *slots)
 {
     uint64_t now = summary(call, slots), then = 0;
@@ -297,6 +332,8 @@ static void check_promises(const struct call *call, const uint64_t *slots)
         if (call->kinds[2 * i] == 'n' && (bytes == '4' || bytes == '8') && value < 0)
             leave();
     }
+    if (__asan_get_shadow_mapping != NULL && leads_outside(call, slots))
+        leave();
 }
 
 /* Where the numbers of a plain input lie: in the argument's slot, or in the structure that it leads to, at the places
@@ -589,10 +626,14 @@ static void give_inputs(const struct call *call, uint64_t *slots)
         name_own(call, slots, name);
 }
 
-/* Numbers that come with data are the test's word about it, whatever they were made of. */
-static void fix_numbers(const struct call *call, uint64_t *slots)
+/* Numbers that come with data are the test's word about it, whatever they were made of; so is that pointers lead
+ * to something. */
+static void fix_promises(const struct call *call, uint64_t *slots)
 {
     bool has_data = false;
+    for (unsigned i = 0; i < count(call); i++)
+        if (is_pointer(call->kinds[2 * i]) && slots[i] != 0)
+            __nm_call_pointer(&slots[i]);
     for (unsigned i = 0; i < count(call); i++)
         has_data |= is_data(call, (int)i);
     for (unsigned i = 0; has_data && i < count(call); i++)
@@ -637,7 +678,7 @@ void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame
         check_promises(call, slots);
     }
     if (__nm_call_number != NULL)
-        fix_numbers(call, slots);
+        fix_promises(call, slots);
     if (calls <= last)
         give_inputs(call, slots);
     if (__nm_mark != NULL)

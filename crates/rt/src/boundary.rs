@@ -5,10 +5,12 @@ use nearmiss_abi::boundary::shape;
 use nearmiss_abi::channel::{ChannelKind, PIECE_WHOLE};
 use nearmiss_abi::event::EventKind;
 use nearmiss_abi::note::NoteKind;
+use nearmiss_abi::op::Op;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label, ShadowWord};
 
 use crate::calls::Call;
+use crate::formula::Word;
 use crate::lengths::LENGTH_BITS;
 use crate::objects::ObjectKind;
 use crate::runtime::Runtime;
@@ -151,6 +153,21 @@ pub unsafe extern "C" fn __nm_call_number(slot: *const u64, size: u64) {
     });
 }
 
+/// A pointer of a call leads into its object for every input: a test that moves a pointer of the library's by what it
+/// knows of its own data (`literal + sizeof("prefix")`) would not pass it otherwise.
+///
+/// # Safety
+/// The slot has a pointer.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __nm_call_pointer(slot: *const u64) {
+    // SAFETY: as promised by the caller.
+    let value = unsafe { slot.read() };
+    turn::with((), |runtime| {
+        let label = runtime.load(slot as u64, 8, value);
+        runtime.assume_inside(Word { label, value });
+    });
+}
+
 /// The run ends here because the test would not have made the call that begins.
 #[unsafe(no_mangle)]
 pub extern "C" fn __nm_call_leave() {
@@ -238,6 +255,20 @@ impl Runtime {
         }
     }
 
+    /// The object that an address lies in has a byte there, whatever its size.
+    fn assume_inside(&mut self, address: Word) {
+        let object = self.find_object(address.value);
+        let Some(object) = object.filter(|object| object.live && object.size_label != CONCRETE) else {
+            return;
+        };
+        let offset = self.calculate(Op::Sub, address, Word::concrete(object.start));
+        let size = self.size_of(object);
+        let inside = self.relate(Op::Ult, offset, size);
+        if inside.holds && inside.label != CONCRETE {
+            self.decided(EventKind::Assume, inside.label, true, SiteId::NONE);
+        }
+    }
+
     /// The argument in a slot is a length, and `more`.
     fn tie(&mut self, slot: u64, value: u64, length: Label, more: u32) {
         let wide = self.zero_extend(length, 64);
@@ -256,7 +287,6 @@ impl Runtime {
 
     /// `length <= most`.
     fn is_at_least(&mut self, most: u64, length: Label) -> Label {
-        use nearmiss_abi::op::Op;
         let value = self.value(length) as u64;
         self.operate(Op::Ule, LENGTH_BITS, [length, CONCRETE], [value, most])
     }

@@ -12,11 +12,13 @@
 //! | [`state`] | what is known at a point: the condition of being there, and memory |
 //! | [`memory`] | objects, and accesses to them at addresses that are terms |
 //! | [`machine`] | execution |
+//! | [`choices`] | comparisons of what a search has found |
 //! | [`words`] | the functions that a harness and C's library have for us |
 //!
 //! It gives up ([`GaveUp`]) on whatever it does not know exactly: another treatment is then due. A
 //! precondition that fails (leaves an array, say) accepts nothing, as everywhere.
 
+mod choices;
 mod flow;
 mod machine;
 mod memory;

@@ -6,6 +6,7 @@ use nearmiss_abi::op::Op;
 use nearmiss_expr::{Ranges, TermId, Terms};
 use nearmiss_sites::program::{Action, Block, End, Function, Operand};
 
+use crate::choices;
 use crate::flow::{Flow, Position};
 use crate::memory::{self, Memory, ObjectId};
 use crate::state::{self, State};
@@ -236,7 +237,7 @@ impl<'a> Machine<'a> {
                 let a = self.operand(a, &now.registers)?;
                 let b = self.operand(b, &now.registers)?;
                 self.require_defined(op, [a, b], *is_checked, &mut now.state);
-                self.terms.binary(op, a, b)
+                choices::binary(self.terms, op, a, b)
             }
             Action::Resize {
                 value,
@@ -274,7 +275,8 @@ impl<'a> Machine<'a> {
             }
             Action::Load(address, width) => {
                 let address = self.operand(address, &now.registers)?;
-                self.load(&mut now.state, address, *width)?
+                let value = self.load(&mut now.state, address, *width)?;
+                self.known(value)
             }
             Action::Store(value, address) => {
                 let value = self.operand(value, &now.registers)?;
@@ -355,7 +357,7 @@ impl<'a> Machine<'a> {
                 let mut none = truth;
                 for (value, to) in cases {
                     let value = self.terms.constant(width, u128::from(*value));
-                    let is_this = self.terms.eq(number, value);
+                    let is_this = choices::binary(self.terms, Op::Eq, number, value);
                     let is_not = self.terms.not(is_this);
                     none = self.terms.and(none, is_not);
                     match ways.iter_mut().find(|(other, _)| other == to) {
@@ -377,12 +379,12 @@ impl<'a> Machine<'a> {
         Ok(ways.into_iter().filter(is_open).collect())
     }
 
-    /// A condition, or its value where no input that the harness makes can change it.
-    pub(crate) fn known(&mut self, condition: TermId) -> TermId {
-        let range = self.ranges.range(self.terms, condition);
+    /// A value, or the constant that it is for all inputs that the harness makes.
+    pub(crate) fn known(&mut self, value: TermId) -> TermId {
+        let range = self.ranges.range(self.terms, value);
         match range.low == range.high {
-            true => self.terms.truth(range.low == 1),
-            false => condition,
+            true => self.terms.constant(range.width, range.low),
+            false => value,
         }
     }
 

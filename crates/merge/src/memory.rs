@@ -10,7 +10,7 @@ use std::rc::Rc;
 use nearmiss_abi::op::Op;
 use nearmiss_expr::{Node, TermId, Terms};
 
-use crate::state::choose;
+use crate::state::Meeting;
 
 /// The number of an object.
 pub type ObjectId = u32;
@@ -87,14 +87,14 @@ impl Memory {
         }
     }
 
-    /// What this or another memory holds: this, if `is_one`.
-    pub fn merge(&mut self, terms: &mut Terms, is_one: TermId, other: &Memory) {
+    /// What this or another memory holds where those who have them meet.
+    pub fn merge(&mut self, terms: &mut Terms, meeting: &Meeting, other: &Memory) {
         for (object, others) in &other.objects {
             match self.objects.get_mut(object) {
                 Some(bytes) if Rc::ptr_eq(bytes, others) => {}
                 Some(bytes) => {
                     let bytes: &mut Vec<Byte> = Rc::make_mut(bytes);
-                    merge_bytes(terms, is_one, bytes, others);
+                    merge_bytes(terms, meeting, bytes, others);
                 }
                 None => {
                     self.objects.insert(*object, others.clone());
@@ -129,7 +129,7 @@ fn whole(terms: &Terms, bytes: &[Byte]) -> Option<TermId> {
     (is_whole && is_next).then_some(word)
 }
 
-fn merge_bytes(terms: &mut Terms, is_one: TermId, bytes: &mut [Byte], others: &[Byte]) {
+fn merge_bytes(terms: &mut Terms, meeting: &Meeting, bytes: &mut [Byte], others: &[Byte]) {
     let mut at = 0;
     while at < bytes.len() {
         if bytes[at] == others[at] {
@@ -149,7 +149,7 @@ fn merge_bytes(terms: &mut Terms, is_one: TermId, bytes: &mut [Byte], others: &[
         });
         let end = at + whole_size.unwrap_or(1);
         let (one, other) = (load(terms, &bytes[at..end]), load(terms, &others[at..end]));
-        let word = choose(terms, is_one, one, other);
+        let word = meeting.choose(terms, one, other);
         for (byte, index) in bytes[at..end].iter_mut().zip(0..) {
             *byte = Byte { word, index };
         }
@@ -281,7 +281,9 @@ mod tests {
         one.store(&terms, 0, 4, word);
         let mut stored = terms.constant(32, 0x01020304);
         other.store(&terms, 0, 0, stored);
-        one.merge(&mut terms, is_one, &other);
+        let is_other = terms.not(is_one);
+        let meeting = Meeting::of(&mut terms, &[is_one], &[is_other]);
+        one.merge(&mut terms, &meeting, &other);
         let zeros = terms.constant(32, 0);
         let expected = terms.ite(is_one, word, zeros);
         assert_eq!(one.load(&mut terms, 0, 4, 4), expected);

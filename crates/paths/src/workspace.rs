@@ -172,6 +172,18 @@ impl Workspace {
         all.all(|&condition| self.evaluator.holds(&self.terms, input, condition))
     }
 
+    /// Those conditions that an input makes true, and the others.
+    pub fn partition(
+        &mut self,
+        conditions: &[TermId],
+        input: &Input,
+    ) -> (Vec<TermId>, Vec<TermId>) {
+        self.evaluator.reset();
+        let (terms, evaluator) = (&self.terms, &mut self.evaluator);
+        let conditions = conditions.iter().copied();
+        conditions.partition(|&condition| evaluator.holds(terms, input, condition))
+    }
+
     /// Is there an input for all conditions and the goal? `base` makes the conditions true.
     pub fn ask(&mut self, conditions: &[TermId], goal: TermId, base: &Input) -> Solution {
         let latest = Instant::now() + self.budget.time_left(MIN_QUERY_TIME);

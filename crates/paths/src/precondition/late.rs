@@ -87,11 +87,9 @@ impl Precondition for Late {
             self.calls.calls += 1;
             workspace.learn_setup(&recorded);
             let (call, ways) = self.walk(workspace, &recorded, &partial_path, &mut known);
+            self.learn(workspace, &recorded)?;
             if recorded.is_accepted() {
                 return Ok(Solution::Input(recorded.input));
-            }
-            if let Some(lessons) = &mut self.lessons {
-                lessons.learn(workspace, &recorded);
             }
             let call = Rc::new(call);
             pending.extend(ways.into_iter().map(|(before, goal)| Pending {
@@ -120,6 +118,26 @@ impl Late {
             lessons: Some(Lessons::default()),
             ..Late::default()
         }
+    }
+
+    /// Learns from a call, and from others that decide otherwise somewhere on its way.
+    fn learn(
+        &mut self,
+        workspace: &mut Workspace,
+        recorded: &RecordedRun,
+    ) -> Result<(), ExploreError> {
+        let Some(lessons) = &mut self.lessons else {
+            return Ok(());
+        };
+        lessons.learn(workspace, recorded);
+        while !workspace.budget.is_exhausted()
+            && let Some(input) = lessons.probe(workspace, recorded)
+        {
+            let probe = workspace.run(MODE_PRECONDITION, &input)?;
+            self.calls.calls += 1;
+            lessons.learn(workspace, &probe);
+        }
+        Ok(())
     }
 
     /// Is there an input for all conditions and the goal that keeps to what was learnt? `base` makes the conditions true.

@@ -15,6 +15,8 @@ mod auto;
 mod formula;
 mod late;
 mod lessons;
+#[cfg(test)]
+mod lessons_tests;
 mod summary;
 
 use nearmiss_expr::TermId;
@@ -25,6 +27,8 @@ use crate::workspace::{Solution, Workspace};
 
 pub use auto::Auto;
 pub use late::Late;
+#[cfg(test)]
+use lessons::Lessons;
 pub use summary::Summary;
 
 /// Finds admissible inputs.

@@ -84,6 +84,8 @@ pub struct SmallDomains {
     queries: u32,
     tried: u32,
     answered: u32,
+    /// How much was known to hold always when the last one came.
+    always: usize,
     inner: Box<dyn Solver>,
 }
 
@@ -99,6 +101,7 @@ impl SmallDomains {
             queries: 0,
             tried: 0,
             answered: 0,
+            always: 0,
             inner,
         }
     }
@@ -216,7 +219,13 @@ impl SmallDomains {
     }
 
     /// Whether a query is worth a try, by what came of those before.
-    fn is_tried(&mut self) -> bool {
+    fn is_tried(&mut self, policy: Policy<'_>) -> bool {
+        if let Policy::Assumptions { always } = policy
+            && always.len() != self.always
+        {
+            // What is known now may leave fewer values than before.
+            (self.always, self.tried, self.answered) = (always.len(), 0, 0);
+        }
         self.queries = self.queries.wrapping_add(1);
         let is_worth = self.answered.saturating_mul(WORTH) >= self.tried;
         self.tried < TRIALS || is_worth || self.queries.is_multiple_of(TRIALS)
@@ -232,7 +241,7 @@ impl Solver for SmallDomains {
         if query.bytes.len() > most {
             return self.inner.solve(terms, query);
         }
-        if !self.is_tried() {
+        if !self.is_tried(query.policy) {
             return self.inner.solve(terms, query);
         }
         self.tried = self.tried.saturating_add(1);

@@ -12,6 +12,8 @@ use crate::query::{Model, Query};
 const MOST_STEPS: usize = 10_000;
 /// The most values that a search gives to bytes.
 const MOST_VALUES: usize = 2_000;
+/// A search for all inputs looks at its bounds and its deadline after so many values.
+const VALUES_BETWEEN_LOOKS: usize = 64;
 
 /// What a search came to.
 pub(super) enum Outcome {
@@ -132,7 +134,7 @@ pub(in crate::layers) struct Bounds {
 }
 
 impl Search {
-    /// All inputs, if there are not too many.
+    /// All inputs, if there are not too many and the query's time is enough to find them.
     pub fn run_for_all(
         &mut self,
         terms: &Terms,
@@ -150,6 +152,8 @@ impl Search {
 
 impl Attempt<'_, '_> {
     fn run_for_all(&mut self, mut domains: Vec<ByteSet>, bounds: Bounds) -> Option<Rows> {
+        let deadline = self.query.effort.deadline;
+        let mut next_look = 0;
         let mut rows = Rows::default();
         let mut decided = 0;
         let mut levels: Vec<Level> = Vec::new();
@@ -168,8 +172,11 @@ impl Attempt<'_, '_> {
                 Some((next, from)) => (domains, decided) = (next, from),
                 None => return Some(rows),
             }
-            if self.search.values > bounds.values {
-                return None;
+            if self.search.values >= next_look {
+                next_look = self.search.values + VALUES_BETWEEN_LOOKS;
+                if self.search.values > bounds.values || deadline.is_over() {
+                    return None;
+                }
             }
         }
     }

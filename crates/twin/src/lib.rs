@@ -30,6 +30,7 @@ use image::Image;
 pub use image::dynamic_symbols;
 pub use memory::WRITES_NOTHING;
 pub use variant::Variant;
+pub use workshop::QUICK_LINKER;
 use workshop::{Product, Workshop};
 
 /// Where the tools are.

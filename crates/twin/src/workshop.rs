@@ -490,8 +490,8 @@ fn quick_options(judge: Judge) -> Vec<&'static str> {
     [&["-O0"], judge.sanitizers()].concat()
 }
 
-/// The linker of clang's own LLVM reads AddressSanitizer's runtime in a third of the time.
-const QUICK_LINKER: [&str; 2] = ["-fuse-ld=lld", "-Wl,--threads=1,-O0"];
+/// The linker of clang's own LLVM, where it is: it reads AddressSanitizer's runtime in a third of the time, and ours in half.
+pub const QUICK_LINKER: [&str; 2] = ["-fuse-ld=lld", "-Wl,--threads=1,-O0"];
 
 /// Compiles one unit, unless that was done. Another thread waits rather than do the same work; another process
 /// may do it, so what is unfinished has a name of its own.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use nearmiss_harness::Plan;
 use nearmiss_results::Undefined;
+use nearmiss_twin::QUICK_LINKER;
 
 use super::compile::Compiler;
 use super::declared::Declared;
@@ -173,6 +174,13 @@ enum Linked {
     Needs(Vec<Variable>),
 }
 
+/// Whether nothing is said of how to link: then any linker will do.
+fn is_plain(recipe: &Recipe) -> bool {
+    let files = &recipe.files;
+    let is_said = |word: &String| word.starts_with("-Wl") || word.starts_with("-fuse-ld");
+    files.linked.is_empty() && recipe.stubs.is_none() && !files.words.iter().any(is_said)
+}
+
 /// Links, with stubs for what is missing.
 fn link(
     recipe: &mut Recipe,
@@ -186,7 +194,12 @@ fn link(
     for _ in 0..MAX_LINKS {
         let words = recipe.link_words(objects, program);
         let mut messages = Vec::new();
-        if nearmiss_cc::build_in(&directory, &words, &recipe.compiler.config, &mut messages) {
+        let mut is_linked = |words: &[String]| {
+            messages.clear();
+            nearmiss_cc::build_in(&directory, words, &recipe.compiler.config, &mut messages)
+        };
+        let quick = [&words[..], &QUICK_LINKER.map(str::to_string)].concat();
+        if is_plain(recipe) && is_linked(&quick) || is_linked(&words) {
             return Ok(Linked::With(stubs));
         }
         let messages = String::from_utf8_lossy(&messages).into_owned();

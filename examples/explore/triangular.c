@@ -1,7 +1,7 @@
 //@ command = """nearmiss explore triangular.c --function square_is_zero --pre square_is_zero_pre \
 //@   --oracle check_square_is_zero --size m=n --range n=0..3 --range m=-1..1"""
-//@ large_flags = ["-DSIDE=4"]
-//@ large = "--range n=4..4 --range m=-9..9"
+//@ large_flags = ["-DSIDE=5"]
+//@ large = "--range n=5..5 --range m=-9..9"
 //@ require = ["forall i in 0..n: forall j in 0..i+1: m[i][j] == 0"]
 #ifndef SIDE
 #define SIDE 3

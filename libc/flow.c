@@ -3,17 +3,20 @@
  * also be longer than what comes: a row "pipe-grown" or "socket-grown" says behind how many real
  * bytes there are how many more. The twin is
  * linked with `--wrap` for each of these functions (crates/twin); without NEARMISS_REPLAY they
- * are what they wrap. `fread` is here as well, since it can only be wrapped.
+ * are what they wrap. A stream over one is a stream of functions, which read as these do. `fread`
+ * is here as well, since it can only be wrapped.
  */
 #define _GNU_SOURCE
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/types.h>
+#include <unistd.h>
 
 #define MOST_DESCRIPTORS 4096
 
@@ -230,6 +233,43 @@ REAL(ssize_t, recvfrom, int fd, void *buffer, size_t size, int flags, void *addr
         return got;
     got = __real_recvfrom(fd, buffer, size, flags, address, room);
     return replace(fd, buffer, size, got);
+}
+
+/* Streams over pipes and sockets: libc reads ahead by itself, so their bytes must be replaced where
+ * they come in (crates/rt/src/models/stdio_flow.rs does the same in the instrumented program). */
+static ssize_t read_stream(void *cookie, char *buffer, size_t size)
+{
+    return read((int)(intptr_t)cookie, buffer, size);
+}
+
+static ssize_t write_stream(void *cookie, const char *bytes, size_t size)
+{
+    ssize_t written = write((int)(intptr_t)cookie, bytes, size);
+    return written < 0 ? 0 : written;
+}
+
+static int seek_stream(void *cookie, off64_t *offset, int whence)
+{
+    *offset = lseek64((int)(intptr_t)cookie, *offset, whence);
+    return *offset < 0 ? -1 : 0;
+}
+
+static int close_stream(void *cookie)
+{
+    return close((int)(intptr_t)cookie);
+}
+
+REAL(FILE *, fdopen, int fd, const char *mode)
+{
+    static const cookie_io_functions_t functions = {read_stream, write_stream, seek_stream, close_stream};
+    bool reads = mode[0] == 'r' || strchr(mode, '+') != NULL;
+    /* It has its number from here on, whatever is read first. */
+    if (!reads || read_flow(fd) == NULL)
+        return __real_fdopen(fd, mode);
+    FILE *stream = fopencookie((void *)(intptr_t)fd, mode, functions);
+    if (stream != NULL)
+        stream->_fileno = fd;
+    return stream;
 }
 
 /* AddressSanitizer counts whole items only, but part of another one is written, too. */

@@ -32,10 +32,8 @@ impl Runtime {
     /// Where the next `read` of a descriptor gets its bytes.
     pub fn source(&mut self, fd: i32) -> Option<Source> {
         if self.inputs.has_forked() && self.is_flow(fd) {
-            // What a child of the program writes follows from what the child was given.
             self.inputs.set_flow(fd, None);
-            self.trace
-                .note(NoteKind::Outside, place_of(SiteId::NONE), 1);
+            self.fed_by_child();
         }
         if let Some(kind) = self.inputs.flow(fd) {
             let channel = self.add_flow(kind);
@@ -64,8 +62,14 @@ impl Runtime {
         })
     }
 
+    /// What a child of the program writes follows from what the child was given.
+    pub fn fed_by_child(&mut self) {
+        self.trace
+            .note(NoteKind::Outside, place_of(SiteId::NONE), 1);
+    }
+
     /// Whether the descriptor leads to a pipe or socket that is an input, read or not.
-    fn is_flow(&mut self, fd: i32) -> bool {
+    pub fn is_flow(&mut self, fd: i32) -> bool {
         let channel = self.inputs.of_descriptor(fd);
         let was_read = channel.is_some_and(|number| self.inputs.channel(number).room != 0);
         was_read || self.inputs.flow(fd).is_some()

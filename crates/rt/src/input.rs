@@ -365,11 +365,16 @@ impl Runtime {
         if let Some(index) = source.kept() {
             return self.came_back(index, source.offset, (address, size), site);
         }
-        if !source.seekable {
-            self.inputs.channel(source.channel).position = source.offset + size;
+        let channel = self.inputs.channel(source.channel);
+        let is_flow = channel.room != 0;
+        if is_flow {
+            // A stream has read ahead of what it gives the program.
+            channel.position = channel.position.max(source.offset + size);
+        } else if !source.seekable {
+            channel.position = source.offset + size;
         }
         let mut size = size;
-        if self.inputs.channel(source.channel).room != 0 {
+        if is_flow {
             self.shadow.clear(address, size);
             // SAFETY: as promised by the caller: somebody has just written them.
             size = unsafe { self.flowed(source, address, size, site) };

@@ -26,7 +26,7 @@ use nearmiss_abi::note::NoteKind;
 use crate::files::{AT_FDCWD, flags};
 use crate::input::Source;
 use crate::models::real;
-use crate::models::{flags_of, follow, source_of};
+use crate::models::{flags_of, follow, source_of, stdio_flow};
 use crate::modules::ProgramHeader;
 use crate::runtime::Runtime;
 use crate::streams::{File, descriptor};
@@ -361,7 +361,7 @@ unsafe extern "C" fn fopen(path: *const u8, mode: *const u8) -> *mut File {
 unsafe extern "C" fn fdopen(fd: i32, mode: *const u8) -> *mut File {
     // SAFETY: see the module's comment.
     unsafe {
-        let file = real::fdopen(fd, mode);
+        let file = stdio_flow::fdopen(fd, mode);
         if !file.is_null() {
             turn::with((), |runtime| follow(runtime, file, fd));
         }

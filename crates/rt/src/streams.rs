@@ -236,6 +236,15 @@ pub unsafe fn descriptor(file: *mut File) -> i32 {
     }
 }
 
+/// Gives a stream of functions a descriptor.
+///
+/// # Safety
+/// `file` is an open stream.
+pub unsafe fn set_descriptor(file: *mut File, fd: i32) {
+    // SAFETY: as promised by the caller; see the module's comment.
+    unsafe { (*file.cast::<Buffer>()).descriptor = fd };
+}
+
 /// Where the next byte that is written to a stream goes, in a file of `size` bytes.
 ///
 /// # Safety

@@ -57,6 +57,7 @@ const WRAPPED: &[&str] = &[
     "open64",
     "fopen",
     "fopen64",
+    "fdopen",
     "fread",
     "getc",
     "fgetc",

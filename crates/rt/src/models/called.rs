@@ -8,6 +8,7 @@ use nearmiss_abi::chance::EXECUTES;
 
 use super::real;
 pub use super::real::*;
+pub use super::stdio_flow::fdopen;
 use super::real::{IoVector, Message};
 use super::stdio::flags_of;
 use crate::capture::stdin::{self, Given};

@@ -16,6 +16,7 @@ mod socket;
 mod stat;
 mod stdio;
 mod stdio_buffer;
+pub mod stdio_flow;
 mod stdio_getline;
 mod stdio_input;
 mod stdio_position;

@@ -3,6 +3,7 @@
 
 use core::ffi::c_void;
 
+use super::stdio_flow::Functions;
 use crate::streams::File;
 
 /// `struct iovec`.
@@ -83,6 +84,7 @@ unsafe extern "C" {
     // unistd.h, sys/uio.h
     pub fn pwrite(fd: i32, start: *const u8, size: usize, offset: i64) -> isize;
     pub fn pwrite64(fd: i32, start: *const u8, size: usize, offset: i64) -> isize;
+    pub fn write(fd: i32, bytes: *const u8, size: usize) -> isize;
     pub fn writev(fd: i32, vectors: *const IoVector, count: i32) -> isize;
     pub fn dup3(from: i32, to: i32, flags: i32) -> i32;
     pub fn pipe(ends: *mut i32) -> i32;
@@ -149,6 +151,7 @@ unsafe extern "C" {
     pub fn freopen(path: *const u8, mode: *const u8, file: *mut File) -> *mut File;
     pub fn freopen64(path: *const u8, mode: *const u8, file: *mut File) -> *mut File;
     pub fn fdopen(fd: i32, mode: *const u8) -> *mut File;
+    pub fn fopencookie(cookie: *mut u8, mode: *const u8, functions: Functions) -> *mut File;
     pub fn fclose(file: *mut File) -> i32;
     pub fn fread(buffer: *mut u8, size: usize, count: usize, file: *mut File) -> usize;
     pub fn fread_unlocked(buffer: *mut u8, size: usize, count: usize, file: *mut File) -> usize;

@@ -48,15 +48,16 @@ fn opened(
 /// # Safety
 /// `file` is an open stream.
 pub unsafe fn follow(runtime: &mut Runtime, file: *mut File, fd: i32) {
+    let channel = runtime.inputs.of_descriptor(fd);
+    if channel.is_some_and(|channel| runtime.inputs.channel(channel).room != 0) {
+        // A stream over a pipe follows it from the beginning or not at all: see `stdio_flow`.
+        return;
+    }
     runtime.streams.remove(file);
-    let Some(channel) = runtime.inputs.of_descriptor(fd) else {
+    let Some(channel) = channel else {
         return;
     };
     let known = *runtime.inputs.channel(channel);
-    if known.room != 0 {
-        // What a stream reads ahead of a pipe cannot be replaced in its buffer.
-        return;
-    }
     // SAFETY: as promised by the caller.
     let (position, seekable) = match unsafe { tell(file) } {
         Told::At(position) => (position.wrapping_sub(known.start), true),

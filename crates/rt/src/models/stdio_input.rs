@@ -13,7 +13,7 @@ use crate::calls::Call;
 use crate::extent::Line;
 use crate::input::Source;
 use crate::runtime::Runtime;
-use crate::streams::{File, Told, tell};
+use crate::streams::{File, Told, ahead, tell};
 use crate::system;
 use crate::thread::Thread;
 
@@ -25,18 +25,28 @@ pub fn source_of(runtime: &mut Runtime, file: *mut File) -> Option<Source> {
             follow(runtime, file, 0);
         }
     }
-    if runtime.streams.find(file).is_none() {
+    let Some(stream) = runtime.streams.find(file) else {
         return runtime.kept_stream(file);
+    };
+    let channel = stream.channel;
+    if runtime.inputs.has_forked() && runtime.inputs.channel(channel).room != 0 {
+        runtime.streams.remove(file);
+        runtime.fed_by_child();
+        return None;
     }
     let stream = runtime.streams.find(file)?;
     if !stream.is_in_step() {
-        let told = if stream.seekable {
-            // SAFETY: as above.
-            unsafe { tell(file) }
-        } else {
-            Told::Nothing
+        let seekable = stream.seekable;
+        let known = *runtime.inputs.channel(channel);
+        // SAFETY: as above.
+        let told = unsafe {
+            match (known.room, seekable) {
+                (0, true) => tell(file),
+                (0, false) => Told::Nothing,
+                // All that came of a pipe is known, and what of it waits in the stream.
+                _ => Told::At(known.position.wrapping_sub(ahead(file).available)),
+            }
         };
-        let channel = stream.channel;
         let start = runtime.inputs.channel(channel).start;
         let told = match told {
             Told::At(position) => Told::At(position.wrapping_sub(start)),

@@ -20,6 +20,8 @@ const ROUNDS: u32 = 3;
 const GROWTH_CPU: u32 = 20;
 /// To begin with, before all else has used up anything, it has one part in so many of the time.
 const FIRST_GROWTH: u32 = 60;
+/// But never more than one part in so many of what all else has used up: on a busy machine a minute holds little CPU time.
+const MOST_GROWTH: u32 = 10;
 /// No unit of growth is begun with less CPU time than this: fewer of them have their turn.
 const LEAST_GROWTH: Duration = Duration::from_millis(50);
 /// Nor with less than so many recordings of its test take.
@@ -134,7 +136,8 @@ impl Explorer<'_> {
         }
         let (growth, others) = locked(&self.figures).growth_cpu();
         let first = config.time * config.jobs as u32 / FIRST_GROWTH;
-        (first + others / GROWTH_CPU).saturating_sub(growth)
+        let whole = (first + others / GROWTH_CPU).min(others / MOST_GROWTH);
+        whole.saturating_sub(growth)
     }
 
     /// How much of the time growth may take now.

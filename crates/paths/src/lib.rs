@@ -120,6 +120,8 @@ pub struct TargetSearch {
     pub is_guided: bool,
     /// Lines at which something is to fail; `None`: the last mark is to be passed.
     pub failing: Option<LineRange>,
+    /// How many inputs that come there are wanted, each by a way of its own.
+    pub inputs: usize,
 }
 
 /// Lines of a file.

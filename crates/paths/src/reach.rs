@@ -13,7 +13,7 @@ use crate::explorer::{Arrival, Explorer};
 use crate::guide::Guide;
 use crate::{Config, explore};
 
-/// The answer, and the exploration that it comes from: its only test, if any, reaches the target.
+/// The answer, and the exploration that it comes from: its tests, of which there may be as many as are wanted, reach the target.
 #[derive(Debug)]
 pub struct ReachOutcome {
     /// The answer.
@@ -26,6 +26,17 @@ impl ReachOutcome {
     /// Whether a run failed before it came to the target: what lies behind that was not looked at.
     pub fn has_failed_before(&self) -> bool {
         self.exploration.failed_before > 0
+    }
+
+    /// Of several tests the one at this place is the answer.
+    pub fn choose(&mut self, place: usize) {
+        self.exploration.tests.swap(0, place);
+        self.exploration.tests.truncate(1);
+        if let Some(test) = self.exploration.tests.first_mut() {
+            test.number = 1;
+            self.report.memory = Some(test.before.clone());
+            self.report.path.clone_from(&test.path);
+        }
     }
 }
 

@@ -212,9 +212,11 @@ impl Study<'_> {
                 judge.look_at(number, rows.clone());
             }
         }
-        let enough =
-            (self.config.paths).is_some_and(|max| self.collection.tests.len() as u64 >= max);
-        Ok(enough || self.is_covered || has_reached && is_admissible)
+        let tests = self.collection.tests.len();
+        let enough = (self.config.paths).is_some_and(|max| tests as u64 >= max);
+        let wanted = self.config.reach.as_ref().map_or(1, |reach| reach.inputs);
+        let has_come = has_reached && is_admissible && tests >= wanted;
+        Ok(enough || self.is_covered || has_come)
     }
 
     /// Counts the newest test. Where branches or conditions are wanted, one that adds nothing is
@@ -222,7 +224,8 @@ impl Study<'_> {
     fn is_worth_keeping(&mut self, number: usize, has_reached: bool) -> bool {
         if self.config.reach.is_some() {
             if has_reached {
-                self.judge = Some(judge(self.config, &self.programs, self.finishing));
+                let judge = || judge(self.config, &self.programs, self.finishing);
+                self.judge.get_or_insert_with(judge);
             } else {
                 self.collection.drop_last();
             }

@@ -3,6 +3,7 @@
 mod alarms;
 mod diff;
 mod program;
+mod unwritten;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -129,6 +130,7 @@ impl Request {
             reach: TargetSearch {
                 is_guided: !arguments.unguided,
                 failing: None,
+                inputs: 1,
             },
             arguments: as_exploration(arguments, files),
         })

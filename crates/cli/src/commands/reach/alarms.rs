@@ -2,25 +2,20 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use nearmiss_abi::check::Kind;
 use nearmiss_campaign::Campaign;
 use nearmiss_harness::{Request, Rule, RuleKind};
-use nearmiss_judge::complaint::{Place, complaints};
 use nearmiss_paths::build::{ALLOCATING, MarkPlace, Objects, REFUSED, Sources, TargetMark};
-use nearmiss_paths::replay::Explored;
-use nearmiss_paths::{Config, LineRange, ReachOutcome, TargetSearch, build};
+use nearmiss_paths::{Config, LineRange, TargetSearch, build};
 use nearmiss_report::escape;
 use nearmiss_report::function::reach as shown;
 use nearmiss_report::sarif::{self, Alarm};
 use nearmiss_report::text::Detail;
 use nearmiss_results::{Finding, ReachReport, ReachVerdict};
 use nearmiss_search::Tally;
-use nearmiss_twin::Judge;
 use serde_json::{Value, json};
 
-use super::as_exploration;
+use super::{as_exploration, unwritten};
 use crate::arguments::{ExploreArguments, Format, ReachArguments};
 use crate::commands::explore::settings;
 use crate::commands::kept;
@@ -152,14 +147,20 @@ fn search(
         Some(function) => vec![function.clone()],
         None => entries(arguments, objects, alarm)?,
     };
-    let mut failed = String::new();
+    let mut answer = Err(String::new());
     for function in &functions {
-        match search_from(arguments, objects, alarm, function) {
-            Ok(report) => return Ok(report),
-            Err(why) => failed = why,
+        let next = search_from(arguments, objects, alarm, function);
+        answer = match (answer, next) {
+            (Err(_), next) => next,
+            // What cannot fail for whatever its own function is given cannot fail for its callers.
+            (Ok(_), Ok(next)) if next.verdict == ReachVerdict::Infeasible => Ok(next),
+            (answer, _) => answer,
+        };
+        if (answer.as_ref()).is_ok_and(|it| it.verdict != ReachVerdict::Unknown) {
+            break;
         }
     }
-    Err(failed)
+    answer
 }
 
 /// The same from one function.
@@ -264,11 +265,10 @@ impl Question<'_> {
         config.build.refuses = self.refuses;
         let is_unwritten = sarif::is_about_uninitialised(self.alarm);
         self.describe(&mut config, is_unwritten);
-        let reached = nearmiss_paths::reach(&config, &Arc::new(Tally::default()));
-        let mut reached = reached.map_err(|error| error.to_string())?;
-        if is_unwritten && reached.report.verdict == ReachVerdict::Reached {
-            self.ask_memory_twin(&mut reached, &config)?;
-        }
+        let mut reached = match is_unwritten {
+            true => unwritten::reach(self.alarm, &mut config),
+            false => nearmiss_paths::reach(&config, &Tally::default()).map_err(|it| it.to_string()),
+        }?;
         if reached.report.verdict == ReachVerdict::Infeasible && reached.has_failed_before() {
             // What the memory of a made-up input lacks refutes no alarm.
             reached.report.verdict = ReachVerdict::Unknown;
@@ -323,6 +323,7 @@ impl Question<'_> {
         config.reach = Some(TargetSearch {
             is_guided: true,
             failing: (!is_target).then_some(lines),
+            inputs: 1,
         });
         let request = config.request.get_or_insert_with(Request::default);
         request.function = self.function.to_string();
@@ -338,39 +339,9 @@ impl Question<'_> {
         });
         request.rules.extend(nulls);
     }
-
-    /// Whether MemorySanitizer complains about the alarm's lines on the input that came there.
-    fn ask_memory_twin(&self, reached: &mut ReachOutcome, config: &Config) -> Result<(), String> {
-        let Some(test) = reached.exploration.tests.first() else {
-            return Ok(());
-        };
-        let explored = Explored {
-            directory: config.directory.clone(),
-            compiler: config.build.compiler.clone(),
-            sandbox: config.sandbox.clone(),
-        };
-        let outcome = explored.replay_by(Judge::Memory, &test.rows);
-        let outcome = outcome.map_err(|error| format!("there is no memory twin: {error}"))?;
-        let place = &self.alarm.place;
-        let file = Path::new(&place.file).file_name();
-        let is_here = |it: &Place| {
-            let lines = place.first..=place.last.max(place.first);
-            Path::new(&it.file).file_name() == file && lines.contains(&it.line)
-        };
-        let said = complaints(&outcome.stderr, outcome.ended);
-        let mut said = said
-            .iter()
-            .filter(|it| it.kinds == [Kind::UninitialisedRead]);
-        if !said.any(|it| it.places.iter().chain(&it.stack).any(is_here)) {
-            reached.report.verdict = ReachVerdict::Unknown;
-            reached.report.reason = Some(NOT_UNWRITTEN.into());
-        }
-        Ok(())
-    }
 }
 
 const SAY_MORE: &str = "say which inputs the function takes (--pre, --require, --size, --string)";
-const NOT_UNWRITTEN: &str = "the line is reached, and MemorySanitizer does not complain about that input: others were not tried";
 
 /// Whether an assumption is about answers of the system, other than allocations.
 fn asks_system(assumed: &str) -> bool {
@@ -388,7 +359,7 @@ fn sources(arguments: &ExploreArguments, objects: &Objects) -> Result<Sources, S
 }
 
 /// The functions to begin with: that of the flow's first step, with which the analyser began, and that of the alarm,
-/// where the first cannot be called.
+/// where the first cannot be called, or leaves it unknown.
 fn entries(
     arguments: &ExploreArguments,
     objects: &Objects,

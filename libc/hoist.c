@@ -4,7 +4,8 @@
  *
  * NEARMISS_HOIST is `NUMBER:CALL`: the function, and which of its calls. NEARMISS_REPLAY names a file with inputs, in rows of
  * `u32 name size, u32 index, u32 content size, name, content`. What lies behind a pointer is moved into a block of its own
- * if there is a row with its bounds; `was bounds(p)` is how many elements there were.
+ * if there is a row with its bounds, with as many elements before it as a row says; `was bounds(p)` is how many there were
+ * behind it.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -132,71 +133,85 @@ void __nm_hoist_input(void *memory, unsigned long size, const char *name)
         memcpy(memory, content, given < size ? given : size);
 }
 
-/* The bytes from a pointer on that the recording saw: AddressSanitizer does not know every constant. */
-static size_t recorded(const char *bounds, unsigned element)
+/* The number that a row gives; false if there is none. */
+static bool count_of(const char *name, uint32_t *count)
 {
-    char name[1024] = "was ";
     size_t size = 0;
-    uint32_t count = 0;
-    strncat(name, bounds, sizeof name - sizeof "was ");
-    const unsigned char *row = find(name, &size);
-    if (row != NULL && size == sizeof count)
-        memcpy(&count, row, sizeof count);
-    return (size_t)count * element;
+    const unsigned char *given = find(name, &size);
+    if (given == NULL || size != sizeof *count)
+        return false;
+    memcpy(count, given, sizeof *count);
+    return true;
 }
 
-/* A block with `bytes` bytes from the pointer on: what was there, then zeros. */
-static char *moved(const char *pointer, size_t bytes, size_t known)
+/* The bytes from a pointer on that the recording saw: AddressSanitizer does not know every constant. */
+static size_t recorded(const char *bounds, size_t element)
+{
+    char name[1024] = "was ";
+    uint32_t count = 0;
+    strncat(name, bounds, sizeof name - sizeof "was ");
+    return count_of(name, &count) ? count * element : 0;
+}
+
+/* The object in which a pointer lies: its bytes before the pointer, and from there on. */
+struct object {
+    size_t before, rest;
+};
+
+static struct object around(const char *pointer, size_t known)
 {
     char name[2];
     void *start = NULL;
-    size_t size = 0, before = 0, rest = 0;
-    if (pointer != NULL) {
-        if (__asan_locate_address != NULL)
-            __asan_locate_address((void *)pointer, name, sizeof name, &start, &size);
-        if (start == NULL || size == 0 || pointer < (char *)start || pointer > (char *)start + size) {
-            start = (void *)pointer;
-            size = known;
-        }
-        before = (size_t)(pointer - (char *)start);
-        rest = size - before;
+    size_t size = 0;
+    struct object object = {0, known};
+    if (pointer == NULL)
+        return (struct object){0, 0};
+    if (__asan_locate_address != NULL)
+        __asan_locate_address((void *)pointer, name, sizeof name, &start, &size);
+    if (start != NULL && size != 0 && pointer >= (char *)start && pointer <= (char *)start + size) {
+        object.before = (size_t)(pointer - (char *)start);
+        object.rest = size - object.before;
     }
-    size_t all = before + bytes;
-    if (all > MOST_BYTES)
+    return object;
+}
+
+/* A block with so many bytes before and from a pointer on, the pointer into it: what was there, and zeros. */
+static char *moved(const char *pointer, struct object old, struct object wanted)
+{
+    size_t all = wanted.before + wanted.rest;
+    if (wanted.before > MOST_BYTES || wanted.rest > MOST_BYTES || all > MOST_BYTES)
         return NULL;
     char *block = calloc(1, all > 0 ? all : 8);
     if (block == NULL)
         return NULL;
+    char *now = block + wanted.before;
+    size_t before = old.before < wanted.before ? old.before : wanted.before;
+    size_t rest = old.rest < wanted.rest ? old.rest : wanted.rest;
     if (pointer != NULL)
-        memcpy(block, start, before + (rest < bytes ? rest : bytes));
+        memcpy(now - before, pointer - before, before + rest);
     /* A block of no bytes has one. */
     if (all == 0 && __asan_poison_memory_region != NULL)
         __asan_poison_memory_region(block, 8);
-    return block + before;
+    return now;
 }
 
-unsigned long __nm_hoist_pointer(void **at, unsigned element, const char *null, const char *bounds, char **now)
+unsigned long __nm_hoist_pointer(void **at, unsigned element, const char *null, const char *bounds, const char *before,
+                                 char **now)
 {
-    size_t size = 0;
-    uint32_t count = 0;
+    size_t size = 0, one = element > 0 ? element : 1;
+    uint32_t count = 0, ahead = 0;
     const unsigned char *is_null = find(null, &size);
     if (is_null != NULL && size == 1 && *is_null == 1) {
         *at = *now = NULL;
         return 0;
     }
-    const unsigned char *given = find(bounds, &size);
-    if (given == NULL || size != sizeof count) {
-        char name[2];
-        void *start = NULL;
-        if (*at == NULL || __asan_locate_address == NULL)
-            return 0;
-        __asan_locate_address(*at, name, sizeof name, &start, &size);
-        if (start == NULL || (char *)*at < (char *)start || (char *)*at > (char *)start + size)
-            return 0;
-        return (size_t)((char *)start + size - (char *)*at) / (element > 0 ? element : 1);
-    }
-    memcpy(&count, given, sizeof count);
-    char *block = moved(*at, (size_t)count * element, recorded(bounds, element));
+    if (!count_of(bounds, &count))
+        return around(*at, 0).rest / one;
+    struct object old = around(*at, recorded(bounds, one)), wanted = old;
+    wanted.rest = count * one;
+    if (count_of(before, &ahead))
+        wanted.before = ahead * one + old.before % one;
+    char *block = moved(*at, old, wanted);
     if (block == NULL) {
         SAY("nearmiss: the call cannot be made\n");
         _exit(0);

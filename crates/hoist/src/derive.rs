@@ -43,6 +43,8 @@ pub struct Derived {
     pub contradicted: u64,
     /// Requirements that are not true: a call that violates them does not fail.
     pub refuted: u64,
+    /// Requirements that no call shows.
+    pub unseen: u64,
 }
 
 /// A requirement, and whether it comes of the contract of a deeper function.
@@ -188,12 +190,13 @@ fn keep_readable(found: &mut Vec<Found>) -> u64 {
     (before - repeated - found.len()) as u64
 }
 
-/// Shows each requirement on both sides; leaves out what is not true.
+/// Shows each requirement on both sides; leaves out what is not true, and what no call shows.
 fn show(found: Vec<Found>, trials: &mut Trials, derived: &mut Derived) {
     let mut shower = Shower {
         trials,
         accepted: Vec::new(),
     };
+    let can_make_calls = shower.can_make_calls();
     let mut left = found;
     let mut at = 0;
     while at < left.len() {
@@ -213,7 +216,12 @@ fn show(found: Vec<Found>, trials: &mut Trials, derived: &mut Derived) {
                 derived.refuted += 1;
                 continue;
             }
-            Evidence::Open(why) => drop(derived.open.insert(at, why)),
+            Evidence::Unseen(_) if can_make_calls && !is_of_contract => {
+                left.remove(at);
+                derived.unseen += 1;
+                continue;
+            }
+            Evidence::Open(why) | Evidence::Unseen(why) => drop(derived.open.insert(at, why)),
         }
         at += 1;
     }

@@ -206,6 +206,10 @@ impl Asked {
                     let positive = least(Formula::Number(0), at(Attribute::Bounds));
                     all.push(self.truth(&positive));
                 }
+                Attribute::Before => {
+                    let positive = least(Formula::Number(0), at(Attribute::Before));
+                    all.push(self.truth(&positive));
+                }
                 Attribute::Find(_) => {
                     let length = at(term.attribute);
                     let positive = least(Formula::Number(0), length.clone());

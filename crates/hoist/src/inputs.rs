@@ -16,6 +16,8 @@ pub enum Role {
     Elements,
     /// How many elements there are behind a pointer.
     Bounds,
+    /// How many there are before it.
+    Before,
     /// Whether a pointer is null: 0 if it is not.
     Null,
 }
@@ -41,6 +43,7 @@ impl Input {
             Role::Value => place.clone(),
             Role::Elements => format!("{place}[]"),
             Role::Bounds => format!("bounds({place})"),
+            Role::Before => format!("before({place})"),
             Role::Null => format!("null({place})"),
         }
     }
@@ -51,7 +54,7 @@ impl Input {
         match (self.role, self.signed) {
             (Role::Null, _) => (0, 1),
             // No object is larger than half of the address space.
-            (Role::Bounds, _) => (0, i128::from(i32::MAX)),
+            (Role::Bounds | Role::Before, _) => (0, i128::from(i32::MAX)),
             (_, true) => (-(1 << (bits - 1)), (1 << (bits - 1)) - 1),
             (_, false) => (0, (1 << bits) - 1),
         }
@@ -64,6 +67,7 @@ impl Input {
                 Formula::term(Attribute::Value, &format!("{}[{element}]", self.place))
             }
             Role::Bounds => Formula::term(Attribute::Bounds, &self.place),
+            Role::Before => Formula::term(Attribute::Before, &self.place),
             Role::Value => Formula::term(Attribute::Value, &self.place),
             Role::Null => Formula::compare(
                 Comparison::Equal,
@@ -137,6 +141,7 @@ pub fn value_of(inputs: &[Input], term: &Term, value: &dyn Fn(Variable) -> i128)
     };
     match term.attribute {
         Attribute::Bounds => variable(Role::Bounds, &term.place, 0),
+        Attribute::Before => variable(Role::Before, &term.place, 0),
         Attribute::Value => variable(Role::Value, &term.place, 0)
             .or_else(|| variable(Role::Null, &term.place, 0).map(|null| i128::from(null == 0)))
             .or_else(|| {

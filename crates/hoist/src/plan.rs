@@ -16,7 +16,7 @@ const MOST_POINTERS: usize = 2;
 /// Elements of an array that are inputs.
 pub const MOST_ELEMENTS: u64 = 256;
 /// Inputs of a function.
-const MOST_INPUTS: usize = 96;
+const MOST_INPUTS: usize = 120;
 /// The largest object whose number of elements is an input: four bytes hold it.
 const BOUNDS_BYTES: u32 = 4;
 
@@ -46,7 +46,8 @@ const HEAD: &str = "\
 /* Written by nearmiss hoist. */
 extern int __nm_hoist_wanted(void **places, unsigned number);
 extern void __nm_hoist_input(void *memory, unsigned long size, const char *name);
-extern unsigned long __nm_hoist_pointer(void **at, unsigned element, const char *null, const char *bounds, char **now);
+extern unsigned long __nm_hoist_pointer(void **at, unsigned element, const char *null, const char *bounds,
+                                        const char *before, char **now);
 extern void __nm_hoist_begin(void);
 ";
 
@@ -130,12 +131,13 @@ impl Plan {
         }
         let null = self.input(name, Role::Null, false, 1);
         let bounds = self.input(name, Role::Bounds, false, BOUNDS_BYTES);
+        let before = self.input(name, Role::Before, false, BOUNDS_BYTES);
         let number = self.variables;
         self.variables += 1;
         let pad = indent;
         self.line(pad, "{");
         self.line(pad, &format!("    char *p{number} = *(char **)({memory});"));
-        self.line(pad, &format!("    unsigned long n{number} = __nm_hoist_pointer((void **)({memory}), {element}, \"{null}\", \"{bounds}\", &p{number});"));
+        self.line(pad, &format!("    unsigned long n{number} = __nm_hoist_pointer((void **)({memory}), {element}, \"{null}\", \"{bounds}\", \"{before}\", &p{number});"));
         self.line(pad, &format!("    if (n{number} > 0) {{"));
         let Ok(first) = unit.part(place, &Step::Element(0)) else {
             return;

@@ -1,9 +1,9 @@
 //! `nearmiss hoist`: unit tests are run once for each function, and what its calls reveal becomes its contract.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::ffi::OsString;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use nearmiss_contracts::{Contract, Subject as Of};
 use nearmiss_harness::Unit;
@@ -20,6 +20,7 @@ use crate::derive::{Derived, derive};
 use crate::inputs::Input;
 use crate::plan::{self, LEAVE, Plan};
 use crate::program::{Subject, entry, shown};
+use crate::shown::sample::fillers;
 use crate::shown::trial::{Bench, Known, Trials};
 use crate::{record, standing};
 
@@ -78,6 +79,8 @@ pub struct Hoisted {
     pub contradicted: u64,
     /// Requirements that are not true: a call that violates them does not fail.
     pub refuted: u64,
+    /// Requirements that no call shows.
+    pub unseen: u64,
     /// Inputs of which only the first elements are looked at.
     pub cut: Vec<String>,
     /// Checks that a contract cannot say, by the place of what it cannot say: file and line.
@@ -251,11 +254,13 @@ impl Workshop<'_, '_> {
         let known = self.known.entry(number).or_default();
         // In several processes it is not known which call is meant.
         let bench = self.bench.as_ref().filter(|_| calls.processes == 1);
+        let fillers = fillers(&calls.clauses, inputs);
         let trials = bench.and_then(|it| it.as_ref().ok()).map(|bench| Trials {
             bench,
             number,
             inputs,
             calls: &calls.given,
+            fillers: &fillers,
             known,
             left: self.request.runs,
             clock,
@@ -271,34 +276,50 @@ fn test_file(unit: &Unit) -> Option<String> {
     main.place.as_ref().map(|(file, _)| absolute("/", file))
 }
 
-/// The functions that are meant.
+/// Where the source of a function lies.
+fn folder(function: &Definition) -> Option<PathBuf> {
+    let (file, _) = function.place.as_ref()?;
+    Path::new(file).parent().map(Path::to_path_buf)
+}
+
+/// The functions that are meant: what is linked into every program is none of them.
 fn wanted(unit: &Unit, patterns: &[String]) -> Result<Vec<Definition>, String> {
-    let definitions = unit.definitions();
+    let mut definitions = unit.definitions();
+    let of_runtime: HashSet<PathBuf> = (definitions.iter())
+        .filter(|it| it.name.starts_with("__nm_"))
+        .filter_map(folder)
+        .collect();
+    definitions.retain(|it| {
+        let folder = folder(it);
+        let is_system = |it: &PathBuf| it.starts_with("/usr/include");
+        !folder.is_some_and(|folder| is_system(&folder) || of_runtime.contains(&folder))
+    });
     let mut found: Vec<Definition> = Vec::new();
     for pattern in patterns {
-        let is_meant = |it: &&Definition| {
-            matches(pattern, &it.name) && it.name != "main" && !it.name.starts_with("__nm_")
-        };
-        let before = found.len();
-        for definition in definitions.iter().filter(is_meant) {
-            let is_system = |(file, _): &(String, u32)| file.starts_with("/usr/include/");
-            let known = found.contains(definition);
-            if !known && !definition.place.as_ref().is_some_and(is_system) {
+        let is_meant = |it: &&Definition| matches(pattern, &it.name) && it.name != "main";
+        let meant: Vec<&Definition> = definitions.iter().filter(is_meant).collect();
+        if meant.is_empty() {
+            return Err(no_such(pattern, &definitions));
+        }
+        for definition in meant {
+            if !found.contains(definition) {
                 found.push(definition.clone());
             }
         }
-        if found.len() == before {
-            let part = pattern.trim_matches(['*', '?']);
-            let near = definitions.iter().filter(|it| it.name.contains(part));
-            let near: Vec<&str> = near.map(|it| it.name.as_str()).take(8).collect();
-            let hint = match near.is_empty() {
-                true => String::new(),
-                false => format!(": there are {}", near.join(", ")),
-            };
-            return Err(format!("the program has no function {pattern}{hint}"));
-        }
     }
     Ok(found)
+}
+
+/// That there is no function of a name, and what names are near it.
+fn no_such(pattern: &str, definitions: &[Definition]) -> String {
+    let part = pattern.trim_matches(['*', '?']);
+    let near = definitions.iter().filter(|it| it.name.contains(part));
+    let near: Vec<&str> = near.map(|it| it.name.as_str()).take(8).collect();
+    let hint = match near.is_empty() {
+        true => String::new(),
+        false => format!(": there are {}", near.join(", ")),
+    };
+    format!("the program has no function {pattern}{hint}")
 }
 
 /// Whether a name is as a pattern with `*` and `?` says.
@@ -378,6 +399,7 @@ fn finish(
         left_out: derived.left_out,
         contradicted: derived.contradicted,
         refuted: derived.refuted,
+        unseen: derived.unseen,
         cut: calls.cut.into_iter().map(name).collect(),
         unsaid: calls.unsaid.into_iter().map(place).collect(),
     }

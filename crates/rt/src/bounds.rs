@@ -17,6 +17,7 @@ use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::{CONCRETE, Label};
 
 use crate::formula::{Truth, Word};
+use crate::hoist::{self, Known};
 use crate::list::List;
 use crate::objects::{Object, ObjectKind};
 use crate::pointers::{END_OF_PROGRAMS, MOST_POINTERS, NULL_PAGE, Pointers};
@@ -279,11 +280,44 @@ impl Runtime {
         let room = self.calculate(Op::Sub, size, span.size);
         let inside = self.relate(Op::Ule, offset, room);
         let inside = self.both(fits, inside);
+        let inside = match hoist::known(object.start) {
+            Known::Nothing => inside,
+            // Its size is that of the tests: a requirement of it would not be true.
+            Known::Shared if inside.holds => Truth::concrete(true),
+            Known::Shared => inside,
+            Known::Before(pointer, before) => {
+                let rest = self.calculate(Op::Sub, size, Word::concrete(pointer - object.start));
+                let below = self.inside_before(span, pointer, (before, rest));
+                let is_below = self.lies_before(span.address, pointer);
+                let is_above = self.opposite(is_below);
+                let above = self.both(is_above, inside);
+                self.either(above, below)
+            }
+        };
         if !span.size.is_symbolic() && span.size.value != 0 {
             return inside;
         }
         let nothing = self.relate(Op::Eq, span.size, Word::concrete(0));
         self.either(nothing, inside)
+    }
+}
+
+/// Objects in which a call whose precondition is to be found (`hoist`) has a pointer: what lies before it is no constant.
+impl Runtime {
+    fn lies_before(&mut self, address: Word, pointer: u64) -> Truth {
+        let distance = self.calculate(Op::Sub, Word::concrete(pointer), address);
+        self.relate(Op::Slt, Word::concrete(0), distance)
+    }
+
+    /// Whether the span begins before the pointer, in the bytes that are there, and ends in those or in the rest behind it.
+    fn inside_before(&mut self, span: &Span, pointer: u64, (before, rest): (Word, Word)) -> Truth {
+        let is_below = self.lies_before(span.address, pointer);
+        let distance = self.calculate(Op::Sub, Word::concrete(pointer), span.address);
+        let reaches = self.relate(Op::Ule, distance, before);
+        let room = self.calculate(Op::Add, rest, distance);
+        let fits = self.relate(Op::Ule, span.size, room);
+        let begins = self.both(is_below, reaches);
+        self.both(begins, fits)
     }
 }
 
@@ -334,7 +368,7 @@ impl Runtime {
                 break;
             }
         }
-        if crate::hoist::has_size(object.start) {
+        if hoist::has_size(object.start) {
             // Of a call whose precondition is to be found: with more elements the string may end later.
             let is_larger = self.relate(Op::Ult, Word::concrete(object.size), size);
             ends = self.either(ends, is_larger);

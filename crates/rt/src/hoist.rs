@@ -38,6 +38,10 @@ static OUTER: AtomicU64 = AtomicU64::new(0);
 type Slots = [AtomicU64; MOST_OBJECTS];
 /// The objects whose sizes became inputs.
 static SIZED: Slots = [const { AtomicU64::new(0) }; MOST_OBJECTS];
+/// The pointers into them, in the same places.
+static POINTERS: Slots = [const { AtomicU64::new(0) }; MOST_OBJECTS];
+/// The terms of the bytes before these pointers.
+static BEFORE: [AtomicU32; MOST_OBJECTS] = [const { AtomicU32::new(CONCRETE) }; MOST_OBJECTS];
 /// The objects that several pointers lead into.
 static SHARED: Slots = [const { AtomicU64::new(0) }; MOST_OBJECTS];
 
@@ -103,7 +107,8 @@ pub extern "C" fn __nm_hoist_leave(frame: u64) {
     });
 }
 
-/// Nothing is known of the objects of a call any more.
+/// Nothing is known of the objects of a call any more, nor what was made of its inputs: until the next one begins the tests
+/// run as if nothing were recorded.
 fn forget(runtime: &mut Runtime) {
     for slot in &SHARED {
         slot.store(0, Ordering::Relaxed);
@@ -114,6 +119,7 @@ fn forget(runtime: &mut Runtime) {
             settle(runtime, start);
         }
     }
+    runtime.shadow.forget();
 }
 
 /// The size of an object is a number again.
@@ -160,9 +166,9 @@ unsafe fn add_channel(runtime: &mut Runtime, name: *const u8, content: &[u8]) ->
     runtime.add_channel(ChannelKind::Named, current(), name, content)
 }
 
-/// Whether the pointer that lies `at` some place is null, and how many elements of `element` bytes it leads to, are inputs.
-/// Gives their number in this run, 0 if nothing is known of the memory. `_now` is where the caller has the pointer: the twin
-/// may have it lead elsewhere (`libc/hoist.c`).
+/// Whether the pointer that lies `at` some place is null, and how many elements of `element` bytes there are behind and before
+/// it, are inputs. Gives the number of those behind it in this run, 0 if nothing is known of the memory. `_now` is where the
+/// caller has the pointer: the twin may have it lead elsewhere (`libc/hoist.c`).
 ///
 /// # Safety
 /// `at` is readable, the names end with zeros.
@@ -172,6 +178,7 @@ pub unsafe extern "C" fn __nm_hoist_pointer(
     element: u32,
     null: *const u8,
     bounds: *const u8,
+    before: *const u8,
     _now: *const u64,
 ) -> u64 {
     Call::take(__nm_hoist_pointer as *const () as u64);
@@ -189,6 +196,8 @@ pub unsafe extern "C" fn __nm_hoist_pointer(
                 return 0;
             }
             let object = runtime.find_object(pointer).filter(|it| it.live);
+            // A pointer to the end of something: there are elements before it.
+            let object = object.or_else(|| runtime.objects.find_ending(pointer));
             let Some(object) = object else {
                 runtime.shadow.clear(at as u64, 8);
                 return 0;
@@ -206,8 +215,9 @@ pub unsafe extern "C" fn __nm_hoist_pointer(
                 return count;
             }
             let is_large = count > i32::MAX as u64 || object.kind == ObjectKind::Mapping;
-            if !is_large && count > 0 {
-                size_is_input(runtime, bounds, element, object, count);
+            if !is_large && (count > 0 || pointer > object.start) {
+                let names = [bounds, before];
+                size_is_input(runtime, names, element, object, pointer);
             }
             count
         }
@@ -243,25 +253,59 @@ fn may_be_null(runtime: &mut Runtime, channel: u32, (pointer, is_set): (u64, boo
     runtime.choose(64, (label, is_set), [CONCRETE; 2], [pointer, 0])
 }
 
-/// The object behind a pointer has as many elements from there on as an input says, and what lies around them.
+/// The object behind a pointer has as many elements from there on as an input says, and as many before it as another one does.
+///
+/// # Safety
+/// The names end with zeros.
+unsafe fn size_is_input(
+    runtime: &mut Runtime,
+    [name, before]: [*const u8; 2],
+    element: u32,
+    object: Object,
+    pointer: u64,
+) {
+    let mut slots = SIZED.iter().zip(&POINTERS).zip(&BEFORE);
+    let free = slots.find(|((slot, _), _)| slot.load(Ordering::Relaxed) == 0);
+    let Some(((slot, from), bytes_before)) = free else {
+        return;
+    };
+    let element = u64::from(element.max(1));
+    let size = object.rest(pointer);
+    let around = pointer - object.start;
+    // SAFETY: as promised by the caller.
+    let (rest, ahead) = unsafe {
+        let Some(rest) = count_is_input(runtime, name, element, size) else {
+            return;
+        };
+        (rest, count_is_input(runtime, before, element, around))
+    };
+    let size = runtime.calculate(Op::Add, rest, Word::concrete(around));
+    slot.store(object.start, Ordering::Relaxed);
+    from.store(pointer, Ordering::Relaxed);
+    // From where nothing is before it no path has gone there.
+    let ahead = ahead.filter(|_| around > 0);
+    bytes_before.store(ahead.map_or(CONCRETE, |it| it.label), Ordering::Relaxed);
+    runtime.objects.insert(Object {
+        size_label: size.label,
+        ..object
+    });
+    runtime.mark_sized(object.start, object.size);
+}
+
+/// As many bytes as an input says, in elements, and what is left of the last one.
 ///
 /// # Safety
 /// `name` ends with a zero.
-unsafe fn size_is_input(
+unsafe fn count_is_input(
     runtime: &mut Runtime,
     name: *const u8,
-    element: u32,
-    object: Object,
-    count: u64,
-) {
-    let Some(slot) = SIZED.iter().find(|slot| slot.load(Ordering::Relaxed) == 0) else {
-        return;
-    };
+    element: u64,
+    bytes: u64,
+) -> Option<Word> {
+    let count = bytes / element;
     let content = (count as u32).to_le_bytes();
     // SAFETY: as promised by the caller.
-    let Some(channel) = (unsafe { add_channel(runtime, name, &content) }) else {
-        return;
-    };
+    let channel = unsafe { add_channel(runtime, name, &content) }?;
     let mut label = runtime.input_byte(channel, 0, content[0]);
     for offset in 1..4 {
         let high = runtime.input_byte(channel, offset, content[offset as usize]);
@@ -272,14 +316,46 @@ unsafe fn size_is_input(
         label,
         value: count,
     };
-    let element = u64::from(element.max(1));
-    let bytes = runtime.calculate(Op::Mul, count, Word::concrete(element));
-    let around = object.size - bytes.value;
-    let size = runtime.calculate(Op::Add, bytes, Word::concrete(around));
-    slot.store(object.start, Ordering::Relaxed);
-    runtime.objects.insert(Object {
-        size_label: size.label,
-        ..object
-    });
-    runtime.mark_sized(object.start, object.size);
+    let whole = runtime.calculate(Op::Mul, count, Word::concrete(element));
+    Some(runtime.calculate(Op::Add, whole, Word::concrete(bytes % element)))
+}
+
+/// What a call whose precondition is to be found knows of the object that begins here.
+#[derive(Clone, Copy)]
+pub enum Known {
+    /// Nothing: it is an object like any other.
+    Nothing,
+    /// Several pointers lead into it: how far they are apart is no input, so its size is that of the tests.
+    Shared,
+    /// A pointer leads into it, with so many bytes before it.
+    Before(u64, Word),
+}
+
+/// What is known of the object that begins here.
+pub fn known(start: u64) -> Known {
+    if OUTER.load(Ordering::Relaxed) == 0 {
+        return Known::Nothing;
+    }
+    if slot_of(&SHARED, start).is_some() {
+        return Known::Shared;
+    }
+    let mut slots = SIZED.iter().zip(&POINTERS).zip(&BEFORE);
+    let found = slots.find(|((slot, _), _)| slot.load(Ordering::Relaxed) == start);
+    let Some(((_, pointer), before)) = found else {
+        return Known::Nothing;
+    };
+    let (pointer, label) = (
+        pointer.load(Ordering::Relaxed),
+        before.load(Ordering::Relaxed),
+    );
+    match label {
+        CONCRETE => Known::Nothing,
+        _ => Known::Before(
+            pointer,
+            Word {
+                label,
+                value: pointer - start,
+            },
+        ),
+    }
 }

@@ -77,6 +77,15 @@ impl Shadow {
         }
     }
 
+    /// No byte has a label any more, and no object is known to be of symbolic size.
+    pub fn forget(&mut self) {
+        // SAFETY: pages that are given back are read as zeros.
+        unsafe {
+            system::advise(self.labels.cast(), LABELS_SIZE, advice::DONTNEED);
+            system::advise(self.summary, SUMMARY_SIZE, advice::DONTNEED);
+        }
+    }
+
     /// Gives the mappings back; nobody may use them afterwards.
     pub fn destroy(&mut self) {
         // SAFETY: as the caller promises.

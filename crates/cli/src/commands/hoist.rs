@@ -128,6 +128,7 @@ fn left_out(hoisted: &Hoisted) -> String {
         (hoisted.left_out, "no short form"),
         (hoisted.contradicted, "calls of the tests do without"),
         (hoisted.refuted, "calls that violate them do not fail"),
+        (hoisted.unseen, "no call was made that shows them"),
     ] {
         if count > 0 {
             text += &format!("  {} left out: {why}\n", counted(count, "requirement"));

@@ -2,12 +2,15 @@
 
 use nearmiss_contracts::{Attribute, Formula, Term};
 
-use super::given::Values;
+use super::given::{Values, bytes_of};
 use super::sample::{Sample, Search, parts};
 use super::trial::{Outcome, Trials};
+use crate::inputs::{Input, Role};
 
 /// Calls on each side that are made for one requirement.
 const MOST_CALLS: usize = 3;
+/// Elements that are added where there may have been too few.
+const MORE_ROOM: i128 = 64;
 
 /// Shows requirements of one function.
 pub struct Shower<'t, 'a> {
@@ -24,11 +27,22 @@ pub enum Evidence {
     Shown(String),
     /// A call that violates it does not fail.
     Refuted,
-    /// Not both sides: why.
+    /// A call that violates it fails, and no safe one was found: why.
     Open(String),
+    /// No call that violates it was seen to fail: why.
+    Unseen(String),
 }
 
 impl<'a> Shower<'_, 'a> {
+    /// Whether calls can be made at all: what cannot be tried is not said to be untrue.
+    pub fn can_make_calls(&mut self) -> bool {
+        let Some(given) = self.trials.calls.first().cloned() else {
+            return false;
+        };
+        let outcome = self.trials.run(&Sample { call: 0, given });
+        !matches!(outcome, Outcome::Unknown(_))
+    }
+
     /// Looks for calls near those of the tests.
     pub fn search(&self) -> Search<'a> {
         Search {
@@ -70,8 +84,13 @@ impl<'a> Shower<'_, 'a> {
             }
         }
         let Some((sample, place)) = failing else {
-            return Evidence::Open(why);
+            return Evidence::Unseen(why);
         };
+        let mut others_like_it = self.refilled(formula, others, sample);
+        others_like_it.extend(self.with_room(formula, others, sample));
+        if (others_like_it.iter()).any(|it| self.trials.run(it) == Outcome::Safe) {
+            return Evidence::Refuted;
+        }
         let fails = format!("fails at {place} for {}", self.said(formula, sample));
         let inside = self.search().inside(formula, others, sample);
         for near in inside.iter().take(MOST_CALLS) {
@@ -93,14 +112,80 @@ impl<'a> Shower<'_, 'a> {
         }
     }
 
+    /// A call that violates a formula, with more elements before and behind pointers of which it says nothing of the kind. If
+    /// that does not fail, the formula has a number of the tests, whose memory was only so large.
+    fn with_room(&self, formula: &Formula, others: &[Formula], sample: &Sample) -> Option<Sample> {
+        let values = self.search().values;
+        let has_numbers = |place: &str| {
+            let mut inputs = values.inputs.iter();
+            inputs.any(|it| it.role == Role::Elements && it.place == place)
+        };
+        let is_said = |term: &Term| {
+            let is_same = |it: &&Term| match it.attribute {
+                Attribute::Find(_) => term.attribute == Attribute::Bounds && it.place == term.place,
+                _ => *it == term,
+            };
+            formula.terms().iter().any(is_same)
+        };
+        let mut roomy = sample.clone();
+        for input in values.inputs {
+            let attribute = match input.role {
+                Role::Bounds => Attribute::Bounds,
+                Role::Before => Attribute::Before,
+                _ => continue,
+            };
+            let place = input.place.clone();
+            let term = Term { attribute, place };
+            // A structure that lies elsewhere may be another one to the program.
+            if has_numbers(&input.place) && !is_said(&term) {
+                let room = values.value(&term, &roomy.given);
+                // To tests that begin where an object does, nothing is before it.
+                let room = room.filter(|it| input.role == Role::Bounds || *it > 0);
+                let _ = room.is_some_and(|it| values.set(&mut roomy.given, &term, it + MORE_ROOM));
+            }
+        }
+        (roomy != *sample && self.is_outside(formula, others, &roomy)).then_some(roomy)
+    }
+
+    /// A call that violates a formula, with other numbers in what pointers lead to: those on which the function decides.
+    fn refilled(&self, formula: &Formula, others: &[Formula], sample: &Sample) -> Vec<Sample> {
+        let values = self.search().values;
+        let mut found: Vec<Sample> = Vec::new();
+        for filler in self.trials.fillers {
+            let mut filled = sample.clone();
+            for (number, input) in values.inputs.iter().enumerate() {
+                if input.role != Role::Elements {
+                    continue;
+                }
+                let mut next = filled.clone();
+                let bytes = next.given.get_mut(&(number as u32));
+                let elements = bytes
+                    .into_iter()
+                    .flat_map(|it| it.chunks_exact_mut(input.bytes as usize));
+                elements.for_each(|it| it.copy_from_slice(&bytes_of(*filler, input.bytes)));
+                if self.is_outside(formula, others, &next) {
+                    filled = next;
+                }
+            }
+            if filled != *sample && !found.contains(&filled) {
+                found.push(filled);
+            }
+        }
+        found
+    }
+
+    fn is_outside(&self, formula: &Formula, others: &[Formula], sample: &Sample) -> bool {
+        let values = self.search().values;
+        let is_kept = |it: &Formula| values.holds(it, &sample.given) != Some(false);
+        values.holds(formula, &sample.given) == Some(false) && others.iter().all(is_kept)
+    }
+
     /// The values of a formula's terms.
     fn said(&self, formula: &Formula, sample: &Sample) -> String {
         let terms = self.search().values;
         let one = |term: &&Term| {
             let value = terms.value(term, &sample.given)?;
-            let is_pointer = |it: &&crate::inputs::Input| {
-                it.role == crate::inputs::Role::Null && it.place == term.place
-            };
+            let is_pointer = |it: &&Input| it.role == Role::Null && it.place == term.place;
             let is_pointer = terms.inputs.iter().any(|it| is_pointer(&it));
             let name = Formula::Term((*term).clone());
             Some(match (term.attribute, is_pointer, value) {

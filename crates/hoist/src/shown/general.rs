@@ -17,8 +17,8 @@ use crate::set::Set;
 use crate::simplify::{Prover, without_subsumed};
 use crate::{stairs, words};
 
-/// Calls that must fail for one part to go: the nearest, and one further away.
-const LEAST_FAILURES: usize = 2;
+/// Calls that show whether a string without an end is safe.
+const MOST_SAFE: usize = 2;
 /// Clauses that are looked at one by one.
 const MOST_CLAUSES: usize = 80;
 /// Parts that excuse a string without an end.
@@ -185,7 +185,7 @@ fn can_go(rest: &[Part], gone: &[Part], shower: &mut Shower) -> bool {
 }
 
 impl Shower<'_, '_> {
-    /// Whether calls fail for which none of `rest` holds, and `excuse` does.
+    /// Whether calls fail for which none of `rest` holds, and `excuse` does: the nearest, one further away, and the tightest.
     fn all_fail(&mut self, rest: &[Formula], excuse: &Formula) -> bool {
         let mut kept = self.accepted.clone();
         kept.push(excuse.clone());
@@ -199,7 +199,10 @@ impl Shower<'_, '_> {
         if far != near {
             chosen.push(far);
         }
-        chosen.truncate(LEAST_FAILURES);
+        // What fails because it is far beyond one end may be safe where both numbers are just beyond.
+        let tight = self.search().tightest(rest, &kept, near);
+        let tight = tight.filter(|it| !chosen.contains(&it));
+        chosen.extend(&tight);
         let fails = |it: &Sample| matches!(self.trials.run(it), Outcome::Fails(_));
         chosen.into_iter().all(fails)
     }
@@ -258,7 +261,7 @@ impl Shower<'_, '_> {
     /// A call for which no part holds and that does not fail.
     fn safe_outside(&mut self, parts: &[Formula]) -> Option<Sample> {
         let samples = self.search().outside(parts, &self.accepted);
-        let mut chosen = samples.into_iter().take(LEAST_FAILURES);
+        let mut chosen = samples.into_iter().take(MOST_SAFE);
         chosen.find(|it| self.trials.run(it) == Outcome::Safe)
     }
 

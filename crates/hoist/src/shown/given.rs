@@ -78,10 +78,15 @@ impl Values<'_> {
     }
 
     fn bounds(&self, place: &str, given: &Given) -> Option<i128> {
+        self.count(Role::Bounds, place, given)
+    }
+
+    /// How many elements there are behind a pointer, or before it.
+    fn count(&self, role: Role, place: &str, given: &Given) -> Option<i128> {
         if self.is_null(place, given) {
             return Some(0);
         }
-        let (number, _) = self.input(Role::Bounds, place)?;
+        let (number, _) = self.input(role, place)?;
         given.get(&number).map(|bytes| read(bytes, false))
     }
 
@@ -100,6 +105,7 @@ impl Values<'_> {
         }
         match term.attribute {
             Attribute::Bounds => self.bounds(place, given),
+            Attribute::Before => self.count(Role::Before, place, given),
             Attribute::Find(byte) => {
                 if self.is_null(place, given) {
                     return Some(0);
@@ -144,6 +150,7 @@ impl Values<'_> {
         }
         match term.attribute {
             Attribute::Bounds => self.set_bounds(given, place, value),
+            Attribute::Before => self.set_count(Role::Before, given, place, value),
             Attribute::Find(0) => self.set_length(given, place, value),
             Attribute::Value => {
                 if let Some((number, _)) = self.input(Role::Null, place) {
@@ -174,8 +181,8 @@ impl Values<'_> {
         is_set && has_bounds
     }
 
-    fn set_bounds(&self, given: &mut Given, place: &str, value: i128) -> bool {
-        let Some((number, _)) = self.input(Role::Bounds, place) else {
+    fn set_count(&self, role: Role, given: &mut Given, place: &str, value: i128) -> bool {
+        let Some((number, _)) = self.input(role, place) else {
             return false;
         };
         let is_possible = (0..=1 << 20).contains(&value) && given.contains_key(&number);
@@ -183,6 +190,13 @@ impl Values<'_> {
             return false;
         }
         given.insert(number, bytes_of(value, 4));
+        true
+    }
+
+    fn set_bounds(&self, given: &mut Given, place: &str, value: i128) -> bool {
+        if !self.set_count(Role::Bounds, given, place, value) {
+            return false;
+        }
         if let Some((elements, input)) = self.input(Role::Elements, place)
             && let Some(bytes) = given.get_mut(&elements)
         {
@@ -251,6 +265,7 @@ pub fn read(bytes: &[u8], signed: bool) -> i128 {
     }
 }
 
-fn bytes_of(value: i128, size: u32) -> Vec<u8> {
+/// A number of so many bytes.
+pub fn bytes_of(value: i128, size: u32) -> Vec<u8> {
     value.to_le_bytes()[..size as usize].to_vec()
 }

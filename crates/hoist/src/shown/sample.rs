@@ -2,10 +2,15 @@
 //!
 //! No solver: a requirement is a few comparisons, and the terms of each are moved to where it changes.
 
+use std::collections::BTreeMap;
+
+use nearmiss_abi::site::SiteId;
 use nearmiss_contracts::{Formula, Term};
 
 use super::given::{Given, Values};
 use crate::clock::Clock;
+use crate::condition::Clause;
+use crate::inputs::{Input, Role};
 
 /// A call of the tests, with other inputs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,6 +32,34 @@ const MOST_STEPS: usize = 4000;
 const MORE_MOVES: usize = 2;
 /// How far beyond the nearest place a term is moved.
 const DISTANCES: [i128; 7] = [0, 1, -1, 2, -2, 40, -40];
+
+/// Numbers with which what pointers lead to is filled.
+const MOST_FILLERS: usize = 3;
+
+/// The numbers on which the paths of these clauses decide by elements behind pointers, those of most clauses first; and 0.
+pub fn fillers(clauses: &[(Clause, SiteId)], inputs: &[Input]) -> Vec<i128> {
+    let mut counts: BTreeMap<i128, usize> = BTreeMap::new();
+    for (sum, set) in clauses.iter().flat_map(|(clause, _)| clause) {
+        let variable = sum.as_variable().map(|it| &inputs[it.input as usize]);
+        let Some(input) = variable.filter(|it| it.role == Role::Elements) else {
+            continue;
+        };
+        for side in [set.clone(), set.complement(input.range())] {
+            if let [(low, high)] = side.intervals()
+                && low == high
+            {
+                *counts.entry(*low).or_default() += 1;
+            }
+        }
+    }
+    let mut found: Vec<(i128, usize)> = counts.into_iter().filter(|it| it.0 != 0).collect();
+    found.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let most = found
+        .into_iter()
+        .take(MOST_FILLERS)
+        .map(|(number, _)| number);
+    std::iter::once(0).chain(most).collect()
+}
 
 /// Looks for calls.
 #[derive(Clone, Copy)]
@@ -163,6 +196,29 @@ impl Search<'_> {
         found.into_iter().map(sample).collect()
     }
 
+    /// Next to a call for which no part holds another one of that kind, in which the numbers that are compared are as close to
+    /// each other as they can be.
+    pub fn tightest(&self, parts: &[Formula], kept: &[Formula], from: &Sample) -> Option<Sample> {
+        let is_outside = |given: &Given| {
+            let fails = |it: &Formula| self.values.holds(it, given) == Some(false);
+            parts.iter().all(fails) && self.keeps(kept, given)
+        };
+        let gap = |given: &Given| -> i128 {
+            let compared = parts.iter().flat_map(comparisons);
+            let one = |(left, right): (Formula, Formula)| {
+                let left = self.values.number(&left, given)?;
+                Some((left - self.values.number(&right, given)?).abs())
+            };
+            compared.filter_map(one).sum()
+        };
+        let all = parts.iter().flat_map(|it| self.moves(it, &from.given));
+        let given = all.filter(is_outside).min_by_key(gap)?;
+        Some(Sample {
+            call: from.call,
+            given,
+        })
+    }
+
     /// Calls in which one term of the formula is moved to where a comparison changes, or a little further.
     fn moves(&self, formula: &Formula, given: &Given) -> Vec<Given> {
         let mut all = Vec::new();
@@ -200,7 +256,7 @@ impl Search<'_> {
                 continue;
             };
             let input = &self.values.inputs[*number as usize];
-            let is_number = input.role != crate::inputs::Role::Elements;
+            let is_number = input.role != Role::Elements;
             let difference = match is_number {
                 true => {
                     let read = |it: &[u8]| super::given::read(it, input.signed);
@@ -233,7 +289,6 @@ mod tests {
     use nearmiss_contracts::parse;
 
     use super::*;
-    use crate::inputs::{Input, Role};
 
     static GO_ON: AtomicBool = AtomicBool::new(false);
 

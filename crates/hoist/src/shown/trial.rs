@@ -65,6 +65,8 @@ pub struct Trials<'a> {
     pub inputs: &'a [Input],
     /// What the tests' calls were given.
     pub calls: &'a [Given],
+    /// Numbers on which the function decides, and 0.
+    pub fillers: &'a [i128],
     /// What is known of earlier rounds.
     pub known: &'a mut Known,
     /// How many may still be made.
@@ -115,8 +117,8 @@ impl Trials<'_> {
         let mut rows: Vec<(String, Vec<u8>)> = Vec::new();
         for (number, bytes) in needed {
             let input = &self.inputs[*number as usize];
-            if let Some(before) = own.get(number).filter(|_| input.role == Role::Bounds) {
-                rows.push((format!("was {}", input.channel()), before.clone()));
+            if let Some(was) = own.get(number).filter(|_| input.role == Role::Bounds) {
+                rows.push((format!("was {}", input.channel()), was.clone()));
             }
             rows.push((input.channel(), bytes.clone()));
         }

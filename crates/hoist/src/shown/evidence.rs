@@ -34,13 +34,14 @@ pub enum Evidence {
 }
 
 impl<'a> Shower<'_, 'a> {
-    /// Whether calls can be made at all: what cannot be tried is not said to be untrue.
+    /// Whether calls can be made at all, as far as there is time: what cannot be tried is not said to be untrue.
     pub fn can_make_calls(&mut self) -> bool {
         let Some(given) = self.trials.calls.first().cloned() else {
             return false;
         };
         let outcome = self.trials.run(&Sample { call: 0, given });
-        !matches!(outcome, Outcome::Unknown(_))
+        let is_over = self.trials.left == 0 || self.trials.clock.is_over();
+        is_over || !matches!(outcome, Outcome::Unknown(_))
     }
 
     /// Looks for calls near those of the tests.

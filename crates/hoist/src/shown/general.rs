@@ -200,7 +200,7 @@ impl Shower<'_, '_> {
             chosen.push(far);
         }
         // What fails because it is far beyond one end may be safe where both numbers are just beyond.
-        let tight = self.search().tightest(rest, &kept, near);
+        let tight = self.search().tightest(rest, &kept, far);
         let tight = tight.filter(|it| !chosen.contains(&it));
         chosen.extend(&tight);
         let fails = |it: &Sample| matches!(self.trials.run(it), Outcome::Fails(_));

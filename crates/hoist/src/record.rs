@@ -15,6 +15,9 @@ use crate::clock::Clock;
 use crate::inputs::Input;
 use crate::session::Request;
 
+/// A test framework that has a process for each test is asked not to: what a child does is not recorded.
+pub const ONE_PROCESS: [(&str, &str); 1] = [("CK_FORK", "no")];
+
 /// How often it is asked whether the tests have ended: first, and at last.
 const PAUSES: (Duration, Duration) = (Duration::from_millis(1), Duration::from_millis(20));
 
@@ -36,6 +39,7 @@ pub fn run(
         .env(RECORD, &traces)
         .env(OPTIONS, format!("{OPTION_CHANNELS}=n"))
         .env(HOIST, number.to_string())
+        .envs(ONE_PROCESS)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -41,9 +41,6 @@ const MOST_GROUPS: usize = 4096;
 /// Calls behind a group that are still made (`libc/calls.c` ends the run then), and words about what the test passed there.
 const MOST_LATER: usize = 256;
 
-/// A test framework that has a process for each test is asked not to: what a child does is not recorded.
-const ONE_PROCESS: [(&str, &str); 1] = [("CK_FORK", "no")];
-
 /// Adds the calls of unit tests to the tests of a suite, and says what was taken for test code.
 pub fn add_unit_tests(
     tests: &mut Vec<TestCase>,
@@ -202,7 +199,7 @@ fn capsule_of(test: &TestCase, variant: &TwinProgram) -> Capsule {
     let mut capsule = test.capsule.clone();
     capsule.program = variant.program.clone();
     capsule.channels = ChannelSet::NONE.with(ChannelKind::Call);
-    for (name, value) in ONE_PROCESS {
+    for (name, value) in nearmiss_hoist::record::ONE_PROCESS {
         capsule.environment.set(name.into(), value.into());
     }
     if let Some(directory) = &variant.library_path {

@@ -16,6 +16,7 @@ use super::given::Given;
 use super::sample::Sample;
 use crate::clock::Clock;
 use crate::inputs::{Input, Role};
+use crate::record::ONE_PROCESS;
 
 /// The twin says so where the inputs of the call are in place.
 const BEGINS: &str = "nearmiss: the call begins\n";
@@ -169,11 +170,15 @@ impl Bench {
     }
 
     fn spec(&self, rows: &Path, which: String) -> Spec {
-        let is_other = |(name, _): &&(OsString, OsString)| name != HOIST && name != REPLAY;
+        let is_own = |name: &OsString| {
+            name == HOIST || name == REPLAY || ONE_PROCESS.iter().any(|(own, _)| name == own)
+        };
+        let is_other = |(name, _): &&(OsString, OsString)| !is_own(name);
         let mut environment: Vec<(OsString, OsString)> =
             self.environment.iter().filter(is_other).cloned().collect();
         environment.push((HOIST.into(), which.into()));
         environment.push((REPLAY.into(), rows.into()));
+        environment.extend(ONE_PROCESS.map(|(name, value)| (name.into(), value.into())));
         let mut arguments = vec![self.twin.program.clone().into_os_string()];
         arguments.extend(self.arguments.iter().cloned());
         Spec {

@@ -8,9 +8,9 @@ use nearmiss_abi::chance::EXECUTES;
 
 use super::real;
 pub use super::real::*;
-pub use super::stdio_flow::fdopen;
 use super::real::{IoVector, Message};
 use super::stdio::flags_of;
+pub use super::stdio_flow::fdopen;
 use crate::capture::stdin::{self, Given};
 use crate::capture::{self, Use};
 use crate::chance;

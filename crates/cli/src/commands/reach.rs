@@ -3,6 +3,7 @@
 mod alarms;
 mod diff;
 mod program;
+mod programs;
 mod unwritten;
 
 use std::path::{Path, PathBuf};

@@ -50,14 +50,14 @@ impl Search<'_> {
         Ok(survey)
     }
 
-    /// The tests of a program, those first that come nearest to the lines.
+    /// The tests of a program and how far each is from the lines, those first that come nearest.
     pub fn nearest(
         &self,
         survey: &Survey,
         program: &Path,
         flows: &[UnitFlow],
         lines: &[LineKey],
-    ) -> Vec<String> {
+    ) -> Vec<(u32, String)> {
         let graph = FlowGraph::new(flows, &[]);
         let nodes = lines
             .iter()
@@ -67,12 +67,12 @@ impl Search<'_> {
             forbidden: Vec::new(),
         };
         let guide = Guide::to(graph, &goal);
-        let mut order: Vec<(u32, &String)> = (self.tests.iter())
+        let mut order: Vec<(u32, String)> = (self.tests.iter())
             .filter(|test| test.capsule.program == program)
-            .map(|test| (survey.distance(&test.id, &guide), &test.id))
+            .map(|test| (survey.distance(&test.id, &guide), test.id.clone()))
             .collect();
         order.sort_by_key(|(distance, _)| *distance);
-        order.into_iter().map(|(_, id)| id.clone()).collect()
+        order
     }
 }
 

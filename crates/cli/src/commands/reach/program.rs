@@ -7,19 +7,18 @@ use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 use nearmiss_abi::channel::ChannelSet;
-use nearmiss_campaign::{Campaign, Capsule, TestCase};
-use nearmiss_engine::reach::{LineKey, MarkedProgram, Outcome, Search, Survey};
+use nearmiss_campaign::{Campaign, TestCase};
+use nearmiss_engine::reach::{MarkedProgram, Outcome, Search, Survey};
 use nearmiss_engine::{Calls, Config, Options, Output};
 use nearmiss_paths::build::{self, MarkPlace, TargetMark};
 use nearmiss_report::function::reach as shown;
 use nearmiss_report::text::Detail;
 use nearmiss_results::{Nearest, ReachReport, ReachVerdict, TestOrigin, VERSION};
 use nearmiss_search::Tally;
-use nearmiss_sites::flow::UnitFlow;
 use nearmiss_sites::rewrite::Rewrite;
-use nearmiss_sites::{Twin, Unit};
-use nearmiss_twin::{TwinError, Variant};
+use nearmiss_twin::Variant;
 
+use super::programs::{Program, Programs};
 use super::{diff, marks};
 use crate::arguments::values::place;
 use crate::arguments::{Format, ReachArguments};
@@ -171,112 +170,6 @@ fn program_name(words: &[String]) -> String {
     name.to_string_lossy().into_owned()
 }
 
-/// A program of the tests, and what it is made of.
-struct Program {
-    file: PathBuf,
-    libraries: Vec<PathBuf>,
-    units: Vec<(Unit, Twin)>,
-    flows: Vec<UnitFlow>,
-}
-
-impl Program {
-    /// A line of a file, as its units number it.
-    fn lines(&self, file: &Path, line: u32) -> Vec<LineKey> {
-        let units = self.units.iter();
-        units
-            .flat_map(|(unit, _)| {
-                let files = (0..).zip(&unit.files);
-                let named = files.filter(|(_, name)| is_named(unit, name, file));
-                named.map(|(number, _)| (unit.hash, number, line))
-            })
-            .collect()
-    }
-}
-
-/// The programs of the tests.
-struct Programs(Vec<Program>);
-
-impl Programs {
-    fn read(search: &Search) -> Result<Programs, String> {
-        let read = |capsule: &Capsule| -> Result<Program, String> {
-            let libraries = nearmiss_engine::reach::libraries(capsule);
-            let failed = |error: TwinError| error.to_string();
-            Ok(Program {
-                file: capsule.program.clone(),
-                units: nearmiss_twin::kept_units(&capsule.program, &libraries).map_err(failed)?,
-                flows: nearmiss_twin::flows_of(&capsule.program, &libraries).map_err(failed)?,
-                libraries,
-            })
-        };
-        let programs = search.programs().into_iter().map(read);
-        Ok(Programs(programs.collect::<Result<_, _>>()?))
-    }
-
-    /// The program that has a place: the first, if that cannot be said without looking at sources.
-    fn with(&self, place: &MarkPlace) -> Option<&Program> {
-        let has = |program: &&Program| match place {
-            MarkPlace::Line(file, _) => program.units.iter().any(|(unit, _)| has_file(unit, file)),
-            MarkPlace::Name(name) | MarkPlace::Label(name, _) => {
-                let mut functions = program.flows.iter().flat_map(|flow| &flow.functions);
-                functions.any(|function| function.name == *name)
-            }
-        };
-        let found = self.0.iter().find(has);
-        found.or_else(|| {
-            self.0
-                .first()
-                .filter(|_| matches!(place, MarkPlace::Name(_)))
-        })
-    }
-
-    /// Of some lines those that have code in a program; of several in the same blocks the first.
-    fn with_code(&self, lines: Vec<(PathBuf, u32)>) -> Vec<MarkPlace> {
-        let mut places = Vec::new();
-        let mut known: Vec<Vec<(u64, usize, usize)>> = Vec::new();
-        for (file, line) in lines {
-            let blocks = self.blocks(&file, line);
-            if !blocks.is_empty() && !known.contains(&blocks) {
-                known.push(blocks);
-                places.push(MarkPlace::Line(file, line));
-            }
-        }
-        places
-    }
-
-    /// The blocks that have code of a line: unit, function, block.
-    fn blocks(&self, file: &Path, line: u32) -> Vec<(u64, usize, usize)> {
-        let mut blocks = Vec::new();
-        for program in &self.0 {
-            let keys = program.lines(file, line);
-            for flow in &program.flows {
-                let is_here = |it: &(u32, u32)| keys.contains(&(flow.unit, it.0, it.1));
-                for (function, content) in flow.functions.iter().enumerate() {
-                    for (block, content) in content.blocks.iter().enumerate() {
-                        if content.lines.iter().any(is_here) {
-                            blocks.push((flow.unit, function, block));
-                        }
-                    }
-                }
-            }
-        }
-        blocks.sort_unstable();
-        blocks
-    }
-}
-
-fn has_file(unit: &Unit, file: &Path) -> bool {
-    let mut names = unit.files.iter().chain([&unit.source]);
-    names.any(|name| is_named(unit, name, file))
-}
-
-/// Whether a file of a unit is the one that a user names.
-fn is_named(unit: &Unit, name: &str, file: &Path) -> bool {
-    let full = Path::new(&unit.directory).join(name);
-    let whole = |path: &Path| path.canonicalize().ok();
-    let same = || whole(&full).is_some() && whole(&full) == whole(file);
-    full == file || full.ends_with(file) || same()
-}
-
 /// One target.
 struct One<'a> {
     arguments: &'a ReachArguments,
@@ -291,12 +184,52 @@ struct One<'a> {
 }
 
 impl One<'_> {
+    /// The programs that have the place one after the other, those first of which a test comes nearest.
     fn reach(&self, target: &MarkPlace, time: Duration) -> Result<ReachReport, String> {
+        let deadline = Instant::now() + time;
+        let mut programs: Vec<(&Program, Option<Order>)> = (self.programs.with(target).into_iter())
+            .map(|program| (program, self.nearest(program, target)))
+            .collect();
+        programs.sort_by_key(|(_, order)| order.as_ref()?.first().map(|(distance, _)| *distance));
+        let mut answer: Option<ReachReport> = None;
+        // Programs of which it is not known.
+        let mut open = None;
+        for (number, (program, order)) in programs.iter().enumerate() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let others = programs.len() - number;
+            if left.is_zero() && answer.is_some() {
+                open = Some(format!("no time for {others} other programs that have it"));
+                break;
+            }
+            let share = (left / others as u32).max(LEAST);
+            match self.reach_in(program, order.as_deref(), target, share) {
+                Ok(report) if report.verdict == ReachVerdict::Reached => {
+                    return Ok(together(answer, report));
+                }
+                Ok(report) => answer = Some(together(answer, report)),
+                Err(why) => open = Some(why),
+            }
+        }
+        match (answer, open) {
+            (Some(answer), None) => Ok(answer),
+            (Some(answer), Some(why)) => Ok(and_open(answer, &why)),
+            (None, Some(why)) => Err(why),
+            (None, None) => Ok(ReachReport {
+                reason: Some("no program of the tests has that place".into()),
+                ..self.asked(target)
+            }),
+        }
+    }
+
+    /// The same in one of the programs.
+    fn reach_in(
+        &self,
+        program: &Program,
+        nearest: Option<&[(u32, String)]>,
+        target: &MarkPlace,
+        time: Duration,
+    ) -> Result<ReachReport, String> {
         let mut report = self.asked(target);
-        let Some(program) = self.programs.with(target) else {
-            report.reason = Some("no program of the tests has that place".into());
-            return Ok(report);
-        };
         report.function = program_name(&[program.file.to_string_lossy().into_owned()]);
         let marks = marks(self.arguments, target.clone());
         let marked = match self.marked(program, &marks) {
@@ -309,7 +242,8 @@ impl One<'_> {
             Err(why) => return Err(why),
         };
         let name = format!("test-{}", self.number);
-        let nearest = self.nearest(program, target);
+        let ids = |order: &[(u32, String)]| order.iter().map(|(_, id)| id.clone()).collect();
+        let nearest: Option<Vec<String>> = nearest.map(ids);
         let search = self.search;
         let outcome = search.reach(&program.file, &marked, time, &name, nearest.as_deref());
         let outcome = outcome.map_err(|error| error.to_string())?;
@@ -318,7 +252,7 @@ impl One<'_> {
     }
 
     /// The tests that come nearest to a line, if that was looked at.
-    fn nearest(&self, program: &Program, target: &MarkPlace) -> Option<Vec<String>> {
+    fn nearest(&self, program: &Program, target: &MarkPlace) -> Option<Order> {
         let MarkPlace::Line(file, line) = target else {
             return None;
         };
@@ -379,6 +313,41 @@ impl One<'_> {
             program: built.map_err(|error| error.to_string())?,
             steps: build::steps_of(marks),
         })
+    }
+}
+
+/// The tests of a program, and how far each is from a place.
+type Order = Vec<(u32, String)>;
+
+/// What programs say of one place: what is reached in one is reached; it is infeasible if it is so in all.
+fn together(one: Option<ReachReport>, other: ReachReport) -> ReachReport {
+    let Some(one) = one else {
+        return other;
+    };
+    let rank = |it: &ReachReport| match it.verdict {
+        ReachVerdict::Reached => 0,
+        ReachVerdict::Unknown => 1,
+        ReachVerdict::Infeasible => 2,
+    };
+    let is_first = rank(&one) <= rank(&other);
+    let (answer, less) = if is_first { (one, other) } else { (other, one) };
+    ReachReport {
+        runs: answer.runs + less.runs,
+        queries: answer.queries + less.queries,
+        pruned: answer.pruned + less.pruned,
+        seconds: answer.seconds + less.seconds,
+        ..answer
+    }
+}
+
+/// An answer, where that of another program is missing.
+fn and_open(answer: ReachReport, why: &str) -> ReachReport {
+    let before = answer.reason.as_deref().unwrap_or("infeasible in one");
+    ReachReport {
+        verdict: ReachVerdict::Unknown,
+        reason: Some(format!("{before}; {why}")),
+        assumed: Vec::new(),
+        ..answer
     }
 }
 

@@ -97,30 +97,28 @@ pub mod shape {
     /// Which bytes of data say how much of it there is, where no number of the call does: they stay as they are. These are a
     /// count of what follows it among the first elements, or of all at the very start, and a last element of ones; in a
     /// text a first byte that is no character and says how many follow.
+    // In the runtime itself: this crate's own code would bring more of the standard library with it.
+    #[inline]
     pub fn kept(index: u32, content: &[u8]) -> [core::ops::Range<usize>; 2] {
-        let size = if element(index) == 0 {
-            1
-        } else {
-            element(index) as usize
-        };
+        let size = (element(index) as usize).max(1);
         let count = content.len() / size;
         if index & IS_PLAIN != 0 || tied(index) != 0 || count < 2 {
             return [0..0, 0..0];
         }
+        // Without indices: the runtime has no panics, since these would bring the standard library's messages with them.
+        let bytes = |at: usize| content.get(at * size..(at + 1) * size).unwrap_or_default();
         let value = |at: usize| {
-            let bytes = &content[at * size..(at + 1) * size];
-            let word = bytes.iter().rev();
+            let word = bytes(at).iter().rev();
             word.fold(0, |word: u64, byte| word << 8 | u64::from(*byte))
         };
         if index & IS_STRING != 0 {
-            let is_counted = size == 1 && content[0] < b' ' && content[0] as usize == count - 1;
+            let is_counted = size == 1 && value(0) < 0x20 && value(0) == count as u64 - 1;
             return [0..usize::from(is_counted), 0..0];
         }
         let says = |at: &usize| value(*at) == (count - 1 - at) as u64;
         let first = (value(0) == count as u64).then_some(0);
         let first = first.or_else(|| (0..FIRST.min(count - 1)).find(says));
-        let last = content[(count - 1) * size..count * size].iter();
-        let is_end = last.clone().all(|byte| *byte == 0xff);
+        let is_end = bytes(count - 1).iter().all(|byte| *byte == 0xff);
         [
             first.map_or(0..0, |at| at * size..(at + 1) * size),
             if is_end {

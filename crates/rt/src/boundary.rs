@@ -258,7 +258,8 @@ impl Runtime {
     /// The object that an address lies in has a byte there, whatever its size.
     fn assume_inside(&mut self, address: Word) {
         let object = self.find_object(address.value);
-        let Some(object) = object.filter(|object| object.live && object.size_label != CONCRETE) else {
+        let Some(object) = object.filter(|object| object.live && object.size_label != CONCRETE)
+        else {
             return;
         };
         let offset = self.calculate(Op::Sub, address, Word::concrete(object.start));

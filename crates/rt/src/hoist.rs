@@ -302,7 +302,9 @@ unsafe fn count_is_input(
     element: u64,
     bytes: u64,
 ) -> Option<Word> {
-    let count = bytes / element;
+    // A division that may panic would bring the standard library with it.
+    let count = bytes.checked_div(element)?;
+    let rest = bytes - count * element;
     let content = (count as u32).to_le_bytes();
     // SAFETY: as promised by the caller.
     let channel = unsafe { add_channel(runtime, name, &content) }?;
@@ -317,7 +319,7 @@ unsafe fn count_is_input(
         value: count,
     };
     let whole = runtime.calculate(Op::Mul, count, Word::concrete(element));
-    Some(runtime.calculate(Op::Add, whole, Word::concrete(bytes % element)))
+    Some(runtime.calculate(Op::Add, whole, Word::concrete(rest)))
 }
 
 /// What a call whose precondition is to be found knows of the object that begins here.

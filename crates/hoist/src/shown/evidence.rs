@@ -9,6 +9,8 @@ use crate::inputs::{Input, Role};
 
 /// Calls on each side that are made for one requirement.
 const MOST_CALLS: usize = 3;
+/// Numbers that may be why a call fails.
+const MOST_NUMBERS: usize = 4;
 /// Elements that are added where there may have been too few.
 const MORE_ROOM: i128 = 64;
 
@@ -89,6 +91,7 @@ impl<'a> Shower<'_, 'a> {
         };
         let mut others_like_it = self.refilled(formula, others, sample);
         others_like_it.extend(self.with_room(formula, others, sample));
+        others_like_it.extend(self.with_other_numbers(formula, others, sample));
         if (others_like_it.iter()).any(|it| self.trials.run(it) == Outcome::Safe) {
             return Evidence::Refuted;
         }
@@ -170,6 +173,34 @@ impl<'a> Shower<'_, 'a> {
             }
             if filled != *sample && !found.contains(&filled) {
                 found.push(filled);
+            }
+        }
+        found
+    }
+
+    /// A call that violates a formula, with each number of which that says nothing as small as can be: `size` may be why the
+    /// call fails, where all calls of the tests have one that is large enough.
+    fn with_other_numbers(
+        &self,
+        formula: &Formula,
+        others: &[Formula],
+        sample: &Sample,
+    ) -> Vec<Sample> {
+        let values = self.search().values;
+        let numbers = values.inputs.iter().filter(|it| it.role == Role::Value);
+        let terms = numbers.map(|input| Term {
+            attribute: Attribute::Value,
+            place: input.place.clone(),
+        });
+        let said = formula.terms();
+        let mut found = Vec::new();
+        for term in terms.filter(|it| !said.contains(&it)).take(MOST_NUMBERS) {
+            for number in [0, 1] {
+                let mut other = sample.clone();
+                let is_set = values.set(&mut other.given, &term, number);
+                if is_set && other != *sample && self.is_outside(formula, others, &other) {
+                    found.push(other);
+                }
             }
         }
         found

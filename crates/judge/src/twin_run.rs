@@ -73,11 +73,11 @@ fn address_options() -> String {
 }
 
 /// As far as it can be, the memory twin does what the program does; how it dies is said by the other
-/// one. `memcmp` depends on the bytes up to the first that differ.
+/// one: what was freed is that one's affair, too. `memcmp` depends on the bytes up to the first that differ.
 fn memory_options() -> String {
     let most = DEFAULT_ALLOCATION >> 20;
     format!(
-        "allocator_may_return_null=1:max_allocation_size_mb={most}:strict_memcmp=0:handle_segv=0:\
+        "allocator_may_return_null=1:max_allocation_size_mb={most}:strict_memcmp=0:poison_in_free=0:handle_segv=0:\
          handle_sigbus=0:handle_sigfpe=0:color=never:symbolize=0"
     )
 }

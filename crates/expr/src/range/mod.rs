@@ -43,12 +43,16 @@ pub struct Ranges {
     narrowings: Narrowings,
     /// Terms whose operands have changed, the oldest first.
     stale: BinaryHeap<Reverse<TermId>>,
+    /// Ranges as they were before a supposition, the last change last; `None` where what is assumed stays.
+    supposed: Option<Vec<(TermId, Range)>>,
 }
 
 #[derive(Clone, Debug)]
 struct Row {
     range: Range,
     first_use: u32,
+    /// The operands' ranges leave one value. They only shrink, so nothing is to be learnt from this term any more.
+    is_decided: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -102,6 +106,32 @@ impl Ranges {
         self.settle(terms);
     }
 
+    /// The ranges of `wanted` if all `conditions` hold as well, `None` if they were found to contradict what is
+    /// assumed. Nothing of it stays.
+    pub fn supposing(
+        &mut self,
+        terms: &Terms,
+        conditions: &[TermId],
+        wanted: &[TermId],
+    ) -> Option<Vec<Range>> {
+        // Terms that get their ranges later would have them by the supposition.
+        for &id in conditions.iter().chain(wanted) {
+            self.range(terms, id);
+        }
+        let was_contradictory = self.contradictory;
+        self.supposed = Some(Vec::new());
+        for &condition in conditions {
+            self.assume(terms, condition, true);
+        }
+        let ranges = || wanted.iter().map(|&id| self.known(id)).collect();
+        let found = (!self.contradictory).then(ranges);
+        self.contradictory = was_contradictory;
+        for (id, range) in self.supposed.take().into_iter().flatten().rev() {
+            self.row(id).range = range;
+        }
+        found
+    }
+
     /// Whether the assumptions were found to contradict each other. Ranges then say nothing.
     pub fn is_contradictory(&self) -> bool {
         self.contradictory
@@ -115,11 +145,16 @@ impl Ranges {
     /// Computes the range of a term whose operands have theirs.
     fn add(&mut self, terms: &Terms, id: TermId) {
         let range = self.forward(terms, id);
+        let is_decided = range.value().is_some();
         self.rows[id.index()] = self.table.len() as u32;
         self.table.push(Row {
             range,
             first_use: NONE,
+            is_decided,
         });
+        if is_decided {
+            return;
+        }
         for operand in terms.operands(id) {
             let row = &mut self.table[self.rows[operand.index()] as usize];
             self.uses.push(Use {
@@ -168,7 +203,9 @@ impl Ranges {
                     self.stale.pop();
                 }
                 let range = self.forward(terms, id);
-                self.narrow(terms, id, &range, true);
+                let is_decided = range.value().is_some();
+                self.narrow(terms, id, &range, !is_decided);
+                self.row(id).is_decided = is_decided && self.supposed.is_none();
             } else {
                 return;
             }
@@ -187,7 +224,10 @@ impl Ranges {
         };
         let changed = new != old;
         if changed {
-            self.table[self.rows[id.index()] as usize].range = new;
+            if let Some(before) = &mut self.supposed {
+                before.push((id, old));
+            }
+            self.row(id).range = new;
             self.mark_users(id);
         }
         if changed || operands_changed {
@@ -197,14 +237,28 @@ impl Ranges {
         }
     }
 
+    /// The terms made of one that changed are stale. Those that are decided leave the list: a loop compares one
+    /// length thousands of times, and it grows with each.
     fn mark_users(&mut self, id: TermId) {
-        let mut next = self.table[self.rows[id.index()] as usize].first_use;
+        let mut kept = NONE;
+        let mut next = self.row(id).first_use;
         let mut left = MAX_STEPS;
         while next != NONE && left > 0 {
             let entry = self.uses[next as usize];
-            self.stale.push(Reverse(entry.user));
+            if !self.row(entry.user).is_decided {
+                self.stale.push(Reverse(entry.user));
+                kept = next;
+                left -= 1;
+            } else if kept == NONE {
+                self.row(id).first_use = entry.next;
+            } else {
+                self.uses[kept as usize].next = entry.next;
+            }
             next = entry.next;
-            left -= 1;
         }
+    }
+
+    fn row(&mut self, id: TermId) -> &mut Row {
+        &mut self.table[self.rows[id.index()] as usize]
     }
 }

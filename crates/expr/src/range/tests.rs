@@ -33,12 +33,34 @@ fn values_lie_in_their_ranges() {
         check(&terms, &mut ranges, &mut evaluator, &inputs, &roots);
         for condition in conditions {
             let truth = evaluator.holds(&terms, &inputs, condition);
+            suppose(&terms, &mut ranges, &mut evaluator, &inputs, condition);
             ranges.assume(&terms, condition, truth);
             assert!(!ranges.is_contradictory());
             assert_ne!(ranges.truth(&terms, condition), Some(!truth));
             check(&terms, &mut ranges, &mut evaluator, &inputs, &roots);
         }
     }
+}
+
+/// What is supposed holds for inputs of which it is true, and leaves nothing behind.
+fn suppose(
+    terms: &Terms,
+    ranges: &mut Ranges,
+    evaluator: &mut Evaluator,
+    inputs: &dyn crate::Inputs,
+    condition: TermId,
+) {
+    let all: Vec<TermId> = (0..terms.len()).map(TermId::from_index).collect();
+    let before: Vec<Range> = all.iter().map(|&id| ranges.range(terms, id)).collect();
+    let found = ranges.supposing(terms, &[condition], &all);
+    if evaluator.holds(terms, inputs, condition) {
+        let found = found.expect("the input shows that nothing is contradicted");
+        for (&id, range) in all.iter().zip(&found) {
+            assert!(range.contains(evaluator.evaluate(terms, inputs, id)));
+        }
+    }
+    let after: Vec<Range> = all.iter().map(|&id| ranges.range(terms, id)).collect();
+    assert_eq!(before, after);
 }
 
 fn check(
@@ -263,4 +285,21 @@ fn a_deep_chain() {
     assert_eq!(path.truth(check), None);
     path.assume(check, true);
     assert_eq!(path.truth(check), Some(true));
+}
+
+/// A length that is compared with more and more numbers: what is decided is not looked at again.
+#[test]
+fn decided_comparisons_are_left_alone() {
+    let mut terms = Terms::new();
+    let bytes = [0, 1].map(|offset| terms.input(InputByte { channel: 0, offset }));
+    let length = terms.concat(bytes[0], bytes[1]);
+    let mut ranges = Ranges::new();
+    for number in 0..3 * MAX_STEPS as u128 {
+        let number = terms.constant(16, number);
+        let more = terms.binary(Op::Ult, number, length);
+        ranges.assume(&terms, more, true);
+    }
+    assert_eq!(ranges.range(&terms, length).low, 3 * MAX_STEPS as u128);
+    ranges.mark_users(length);
+    assert!(ranges.stale.len() <= 1, "{} are stale", ranges.stale.len());
 }

@@ -1,5 +1,7 @@
 //! Which values a byte may have.
 
+use nearmiss_expr::Range;
+
 /// A set of byte values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub(super) struct ByteSet([u64; 4]);
@@ -13,6 +15,11 @@ impl ByteSet {
             .filter(is_in)
             .for_each(|value| set.insert(value));
         set
+    }
+
+    /// Those in a range.
+    pub fn within(range: &Range) -> ByteSet {
+        ByteSet::of(|value| range.contains(u128::from(*value)))
     }
 
     pub fn insert(&mut self, value: u8) {

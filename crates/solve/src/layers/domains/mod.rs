@@ -21,6 +21,7 @@ use std::rc::Rc;
 use nearmiss_expr::{Evaluator, InputByte, Node, Op, Ranges, TermId, Terms, digest};
 
 use super::satisfies;
+use crate::back::Asserted;
 use crate::query::{Answer, Layer, Model, Policy, Query, Reply, Solver};
 use byte_set::ByteSet;
 use covers::{Cover, Covers};
@@ -48,7 +49,7 @@ const WORTH: u32 = 4;
 
 /// A condition of so few terms and bytes narrows ranges.
 const SIMPLE: (usize, usize) = (24, 8);
-/// In larger arenas ranges are not looked for: they have a row for each term.
+/// In larger arenas ranges of one query are not looked for: they have a row for each term.
 const MOST_RANGED: usize = 1 << 16;
 /// Likewise where it is done once for many queries.
 const MOST_RANGED_ONCE: usize = 1 << 20;
@@ -78,6 +79,9 @@ pub struct SmallDomains {
     /// Which values of its one open byte make a condition true; the other bytes have one value, and their
     /// digest is part of the key.
     unary: HashMap<(TermId, InputByte, u128), ByteSet>,
+    /// What simple conditions of a path leave, and of which constraints they are: on a path these only get more.
+    path: Ranges,
+    asserted: Asserted,
     search: Search,
     evaluator: Evaluator,
     /// Queries that came, were tried, and were answered.
@@ -96,6 +100,8 @@ impl SmallDomains {
             parts: HashMap::new(),
             alternatives: HashMap::new(),
             unary: HashMap::new(),
+            path: Ranges::new(),
+            asserted: Asserted::default(),
             search: Search::default(),
             evaluator: Evaluator::new(),
             queries: 0,
@@ -125,7 +131,11 @@ impl SmallDomains {
             conditions.push(parts);
         }
         let parts = || conditions.iter().flat_map(|parts| parts.iter());
-        let Some(ranged) = ranged(terms, query, parts(), most_ranged) else {
+        let ranged = match query.policy {
+            Policy::Prefix { .. } => self.ranged_on_path(terms, query, &conditions),
+            Policy::Assumptions { .. } => ranged(terms, query, parts(), most_ranged),
+        };
+        let Some(ranged) = ranged else {
             return Err(Outcome::GivenUp);
         };
         let mut problem = Problem::new(query, ranged);
@@ -168,6 +178,32 @@ impl SmallDomains {
             return Err(Outcome::GivenUp);
         }
         Ok(problem)
+    }
+
+    /// The values that simple conditions leave to each byte, of which those of the path are looked at once; `None`
+    /// if they contradict each other. The last of `conditions` is the goal.
+    fn ranged_on_path(
+        &mut self,
+        terms: &mut Terms,
+        query: &Query<'_>,
+        conditions: &[Rc<[Facts]>],
+    ) -> Option<Vec<ByteSet>> {
+        let simple = |parts: &Rc<[Facts]>| -> Vec<TermId> {
+            let simple = parts.iter().filter(|part| part.is_simple());
+            simple.map(|part| part.condition).collect()
+        };
+        for (&constraint, parts) in query.constraints.iter().zip(conditions) {
+            if !self.asserted.has(constraint) {
+                self.asserted.mark(constraint);
+                for part in simple(parts) {
+                    self.path.assume(terms, part, true);
+                }
+            }
+        }
+        let inputs: Vec<TermId> = query.bytes.iter().map(|&it| terms.input(it)).collect();
+        let goal = conditions.last().map(simple).unwrap_or_default();
+        let ranges = self.path.supposing(terms, &goal, &inputs)?;
+        Some(ranges.iter().map(ByteSet::within).collect())
     }
 
     /// The condition as one that needs one of several bytes to have a value of its own.
@@ -320,8 +356,7 @@ fn ranged<'f>(
     let mut domains = Vec::with_capacity(query.bytes.len());
     for &byte in query.bytes {
         let input = terms.input(byte);
-        let range = ranges.range(terms, input);
-        domains.push(ByteSet::of(|value| range.contains(u128::from(*value))));
+        domains.push(ByteSet::within(&ranges.range(terms, input)));
     }
     (!ranges.is_contradictory()).then_some(domains)
 }

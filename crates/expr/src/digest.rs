@@ -46,23 +46,24 @@ impl Digests {
         self.terms[id.index()]
     }
 
+    /// Its operation and width say how many numbers follow, so these need no end.
     fn of_node(&mut self, terms: &Terms, id: TermId) -> u128 {
         let kind = (terms.op(id) as u128) << 32 | u128::from(terms.width(id));
+        let start = kind.wrapping_mul(SPREAD);
         let known = |id: TermId| self.terms[id.index()];
         match terms.node(id) {
-            Node::Const { value, .. } => of_numbers(&[kind, value]),
-            Node::Input(byte) => of_numbers(&[kind, of_byte(byte)]),
-            Node::Extract { a, low, .. } => of_numbers(&[kind, known(a), low.into()]),
+            Node::Const { value, .. } => absorb(absorb(start, value), SPREAD),
+            Node::Input(byte) => absorb(absorb(start, of_byte(byte)), SPREAD),
+            Node::Extract { a, low, .. } => absorb(absorb(start, known(a)), low.into()),
             Node::Read {
                 index, snapshot, ..
             } => {
                 let index = known(index);
-                of_numbers(&[kind, index, self.of_snapshot(terms, snapshot)])
+                absorb(absorb(start, index), self.of_snapshot(terms, snapshot))
             }
             _ => {
                 let operands = terms.operands(id);
-                let all = operands.fold(SPREAD, |all, operand| absorb(all, known(operand)));
-                of_numbers(&[kind, all])
+                operands.fold(start, |all, operand| absorb(all, known(operand)))
             }
         }
     }

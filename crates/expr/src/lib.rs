@@ -9,6 +9,7 @@
 //! | [`evaluate`] | the value of terms under an assignment of the input bytes |
 //! | [`partial`] | the same while some bytes have no value yet |
 //! | [`columns`] | the same under many assignments at once |
+//! | [`excerpt`] | a few terms in an arena of their own |
 //! | [`digest`] | names of terms that hold beyond their arena |
 //! | [`support`] | which input bytes a term depends on |
 //! | [`range`] | which values a term can have, also under the conditions of a path |
@@ -22,6 +23,7 @@
 pub mod columns;
 pub mod digest;
 pub mod evaluate;
+pub mod excerpt;
 pub mod lower;
 mod node;
 pub mod one_changed;
@@ -38,6 +40,7 @@ mod testing;
 pub use columns::Columns;
 pub use digest::Digests;
 pub use evaluate::{Assignment, Evaluator, Inputs};
+pub use excerpt::excerpt;
 pub use lower::Lowering;
 pub use nearmiss_abi::op::Op;
 pub use node::{InputByte, Node, Operands, SnapshotId, TermId};

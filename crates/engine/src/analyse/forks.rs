@@ -2,7 +2,7 @@
 
 use nearmiss_abi::event::EventKind;
 use nearmiss_abi::site::SiteId;
-use nearmiss_expr::TermId;
+use nearmiss_expr::{TermId, excerpt};
 use nearmiss_search::Feasibility;
 use nearmiss_search::strategy::Outcome;
 use nearmiss_solve::{Answer, Model};
@@ -170,9 +170,10 @@ impl Walk<'_> {
     /// An input that makes a goal true whatever the path decided: what the same bytes were before may not matter
     /// where they are compared.
     fn off_the_path(&mut self, goal: TermId) -> Option<Model> {
+        let (mut terms, goals) = excerpt(self.terms, &[goal]);
         let mut session = self.stack.session(self.recorded);
         let limits = self.fork_limits();
-        match session.query_nearest(self.terms, goal, &limits).answer {
+        match session.query_nearest(&mut terms, goals[0], &limits).answer {
             Answer::Sat(changes) => Some(changes),
             Answer::Unsat | Answer::Unknown(_) => None,
         }
@@ -198,13 +199,15 @@ impl Walk<'_> {
     /// last. It may leave the path before it comes here, so it is a run and no answer.
     fn optimistic(&mut self, choice: u64, goal: TermId) -> Option<Flip> {
         let slice = self.session.slice(self.terms, goal);
-        let mut session = self.stack.session(self.recorded);
         let nearest = slice.constraints.iter().rev().take(NEAREST_CONDITIONS);
-        for &condition in nearest {
-            session.assume(self.terms, condition);
+        let wanted: Vec<TermId> = [goal].into_iter().chain(nearest.copied()).collect();
+        let (mut terms, wanted) = excerpt(self.terms, &wanted);
+        let mut session = self.stack.session(self.recorded);
+        for &condition in &wanted[1..] {
+            session.assume(&terms, condition);
         }
         let limits = self.fork_limits();
-        match session.query(self.terms, goal, &limits).answer {
+        match session.query(&mut terms, wanted[0], &limits).answer {
             Answer::Sat(model) => {
                 let changes = model.changes(self.recorded);
                 Some(Flip::new(OPTIMISTIC | choice, changes))

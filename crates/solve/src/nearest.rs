@@ -19,13 +19,22 @@ const EVALUATIONS: usize = 2_000_000;
 /// How many single bytes the solver is queried about where there are too many terms to try.
 const SINGLE_BYTE_QUERIES: usize = 64;
 
+/// How near an answer is to be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Nearness {
+    /// As near as can be found, by more queries.
+    Nearest,
+    /// What evaluation alone can bring back.
+    Near,
+}
+
 /// The reply to a query, with a model of changed bytes only, and the layer that found the first.
 pub(crate) fn find(
     session: &mut Session<'_>,
     terms: &mut Terms,
     slice: &Slice,
     goal_bytes: &[InputByte],
-    goal: TermId,
+    (goal, nearness): (TermId, Nearness),
     effort: Effort,
 ) -> Reply {
     // Also decides cheaply what cannot be at all, and whether the recorded input will do.
@@ -49,9 +58,12 @@ pub(crate) fn find(
         goal_cone: cone_size(terms, &[], goal),
         cone: cone_size(terms, &slice.constraints, goal),
     };
-    let nearest = search
-        .one_byte(terms, goal_bytes, &first)
-        .unwrap_or_else(|| search.fewest_bytes(terms, first));
+    let nearest = match nearness {
+        Nearness::Nearest => search
+            .one_byte(terms, goal_bytes, &first)
+            .unwrap_or_else(|| search.fewest_bytes(terms, first)),
+        Nearness::Near => search.reverted(terms, first),
+    };
     reply.answer = Answer::Sat(search.nicest_values(terms, nearest));
     reply
 }
@@ -117,6 +129,12 @@ impl Search<'_, '_> {
                 None => needed += 1,
             }
         }
+    }
+
+    /// A model without the bytes that can be reverted alone.
+    fn reverted(&mut self, terms: &Terms, mut model: Model) -> Model {
+        self.revert(terms, &mut model);
+        model
     }
 
     /// Reverts every byte that can be reverted alone, by evaluation.

@@ -9,7 +9,7 @@ use nearmiss_expr::{InputByte, Inputs, Node, Op, TermId, Terms};
 
 use crate::answers::Answers;
 use crate::front::{Front, Recalled};
-use crate::nearest;
+use crate::nearest::{self, Nearness};
 use crate::query::{Answer, Effort, Layer, Limits, Reply, Solver};
 use crate::slice::{Slice, Slices};
 use crate::statistics::Statistics;
@@ -24,9 +24,10 @@ pub struct Session<'a> {
     contradictory: bool,
 }
 
-/// Which answer is wanted: any, or the nearest. An answer to the one is none to the other.
+/// Which answer is wanted: any, the nearest, or a near one. An answer to the one is none to the others.
 const ANY: u8 = 0;
 const NEAREST: u8 = 1;
+const NEAR: u8 = 2;
 
 impl<'a> Session<'a> {
     pub(crate) fn new(
@@ -104,11 +105,30 @@ impl<'a> Session<'a> {
     /// one byte is enough, one byte; else no changed byte can stay as it was recorded (while
     /// time lasts). The model has only changed bytes.
     pub fn query_nearest(&mut self, terms: &mut Terms, goal: TermId, limits: &Limits) -> Reply {
+        self.query_towards(terms, goal, Nearness::Nearest, limits)
+    }
+
+    /// The same with one query: what changes is brought back by evaluation alone.
+    pub fn query_near(&mut self, terms: &mut Terms, goal: TermId, limits: &Limits) -> Reply {
+        self.query_towards(terms, goal, Nearness::Near, limits)
+    }
+
+    fn query_towards(
+        &mut self,
+        terms: &mut Terms,
+        goal: TermId,
+        nearness: Nearness,
+        limits: &Limits,
+    ) -> Reply {
         let start = Instant::now();
+        let purpose = match nearness {
+            Nearness::Nearest => NEAREST,
+            Nearness::Near => NEAR,
+        };
         if let Some(reply) = self.constant(terms, goal) {
             return self.front.count(start, reply);
         }
-        let recalled = self.recall(terms, goal, &[], (NEAREST, limits));
+        let recalled = self.recall(terms, goal, &[], (purpose, limits));
         if let Some(reply) = recalled.certain() {
             return self.front.count(start, reply);
         }
@@ -120,7 +140,7 @@ impl<'a> Session<'a> {
         }
         let goal_bytes = self.slices.bytes(terms, goal);
         // Counts the queries that it takes.
-        let mut reply = nearest::find(self, terms, &slice, &goal_bytes, goal, effort);
+        let mut reply = nearest::find(self, terms, &slice, &goal_bytes, (goal, nearness), effort);
         reply.time = start.elapsed();
         // With more time there might be a nearer one.
         if !effort.deadline.is_over() {

@@ -63,17 +63,25 @@ fn changes_are_minimal() {
         }
         let goal = entangled(&mut terms, &mut random);
         conditions.push(goal);
+        let near = session.query_near(&mut terms, goal, &limits(60)).answer;
         match session.query_nearest(&mut terms, goal, &limits(60)).answer {
             Answer::Sat(model) => {
-                let input = model.over(&recorded);
+                let Answer::Sat(near) = near else {
+                    panic!("{near:?} where there is an answer");
+                };
                 let mut evaluator = Evaluator::new();
-                for &condition in &conditions {
-                    assert!(evaluator.holds(&terms, &input, condition));
+                for model in [&model, &near] {
+                    evaluator.reset();
+                    let input = model.over(&recorded);
+                    assert!(model.iter().all(|(byte, value)| recorded(byte) != value));
+                    for &condition in &conditions {
+                        assert!(evaluator.holds(&terms, &input, condition));
+                    }
                 }
                 assert_minimal(&terms, &recorded, &conditions, &model);
                 by_size[model.len()] += 1;
             }
-            Answer::Unsat => {}
+            Answer::Unsat => assert_eq!(near, Answer::Unsat),
             Answer::Unknown(reason) => panic!("{reason:?}"),
         }
     }

@@ -191,11 +191,22 @@ impl Walk<'_> {
         *made <= self.guesses_per_site
     }
 
-    /// Asks again without what was concretized.
+    /// Asks again without what was concretized: on a test's own path for the nearest answer, on a derived one as
+    /// forks do, since there it is one more run.
     fn guess(&mut self, goal: TermId, site: SiteId) -> Option<Model> {
-        let limits = self.limits();
+        let is_own = self.guesses_per_site == u32::MAX;
+        let limits = if is_own {
+            self.limits()
+        } else {
+            self.fork_limits()
+        };
         let loose = self.loose.as_mut()?;
-        match loose.query_nearest(self.terms, goal, &limits).answer {
+        let reply = if is_own {
+            loose.query_nearest(self.terms, goal, &limits)
+        } else {
+            loose.query_near(self.terms, goal, &limits)
+        };
+        match reply.answer {
             Answer::Sat(changes) => Some(changes),
             Answer::Unsat => None,
             Answer::Unknown(_) => {

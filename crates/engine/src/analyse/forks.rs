@@ -189,7 +189,7 @@ impl Walk<'_> {
             return None;
         }
         *tried += 1;
-        match loose.query_nearest(self.terms, goal, &limits).answer {
+        match loose.query_near(self.terms, goal, &limits).answer {
             Answer::Sat(changes) => Some(Flip::new(OPTIMISTIC | choice, changes)),
             Answer::Unsat | Answer::Unknown(_) => None,
         }

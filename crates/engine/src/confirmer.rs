@@ -4,6 +4,7 @@
 mod findings;
 mod longer;
 
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use nearmiss_abi::check::Kind;
@@ -16,7 +17,7 @@ use nearmiss_solve::Model;
 use nearmiss_trace::{Channel, RecordedPath};
 
 use crate::analyse::{Analysis, Candidate};
-use crate::defects::{Found, take_in};
+use crate::defects::{Defects, Found, take_in};
 use crate::error::EngineError;
 use crate::invent::{Invented, contents_of, invent};
 use crate::lengths::resizes;
@@ -54,6 +55,8 @@ pub struct Known<'a> {
     pub baseline: &'a [Complaint],
     /// The failures that it leads to.
     pub found: &'a [Found],
+    /// Those of all tests.
+    pub everywhere: &'a Mutex<Defects>,
 }
 
 /// What is needed to make findings of candidates.

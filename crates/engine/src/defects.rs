@@ -10,8 +10,12 @@ use nearmiss_campaign::capsule::Capsule;
 use nearmiss_campaign::kept;
 use nearmiss_campaign::store::USUAL_DIRECTORY;
 use nearmiss_judge::defects::merge;
+use nearmiss_judge::{identity, nearness};
 use nearmiss_results::{Finding, Input, Lead, Status};
 use serde::{Deserialize, Serialize};
+
+/// Once so many tests lead to a defect, another one's input is brought nearer only if it is nearer already.
+const MANY_TESTS: u64 = 4;
 
 /// A failure with the input that shows it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -88,6 +92,17 @@ impl Defects {
         let finding = &mut self.findings[position];
         finding.tests = tests.len() as u64;
         finding.leads = leads;
+    }
+
+    /// Whether a defect was shown by many tests and no nearer input is needed: where a failure is on the way of every
+    /// test of a suite, bringing it nearer for each takes the time of all else.
+    pub fn is_settled(&self, finding: &Finding, cost: u64) -> bool {
+        self.findings.iter().any(|known| {
+            known.status == Status::Confirmed
+                && known.tests >= MANY_TESTS
+                && nearness::of_finding(known) <= cost
+                && identity::is_same(known, finding)
+        })
     }
 
     /// A test that takes the path of another leads to the same defects.

@@ -45,7 +45,7 @@ pub fn run(mut target: Target, config: &Config, tally: &Tally) -> Result<Report,
     let deadline = Instant::now() + config.time;
     tally.set_deadline(deadline);
     let shared = Shared::new(config, &campaign, Kind::Run, tally);
-    let explorer = Explorer::new(&shared, deadline);
+    let explorer = Explorer::new(&shared, 1, deadline);
     let save = |findings| {
         // What is there so far survives a kill; the whole report comes at the end.
         let stopped = Summary {

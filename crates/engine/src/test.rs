@@ -40,7 +40,7 @@ pub fn test(target: SuiteTarget, config: &Config, tally: &Tally) -> Result<Repor
     tally.enter(Phase::Exploring);
     let deadline = Instant::now() + config.time;
     tally.set_deadline(deadline);
-    let explorer = Explorer::new(&shared, deadline);
+    let explorer = Explorer::new(&shared, tests.len(), deadline);
     let save = |findings| {
         // What is there so far survives a kill; the whole report comes at the end.
         let _ = campaign.write_report(&unfinished(&suite, findings));

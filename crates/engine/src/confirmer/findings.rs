@@ -141,6 +141,7 @@ impl Confirmer<'_> {
         let mut complaint = complaint.cloned();
         if finding.status == Status::Confirmed {
             let attempts = match finding.kind {
+                _ if self.is_settled(&finding, complaint.as_ref(), &contents) => 0,
                 Kind::Hang => ENDLESS_ATTEMPTS,
                 _ => MOST_ATTEMPTS,
             };
@@ -177,6 +178,26 @@ impl Confirmer<'_> {
             capsule,
             directory,
         }
+    }
+
+    /// Whether a failure is known from other tests, by inputs that are as near.
+    fn is_settled(
+        &self,
+        finding: &Finding,
+        complaint: Option<&Complaint>,
+        contents: &[Vec<u8>],
+    ) -> bool {
+        let Some(complaint) = complaint else {
+            return false;
+        };
+        let seen = Finding {
+            stack: spot::stack(&self.trials.subject.program.sites, complaint),
+            object: complaint.object.clone(),
+            ..finding.clone()
+        };
+        let cost = nearness::of_contents(self.case.own, &self.case.path.channels, contents);
+        let defects = self.known.everywhere.lock().expect("no thread panics");
+        defects.is_settled(&seen, cost)
     }
 
     /// What the twin says, if it fails as a finding says. Without an answer the input stays as it is.

@@ -494,6 +494,7 @@ impl Work<'_, '_> {
         let known = Known {
             baseline,
             found: &seed.state.found,
+            everywhere: &self.explorer.defects,
         };
         let mut confirmer = Confirmer::new(self.trials(context.subject, limits), case, known);
         confirmer.tell_own(&complaints.unwrap_or_default())?;

@@ -46,6 +46,7 @@ impl Work<'_, '_> {
         let known = Known {
             baseline: seed.baseline.as_deref().unwrap_or_default(),
             found: &seed.state.found,
+            everywhere: &self.explorer.defects,
         };
         let limits = tight_limits(self.explorer.shared.config, traced.time);
         let trials = self.trials(context.subject, limits);

@@ -344,6 +344,7 @@ impl Work<'_, '_> {
         let known = Known {
             baseline: seed.baseline.as_deref().unwrap_or_default(),
             found: &seed.state.found,
+            everywhere: &self.explorer.defects,
         };
         let trials = self.trials(grown.subject, grown.limits.clone());
         let mut confirmer = Confirmer::new(trials, case, known);

@@ -66,6 +66,10 @@ pub use seed::{Seed, Standing};
 /// for what is hard; it is asked again when nothing else is left.
 const EASY_PART: u32 = 8;
 
+/// Of a suite's time, what lies beside the tests' own paths has one part in so many at least: these come first. Of
+/// a single test's time it has half.
+const BESIDE: u32 = 8;
+
 /// What all units share.
 pub struct Explorer<'a> {
     shared: &'a Shared<'a>,
@@ -119,11 +123,12 @@ struct Worklist {
 }
 
 impl<'a> Explorer<'a> {
-    /// Nothing explored yet.
-    pub fn new(shared: &'a Shared<'a>, deadline: Instant) -> Explorer<'a> {
+    /// Nothing of so many tests explored yet.
+    pub fn new(shared: &'a Shared<'a>, tests: usize, deadline: Instant) -> Explorer<'a> {
         let left = deadline.saturating_duration_since(Instant::now());
         let own_share = match shared.config.distance {
             Some(0) => left,
+            _ if tests > 1 => left - left / BESIDE,
             _ => left / 2,
         };
         Explorer {

@@ -291,6 +291,7 @@ impl Work<'_, '_> {
         let known = Known {
             baseline,
             found: &seed.state.found,
+            everywhere: &self.explorer.defects,
         };
         let mut confirmer = Confirmer::new(self.trials(subject, limits), case, known);
         if let Some(analysis) = analysis {

@@ -86,6 +86,7 @@ bool __nm_moves(const void *pointer);
 /* What is false in this run; an input for which it holds takes the other way at the next decision, and at several
  * more: it is tried at once. No part of the path. */
 void __nm_hint(bool condition);
+void __nm_words(const char *a, size_t a_length, const char *b, size_t b_length);
 /* The value of this run, without its label; nothing is fixed. */
 size_t __nm_recorded(size_t value);
 const void *__nm_recorded_pointer(const void *pointer);

@@ -241,11 +241,12 @@ static enum outcome scan_integer(struct source *source, const struct conversion 
         c = take(source);
     }
     int digits = 0;
-    if (width != 0 && c == '0') {
+    /* Elsewhere a zero is a digit like any other: to look for it would part the path of 0 from that of 7. */
+    if ((base == 0 || base == 16) && width != 0 && c == '0') {
         width -= width > 0;
         digits++;
         c = take(source);
-        if (width != 0 && (base == 0 || base == 16) && (c == 'x' || c == 'X')) {
+        if (width != 0 && (c == 'x' || c == 'X')) {
             /* glibc keeps the zero as the number if no digit follows the x. */
             base = 16;
             width -= width > 0;

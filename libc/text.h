@@ -87,6 +87,7 @@ static inline void nm_hint_same(const char *a, const char *b, size_t at, size_t 
 {
     size_t room = nm_common_room(a, b, limit);
     size_t left = __nm_real_strnlen(a, room), right = __nm_real_strnlen(b, room);
+    __nm_words(a, left, b, right);
     nm_hint_equal(a, b, at, left < right ? left : right, folded);
 }
 

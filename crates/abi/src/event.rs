@@ -68,7 +68,14 @@ events! {
     /// decision, and at several more behind it: all of a word is equal, not only its next byte. No constraint
     /// of the path.
     Hint = 10, "hint";
+    /// At the next decision a word of the input is compared with a text of another length. The 8-bit term `label` is the
+    /// word's first byte; `aux` is the number of a snapshot that holds the word's length ([`WORD_LENGTH_SIZE`] bytes,
+    /// little-endian) and the text. No constraint of the path: an input with the text in the word's place is worth a run.
+    Word = 11, "word";
 }
+
+/// Bytes of the length in the snapshot of an [`EventKind::Word`].
+pub const WORD_LENGTH_SIZE: usize = 4;
 
 /// The harness makes the inputs: what is assumed here holds for all of them.
 pub const PHASE_SETUP: u16 = 0;

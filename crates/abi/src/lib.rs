@@ -51,4 +51,4 @@ pub mod trace;
 
 /// Changes whenever an object file, a runtime and an engine of different ages would
 /// misunderstand each other. It is part of every section header and of the trace header.
-pub const ABI_VERSION: u32 = 8;
+pub const ABI_VERSION: u32 = 9;

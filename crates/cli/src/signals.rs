@@ -1,7 +1,7 @@
 //! Ctrl-C and what comes before us: the first signal stops the work and reports what is there,
 //! the next one ends it.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
 
 /// Set by the first signal. Whoever has dealt with it takes it back: a suite that was stopped is
 /// still looked at.
@@ -10,17 +10,36 @@ pub static STOP: AtomicBool = AtomicBool::new(false);
 /// Set by `SIGTERM`, which nobody but us has got: the suite is to end too.
 pub static TERMINATE: AtomicBool = AtomicBool::new(false);
 
+/// When the first signal came, in milliseconds of the monotonic clock.
+static STOPPED_AT: AtomicI64 = AtomicI64::new(0);
+
+/// A signal that comes so soon behind the first is the same one: `timeout` sends it to us and then to our group.
+const SAME: i64 = 300;
+
 extern "C" fn stop(signal: libc::c_int) {
     if signal == libc::SIGTERM {
         TERMINATE.store(true, Ordering::Relaxed);
     }
-    if STOP.swap(true, Ordering::Relaxed) {
+    let now = milliseconds();
+    if !STOP.swap(true, Ordering::Relaxed) {
+        STOPPED_AT.store(now, Ordering::Relaxed);
+    } else if now - STOPPED_AT.load(Ordering::Relaxed) >= SAME {
         // SAFETY: both functions may be called in a handler.
         unsafe {
             libc::signal(signal, libc::SIG_DFL);
             libc::raise(signal);
         }
     }
+}
+
+fn milliseconds() -> i64 {
+    let mut now = libc::timespec {
+        tv_sec: 0,
+        tv_nsec: 0,
+    };
+    // SAFETY: may be called in a handler, and writes to a place of ours.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut now) };
+    now.tv_sec * 1000 + now.tv_nsec / 1_000_000
 }
 
 /// Catches `SIGINT` and `SIGTERM`, unless we were started without them (`nohup`, `&`).

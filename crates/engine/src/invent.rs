@@ -11,6 +11,7 @@ use nearmiss_results::{Change, Input, Resized};
 use nearmiss_solve::Model;
 use nearmiss_trace::Channel;
 
+use crate::analyse::Flip;
 use crate::growth::ShapedInput;
 use crate::inputs::{show, write, write_shaped};
 use crate::lengths::{Resize, resizes};
@@ -26,6 +27,14 @@ pub enum Alteration {
 }
 
 impl Alteration {
+    /// What a flip wants of the input that its path was recorded on.
+    pub fn of(flip: &Flip, channels: &[Channel]) -> Alteration {
+        match &flip.word {
+            Some(word) => Alteration::Shape(ShapedInput::replacing(word, channels)),
+            None => Alteration::Changes(flip.changes.clone()),
+        }
+    }
+
     /// Writes the input into `directory`, which is made.
     pub fn write(
         &self,

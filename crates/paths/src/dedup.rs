@@ -54,6 +54,7 @@ mod tests {
             implied: None,
             by_length: None,
             hint: None,
+            word: None,
         }
     }
 

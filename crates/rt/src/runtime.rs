@@ -79,6 +79,8 @@ pub struct Runtime {
     pub environment_is_symbolic: bool,
     /// How many answers were recorded.
     pub answers: u32,
+    /// How many words were told of: see [`Runtime::words`].
+    pub words_told: u32,
     /// Buffers that the program gave to streams.
     pub stream_buffers: StreamBuffers,
     /// Where a run that is after a target ends.
@@ -120,6 +122,7 @@ impl Runtime {
             last_updated: (0, 0),
             environment_is_symbolic: false,
             answers: 0,
+            words_told: 0,
             stream_buffers: StreamBuffers::none(),
             dead_ends: DeadEnds::none(),
             new_globals: false,

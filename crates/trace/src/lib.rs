@@ -29,5 +29,5 @@ mod verify;
 pub use alternatives::{Alternative, LeadsTo, alternatives};
 pub use binding::Bindings;
 pub use channel::{Channel, Piece, Recorded, padding};
-pub use path::{Arena, End, Event, Hint, LengthBound, Reading, RecordedPath, State};
+pub use path::{Arena, End, Event, Hint, LengthBound, Reading, RecordedPath, State, Word};
 pub use raw::{Answer, RawTrace, ReadError};

@@ -4,12 +4,12 @@ use nearmiss_abi::channel::{ChannelKind, ChannelRow};
 use nearmiss_abi::check::{CONTRACT_PREFIX, Kind};
 use nearmiss_abi::event::{
     Event as RawEvent, EventKind, FORBIDDEN_STEP, NO_LOWER, PHASE_FUNCTION, PHASE_SETUP,
-    phase as phase_of, steps_passed,
+    WORD_LENGTH_SIZE, phase as phase_of, steps_passed,
 };
 use nearmiss_abi::note::{NoteKind, NoteRow};
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::trace::{STATE_EXECUTED, STATE_EXITED};
-use nearmiss_expr::{Evaluator, InputByte, Inputs, TermId, Terms};
+use nearmiss_expr::{Evaluator, InputByte, Inputs, Node, TermId, Terms};
 use nearmiss_sites::Sites;
 
 use crate::binding::{Binder, Bindings};
@@ -35,6 +35,8 @@ pub struct RecordedPath {
     pub answers: Vec<Answer>,
     /// Which bytes the events bind, where these are not all of their conditions.
     pub bindings: Bindings,
+    /// Words of the input that are compared with texts of another length.
+    pub words: Vec<Word>,
     /// The phase of a harness that the run came to.
     pub phase: u16,
     /// How many steps towards a target it passed, where a harness marks them.
@@ -116,6 +118,9 @@ pub struct Event {
     pub by_length: Option<u16>,
     /// Of a decision: what takes the other way here, and at several decisions behind it.
     pub hint: Option<Hint>,
+    /// Of a decision: the number, among [`RecordedPath::words`], of what is compared here where no change of bytes makes it
+    /// equal.
+    pub word: Option<u32>,
     /// No event of the program's: that an input is long enough, which the next other event implies
     /// or needs.
     pub implied: Option<LengthBound>,
@@ -127,6 +132,19 @@ pub struct Hint {
     /// A one-bit term that is false: an input that makes it true takes the other way at all of them.
     pub goal: TermId,
     /// Where it was given: the call.
+    pub site: SiteId,
+}
+
+/// A word of the input that is compared with a text of another length.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Word {
+    /// Its first byte.
+    pub start: InputByte,
+    /// Its bytes.
+    pub length: u32,
+    /// What it is compared with.
+    pub text: Vec<u8>,
+    /// Where: the call, or the comparison of the program's own.
     pub site: SiteId,
 }
 
@@ -211,7 +229,7 @@ impl RecordedPath {
             evaluator: arena.evaluator,
             inconsistent: verified.inconsistent,
         };
-        let (mut events, bindings) = reader.events(raw, &raw.events[..usable]);
+        let (mut events, bindings, words) = reader.events(raw, &raw.events[..usable]);
         let inconsistent = reader.inconsistent;
         if how.implied_lengths {
             events = implied::insert(events, arena.terms, &channels, &bindings);
@@ -234,6 +252,7 @@ impl RecordedPath {
             numbers,
             events,
             bindings,
+            words,
         }
     }
 
@@ -331,7 +350,11 @@ fn usable_events(raw: &RawTrace, verified: &Verified) -> usize {
         if label == 0 || label >= verified.usable() {
             return false;
         }
-        matches!(kind, EventKind::Switch | EventKind::Concretized) || raw.terms[label].width == 1
+        let is_any_width = matches!(
+            kind,
+            EventKind::Switch | EventKind::Concretized | EventKind::Word
+        );
+        is_any_width || raw.terms[label].width == 1
     };
     let first_bad = raw.events.iter().position(|event| !makes_sense(event));
     first_bad.unwrap_or(raw.events.len())
@@ -356,7 +379,7 @@ fn is_about_this_run(kind: u8) -> bool {
 }
 
 impl Reader<'_> {
-    fn events(&mut self, raw: &RawTrace, events: &[RawEvent]) -> (Vec<Event>, Bindings) {
+    fn events(&mut self, raw: &RawTrace, events: &[RawEvent]) -> (Vec<Event>, Bindings, Vec<Word>) {
         let mut binder = Binder::new(raw, self.verified.usable(), self.numbers);
         let consistent = &self.verified.consistent;
         let wanted = events
@@ -367,6 +390,7 @@ impl Reader<'_> {
         let mut read_events: Vec<Event> = Vec::with_capacity(events.len());
         // Of the next decision.
         let mut hint = None;
+        let (mut words, mut word) = (Vec::new(), None);
         // What was done before an event that is not used was done before the next one.
         let mut was_sensitive = false;
         // What comes before the first mark of a harness is its setup.
@@ -405,6 +429,14 @@ impl Reader<'_> {
                 was_sensitive = event.is_sensitive();
                 continue;
             }
+            if event.kind == EventKind::Word as u8 {
+                word = self.word(raw, &event, &imported).map(|told| {
+                    words.push(told);
+                    words.len() as u32 - 1
+                });
+                was_sensitive = event.is_sensitive();
+                continue;
+            }
             let mut read = self.event(&event, phase, &imported, &mut binder);
             if let Some(read) = &mut read {
                 read.steps_passed = steps;
@@ -413,13 +445,14 @@ impl Reader<'_> {
                 }
                 if read.is_decision() {
                     read.hint = hint.take();
+                    read.word = word.take();
                 }
             }
             self.inconsistent += read.is_none() as u64;
             was_sensitive = read.is_none() && event.is_sensitive();
             read_events.extend(read);
         }
-        (read_events, binder.bindings)
+        (read_events, binder.bindings, words)
     }
 
     /// Whether an event is a check in the code of a contract. That looks before it reads, on the recorded data; what it
@@ -431,6 +464,23 @@ impl Reader<'_> {
             && Kind::from_code(event.aux as u8) != Some(Kind::Precondition)
             && (self.sites.get(SiteId(event.site)))
                 .is_some_and(|(unit, site)| unit.function_of(site).starts_with(CONTRACT_PREFIX))
+    }
+
+    /// What an [`EventKind::Word`] tells; `None` if its first byte is no byte of the input as it was read.
+    fn word(&self, raw: &RawTrace, event: &RawEvent, imported: &Imported) -> Option<Word> {
+        let Node::Input(start) = self.terms.node(imported.get(event.label)?) else {
+            return None;
+        };
+        let snapshot = raw.snapshots.get(usize::from(event.aux))?;
+        let (from, size) = (snapshot.blob_offset as usize, snapshot.size as usize);
+        let bytes = raw.blob.get(from..)?.get(..size)?;
+        let (length, text) = bytes.split_first_chunk::<WORD_LENGTH_SIZE>()?;
+        Some(Word {
+            start,
+            length: u32::from_le_bytes(*length),
+            text: text.to_vec(),
+            site: SiteId(event.site),
+        })
     }
 
     /// `None` for an event that contradicts the recorded input.
@@ -460,6 +510,7 @@ impl Reader<'_> {
             by_length: raw.is_by_length().then_some(raw.aux),
             implied: None,
             hint: None,
+            word: None,
         };
         match kind {
             EventKind::Branch if event.by_length.is_some() => {}

@@ -6,7 +6,7 @@ use nearmiss_expr::{TermId, excerpt};
 use nearmiss_search::Feasibility;
 use nearmiss_search::strategy::Outcome;
 use nearmiss_solve::{Answer, Model};
-use nearmiss_trace::{Alternative, Event, Hint, alternatives};
+use nearmiss_trace::{Alternative, Event, Hint, Word, alternatives};
 
 use super::shorter::SHORTER;
 use super::{Forks, Task, Walk};
@@ -51,10 +51,14 @@ pub struct Flip {
     pub changes: Model,
     /// Where a hint was given, if that is what it follows: the call, not the place in the model.
     pub hinted_at: Option<SiteId>,
+    /// The word that a text of another length takes the place of; then no bytes are changed besides.
+    pub word: Option<Word>,
 }
 
 /// A [`Flip::choice`] that is none of the event's own: by its hint.
 const BY_HINT: u64 = 1 << 62;
+/// A [`Flip::choice`] that is none of the event's own: by a text in the place of a word.
+const BY_WORD: u64 = 1 << 59;
 /// A [`Flip::choice`] that is none of the event's own: by the conditions nearest to it, not by all of its path.
 const OPTIMISTIC: u64 = 1 << 60;
 /// How many conditions an optimistic query has: those that were decided last.
@@ -69,6 +73,16 @@ impl Flip {
             choice,
             changes,
             hinted_at: None,
+            word: None,
+        }
+    }
+
+    /// A text in the place of a word. It may have another length, so all that lies behind moves: a guess.
+    fn by_word(word: &Word) -> Flip {
+        Flip {
+            hinted_at: Some(word.site),
+            word: Some(word.clone()),
+            ..Flip::new(OPTIMISTIC | BY_WORD, Model::new())
         }
     }
 
@@ -148,6 +162,10 @@ impl Walk<'_> {
         settled.known = !settled.is_hard && !has_too_many;
         // Behind the fork's own alternatives, which are nearer to the recorded input.
         settled.flips.extend(self.by_hint(event));
+        let word = event
+            .word
+            .and_then(|number| self.words.get(number as usize));
+        settled.flips.extend(word.map(Flip::by_word));
         self.feasible += u32::from(settled.is_feasible());
         self.forks.push(settled);
     }

@@ -25,7 +25,7 @@ use nearmiss_results::Checks;
 use nearmiss_search::Tally;
 use nearmiss_sites::Sites;
 use nearmiss_solve::{Model, Session, Stack, Statistics};
-use nearmiss_trace::{Bindings, Channel, Event, Recorded, RecordedPath};
+use nearmiss_trace::{Bindings, Channel, Event, Recorded, RecordedPath, Word};
 
 use crate::Config;
 use crate::alphabet::Alphabet;
@@ -155,6 +155,7 @@ pub fn analyse(terms: &mut Terms, path: &RecordedPath, task: &Task, context: &Co
         channels,
         events,
         bindings,
+        words,
         ..
     } = path;
     let Context {
@@ -173,6 +174,7 @@ pub fn analyse(terms: &mut Terms, path: &RecordedPath, task: &Task, context: &Co
         alphabet: Alphabet::new(channels),
         mentioned: Default::default(),
         bindings,
+        words,
         channels,
         recorded: &recorded,
         terms,
@@ -261,6 +263,8 @@ struct Walk<'a> {
     mentioned: [HashSet<Part>; 2],
     /// Which bytes events bind, where these are not all of their conditions.
     bindings: &'a Bindings,
+    /// What events compare, where no change of bytes makes it equal.
+    words: &'a [Word],
     channels: &'a [Channel],
     recorded: &'a Recorded<'a>,
     terms: &'a mut Terms,

@@ -238,6 +238,7 @@ impl Work<'_, '_> {
         };
         let mut pool = std::mem::take(&mut seed.memory.pool);
         pool.add_new_paths(&seed.state.progress.derived);
+        add_flips(&mut pool.leads, self.far_flips(seed, &subject));
         if seed.memory.values == Values::Wanted {
             seed.memory.values = Values::Added;
             pool.add_guesses(values::flips(seed, &own));

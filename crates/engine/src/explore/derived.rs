@@ -235,7 +235,7 @@ impl ParentPath<'_> {
         let pending = |flip: &Flip| PendingFlip {
             capsule: self.capsule.clone(),
             channels: channels.clone(),
-            alteration: Alteration::Changes(flip.changes.clone()),
+            alteration: Alteration::of(flip, channels),
             outcome: flip.outcome(SiteId(site)),
             node: guessed(flip).unwrap_or_else(|| trail.way(site, flip.choice)),
             prediction: prediction(flip),
@@ -267,6 +267,7 @@ fn guessed(flip: &Flip) -> Option<Node> {
     let site = flip.hinted_at.filter(|_| flip.is_guess())?;
     let mut hasher = SipHasher13::new();
     site.0.hash(&mut hasher);
+    flip.word.hash(&mut hasher);
     flip.changes
         .iter()
         .for_each(|change| change.hash(&mut hasher));

@@ -19,6 +19,7 @@
 //! | [`grow`] | the stage of longer inputs |
 //! | [`neighbours`] | the stage of one distance |
 //! | [`deeper`] | the stage of derived paths |
+//! | [`far`] | forks of a test's own path at any distance |
 //! | [`derived`] | one derived path: its run, its checks, the flips that leave it |
 //! | [`resume`] | which tests earlier calls came to |
 //! | [`values`] | values of bytes that the path lost sight of |
@@ -29,6 +30,7 @@
 mod deeper;
 mod derived;
 mod endless;
+mod far;
 mod figures;
 mod grow;
 mod neighbours;

@@ -45,7 +45,7 @@ pub(super) struct OwnRoute {
 
 impl OwnRoute {
     /// The path that flips leave.
-    fn parent(&self) -> ParentPath<'_> {
+    pub(super) fn parent(&self) -> ParentPath<'_> {
         ParentPath {
             capsule: self.capsule.clone(),
             path: &self.traced.path,
@@ -237,6 +237,18 @@ impl Work<'_, '_> {
         if these.is_empty() {
             return 0;
         }
+        self.ask_own(seed, subject, route, these);
+        open.len()
+    }
+
+    /// Asks which of these forks of the test's own path can go another way.
+    pub(super) fn ask_own(
+        &self,
+        seed: &mut Seed,
+        subject: &Subject,
+        route: &mut OwnRoute,
+        these: BTreeSet<usize>,
+    ) {
         let task = Task {
             checks_from: None,
             forks: Forks::These(these),
@@ -259,7 +271,6 @@ impl Work<'_, '_> {
             seed.memory.pool.add_guesses(guesses);
             seed.memory.flips.insert(settled.event, flips);
         }
-        open.len()
     }
 
     /// Explores from one divergence point as deep as the distance asks for. Says whether that

@@ -159,6 +159,8 @@ pub(super) struct Memory {
     pub has_new_outcomes: bool,
     /// Whether no larger distance waits for its turn.
     pub has_all_distances: bool,
+    /// Whether all forks of its own path were asked about, or can wait for their distance.
+    pub has_asked_all: bool,
     /// Whether values of its bytes are to be tried, or were.
     pub values: Values,
 }

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::ops::Range;
 
 use nearmiss_abi::channel::ChannelKind;
-use nearmiss_trace::Channel;
+use nearmiss_trace::{Channel, Word};
 
 use super::copies::Copies;
 use super::fields::Raised;
@@ -85,6 +85,17 @@ impl ShapedInput {
             contents: channels.iter().map(|one| one.content.clone()).collect(),
             arguments: None,
         }
+    }
+
+    /// The test's own input with a text in the place of a word.
+    pub fn replacing(word: &Word, channels: &[Channel]) -> ShapedInput {
+        let mut input = ShapedInput::of(channels);
+        if let Some(content) = input.contents.get_mut(word.start.channel as usize) {
+            let start = content.len().min(word.start.offset as usize);
+            let end = content.len().min(start + word.length as usize);
+            content.splice(start..end, word.text.iter().copied());
+        }
+        input
     }
 }
 

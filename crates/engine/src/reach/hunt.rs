@@ -412,7 +412,7 @@ impl<'a> Hunt<'a> {
         let parent = &self.paths[path];
         let (test, time) = (parent.test.clone(), parent.time);
         let directory = shared.new_directory();
-        let alteration = Alteration::Changes(flip.changes.clone());
+        let alteration = Alteration::of(flip, &parent.channels);
         let written = alteration.write(&parent.capsule, &parent.channels, &directory);
         let capsule = written.map_err(|error| shared.campaign.failed(error))?;
         let origin = Origin::Invented;

@@ -11,6 +11,7 @@ use super::stdio_input::source_of;
 use crate::bounds::Span;
 use crate::calls::Call;
 use crate::capture::stdin::{self, Given};
+use crate::compared::Text;
 use crate::server;
 use crate::streams::{Ahead, File, ahead};
 use crate::thread::Thread;
@@ -165,6 +166,20 @@ pub extern "C" fn __nm_hint(condition: bool) {
             runtime.decided(EventKind::Hint, call.label(0), false, call.site());
         });
     }
+}
+
+/// Two texts are compared; at the next decision they are found to differ.
+///
+/// # Safety
+/// They can be read.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn __nm_words(a: u64, a_length: u64, b: u64, b_length: u64) {
+    let call = Call::take(__nm_words as *const () as u64);
+    turn::with((), |runtime| {
+        let [one, other] =
+            [(a, a_length), (b, b_length)].map(|(start, length)| Text { start, length });
+        runtime.words(one, other, call.site());
+    });
 }
 
 /// `size` bytes at `start` became a floating-point number: they keep their values.

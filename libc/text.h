@@ -82,12 +82,20 @@ static inline void nm_hint_equal(const char *a, const char *b, size_t at, size_t
     __nm_hint(difference == 0);
 }
 
+/* How long a string is, as far as it is compared; 0 where its end is not in its object. */
+static inline size_t nm_length_within(const char *s, size_t limit)
+{
+    size_t room = __nm_room(s);
+    size_t most = room < NM_STEP ? room : NM_STEP, length = __nm_real_strnlen(s, most);
+    return length < limit ? (length < most ? length : 0) : limit;
+}
+
 /* Likewise for strings: up to the end of the shorter one. */
 static inline void nm_hint_same(const char *a, const char *b, size_t at, size_t limit, bool folded)
 {
     size_t room = nm_common_room(a, b, limit);
     size_t left = __nm_real_strnlen(a, room), right = __nm_real_strnlen(b, room);
-    __nm_words(a, left, b, right);
+    __nm_words(a, nm_length_within(a, limit), b, nm_length_within(b, limit));
     nm_hint_equal(a, b, at, left < right ? left : right, folded);
 }
 

@@ -77,7 +77,7 @@ pub struct BudgetArguments {
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
     /// Rules by which new paths are chosen as starting points, in turns: new, fresh, newest, nearest, rarest, random
-    #[arg(long, value_delimiter = ',', value_name = "LIST", default_values_t = RuleName::ALL)]
+    #[arg(long, value_delimiter = ',', value_name = "LIST", default_values_t = RuleName::USUAL)]
     pub search: Vec<RuleName>,
     /// Work at so many tests at the same time [default: one for each processor]
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]

@@ -24,6 +24,9 @@ pub enum RuleName {
 }
 
 impl RuleName {
+    /// Those that take turns where none are asked for: what found most with fewest runs (`bench/strategies`).
+    pub const USUAL: [RuleName; 2] = [RuleName::New, RuleName::Rarest];
+
     /// Every rule, in the order in which they take turns.
     pub const ALL: [RuleName; 6] = [
         RuleName::New,

@@ -9,15 +9,17 @@ use std::{fmt, fs, io};
 
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::environment as names;
+use nearmiss_abi::event::EventKind;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::op::Op;
+use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::Term;
 use nearmiss_campaign::capsule::{Capsule, Origin};
-use nearmiss_expr::Terms;
+use nearmiss_expr::{InputByte, Supports, Terms};
 use nearmiss_sandbox::{Exceeded, Limits, Outcome, SandboxError, Spec};
 use nearmiss_search::Executor;
 use nearmiss_sites::Sites;
-use nearmiss_trace::{Event, RawTrace, ReadError, RecordedPath};
+use nearmiss_trace::{RawTrace, ReadError, RecordedPath};
 use siphasher::sip::SipHasher13;
 
 use crate::Config;
@@ -151,21 +153,26 @@ impl ForkedRun for RecordedRun<'_> {
         traced
     }
 
+    /// What memory held that was never written may differ, and with it the terms of reads from tables.
     fn agree(&self, one: &Traced, other: &Traced) -> bool {
-        let same = |one: &Event, other: &Event| {
-            (one.kind, one.site, one.truth) == (other.kind, other.site, other.truth)
-        };
-        let (events, others) = (&one.path.events, &other.path.events);
         one.digest == other.digest
             || one.ended == other.ended
                 && one.exceeded == other.exceeded
-                && one.terms.len() == other.terms.len()
-                && events.len() == others.len()
-                && events
-                    .iter()
-                    .zip(others)
-                    .all(|(one, other)| same(one, other))
+                && decisions(one).eq(decisions(other))
     }
+}
+
+/// What a run decided, in its order, and which bytes of the input each decision depends on.
+fn decisions(run: &Traced) -> impl Iterator<Item = (EventKind, SiteId, bool, Vec<InputByte>)> {
+    let mut supports = Supports::new();
+    run.path.events.iter().map(move |event| {
+        let bytes = event.condition.map(|condition| {
+            let set = supports.of(&run.terms, condition);
+            supports.bytes(set)
+        });
+        let bytes = bytes.unwrap_or_default();
+        (event.kind, event.site, event.truth, bytes)
+    })
 }
 
 impl From<SandboxError> for RunError {

@@ -165,6 +165,7 @@ fn assumed(config: &Config, exploration: &FunctionReport, verdict: ReachVerdict)
         return Vec::new();
     }
     let mut assumed = exploration.bounds.clone();
+    assumed.extend_from_slice(&exploration.conventions);
     let notes = exploration.assumed.iter();
     assumed.extend(
         notes
@@ -193,9 +194,7 @@ fn assumed(config: &Config, exploration: &FunctionReport, verdict: ReachVerdict)
     if verdict == ReachVerdict::Infeasible {
         assumed.push(FAILURES.into());
         assumed.push(UNWRITTEN.into());
-        if exploration.prototype.contains(['*', '[']) {
-            assumed.push(ADDRESSES.into());
-        }
+        assumed.push(ADDRESSES.into());
         if config
             .reach
             .as_ref()

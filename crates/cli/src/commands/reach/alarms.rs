@@ -253,8 +253,23 @@ impl Question<'_> {
         steps.map_err(|error| error.to_string())
     }
 
-    /// Can it be so, on a path through these steps?
+    /// Can it be so, on a path through these steps? A pointer that the alarm takes for null is one that may be.
     fn ask(&self, steps: &[TargetMark]) -> Result<ReachReport, String> {
+        let report = self.ask_with(steps, &[])?;
+        let taken = never_null(self.alarm, &report);
+        if taken.is_empty() {
+            return Ok(report);
+        }
+        let runs = report.runs;
+        let report = self.ask_with(steps, &taken)?;
+        Ok(ReachReport {
+            runs: report.runs + runs,
+            ..report
+        })
+    }
+
+    /// The same, with pointers that may be null beside those that the alarm names.
+    fn ask_with(&self, steps: &[TargetMark], nulls: &[String]) -> Result<ReachReport, String> {
         let directory = &self.arguments.common.campaign.dir;
         let name = format!("alarm-{}", self.function);
         let place = kept::directory_of(&name, directory);
@@ -264,7 +279,7 @@ impl Question<'_> {
         config.build.objects = Some(self.objects.clone());
         config.build.refuses = self.refuses;
         let is_unwritten = sarif::is_about_uninitialised(self.alarm);
-        self.describe(&mut config, is_unwritten);
+        self.describe(&mut config, is_unwritten, nulls);
         let mut reached = match is_unwritten {
             true => unwritten::reach(self.alarm, &mut config),
             false => nearmiss_paths::reach(&config, &Tally::default()).map_err(|it| it.to_string()),
@@ -305,7 +320,7 @@ impl Question<'_> {
     }
 
     /// Something is to fail at the alarm's lines, or they are to be reached; what the analyser took for null may be.
-    fn describe(&self, config: &mut Config, is_target: bool) {
+    fn describe(&self, config: &mut Config, is_target: bool, nulls: &[String]) {
         let place = &self.alarm.place;
         let lines = LineRange {
             file: place.file.clone().into(),
@@ -331,7 +346,7 @@ impl Question<'_> {
         if self.refuses {
             request.globals.push(REFUSED.into());
         }
-        let nulls = self.alarm.maybe_null.iter().map(|name| Rule {
+        let nulls = self.alarm.maybe_null.iter().chain(nulls).map(|name| Rule {
             kind: RuleKind::Null,
             target: name.clone(),
             value: String::new(),
@@ -339,6 +354,24 @@ impl Question<'_> {
         });
         request.rules.extend(nulls);
     }
+}
+
+/// Inputs of which a refutation assumes that they are not null although the alarm says so of a member with that name.
+fn never_null(alarm: &Alarm, report: &ReachReport) -> Vec<String> {
+    if report.verdict != ReachVerdict::Infeasible {
+        return Vec::new();
+    }
+    let assumed = (report.assumed.iter()).filter(|assumed| assumed.contains("never NULL:"));
+    let paths = assumed.flat_map(|assumed| {
+        let (names, _) = assumed.split_once("never NULL:").unwrap_or_default();
+        names.split('`').skip(1).step_by(2)
+    });
+    let is_named = |path: &&str| {
+        let member = path.rsplit(['>', '.']).next().unwrap_or_default();
+        let member = member.trim_end_matches("[]");
+        path.contains(['>', '.']) && alarm.null_members.iter().any(|it| it == member)
+    };
+    paths.filter(is_named).map(str::to_string).collect()
 }
 
 const SAY_MORE: &str = "say which inputs the function takes (--pre, --require, --size, --string)";

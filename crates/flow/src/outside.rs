@@ -140,6 +140,8 @@ impl Outside {
     /// What `function` depends on, wherever its calls may lead.
     pub fn of(units: &[UnitFlow], function: &str) -> Outside {
         let bodies = Bodies::of(units);
+        let is_model = |body: &&(usize, &FunctionFlow)| body.1.name.starts_with(PREFIX);
+        let models: HashSet<usize> = bodies.all.iter().filter(is_model).map(|it| it.0).collect();
         let mut outside = Outside::default();
         let mut seen = HashSet::new();
         let mut work: Vec<usize> = bodies.named(function, None).collect();
@@ -155,7 +157,10 @@ impl Outside {
                         let before = work.len();
                         work.extend(bodies.named(name, Some(unit)));
                         let is_body = work.len() > before && !name.starts_with(PREFIX);
-                        let is_used = || body.answers.contains(name) && is_open(name);
+                        // What a model asks on its way is not what the program asks.
+                        let is_used = || {
+                            !models.contains(&unit) && body.answers.contains(name) && is_open(name)
+                        };
                         if !is_body && (work.len() == before && asks(name) || is_used()) {
                             outside.functions.insert(callbacks::unmodelled(name).into());
                         }

@@ -4,7 +4,7 @@ use nearmiss_flow::Outside;
 use nearmiss_harness::{HARNESS_PREFIX, some_of};
 
 use crate::Config;
-use crate::build::{ALLOCATING, Programs};
+use crate::build::{ALLOCATING, ANSWERING, Programs};
 
 /// A bound for each kind of thing that the function depends on and that is no input. None if the program
 /// cannot be read: then nothing was explored either.
@@ -20,6 +20,9 @@ pub fn bounds(config: &Config, programs: &Programs) -> Vec<String> {
     }
     if config.build.refuses {
         functions.retain(|name| !ALLOCATING.contains(&name.as_str()));
+    }
+    if config.build.answers {
+        functions.retain(|name| !ANSWERING.contains(&name.as_str()));
     }
     variables.retain(|name| !name.starts_with(HARNESS_PREFIX));
     let variables = named(variables.into_iter().collect(), |names, many| {

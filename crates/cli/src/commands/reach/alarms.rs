@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use nearmiss_campaign::Campaign;
 use nearmiss_harness::{Request, Rule, RuleKind};
-use nearmiss_paths::build::{ALLOCATING, MarkPlace, Objects, REFUSED, Sources, TargetMark};
+use nearmiss_paths::build::{
+    ALLOCATING, ANSWERING, MarkPlace, Objects, READ, REFUSED, Sources, TargetMark,
+};
 use nearmiss_paths::{Config, LineRange, TargetSearch, build};
 use nearmiss_report::escape;
 use nearmiss_report::function::reach as shown;
@@ -176,8 +178,28 @@ fn search_from(
         alarm,
         function,
         refuses: false,
+        answers: false,
     };
     let with_memory = question.judge()?;
+    if is_answerable(&with_memory) {
+        let with_files = Question {
+            refuses: true,
+            answers: true,
+            ..question
+        };
+        let runs = with_memory.runs;
+        let Ok(answer) = with_files.judge() else {
+            return Ok(with_memory);
+        };
+        let reason = answer.reason.map(|why| {
+            format!("while files are as here nothing fails; where they are inputs: {why}")
+        });
+        return Ok(ReachReport {
+            runs: answer.runs + runs,
+            reason,
+            ..answer
+        });
+    }
     let is_refuted = with_memory.verdict == ReachVerdict::Infeasible;
     let names = |assumed: &String| {
         let mut allocating = ALLOCATING.iter();
@@ -214,6 +236,8 @@ struct Question<'a> {
     function: &'a str,
     /// Whether allocations may fail.
     refuses: bool,
+    /// Whether files that are read are inputs.
+    answers: bool,
 }
 
 /// Bytes of memory that has no known type: what an analyser takes for any memory must be some.
@@ -278,6 +302,7 @@ impl Question<'_> {
         config.build.marks = steps.to_vec();
         config.build.objects = Some(self.objects.clone());
         config.build.refuses = self.refuses;
+        config.build.answers = self.answers;
         let is_unwritten = sarif::is_about_uninitialised(self.alarm);
         self.describe(&mut config, is_unwritten, nulls);
         let mut reached = match is_unwritten {
@@ -346,6 +371,9 @@ impl Question<'_> {
         if self.refuses {
             request.globals.push(REFUSED.into());
         }
+        if self.answers {
+            request.globals.extend(READ.map(String::from));
+        }
         let nulls = self.alarm.maybe_null.iter().chain(nulls).map(|name| Rule {
             kind: RuleKind::Null,
             target: name.clone(),
@@ -375,6 +403,18 @@ fn never_null(alarm: &Alarm, report: &ReachReport) -> Vec<String> {
 }
 
 const SAY_MORE: &str = "say which inputs the function takes (--pre, --require, --size, --string)";
+
+/// Whether an alarm is unknown although answers of the system, which it depends on, can be inputs; more of them are no
+/// help where the time was over.
+fn is_answerable(report: &ReachReport) -> bool {
+    let reason = report.reason.as_deref().unwrap_or_default();
+    let mut assumed = report.assumed.iter().filter(|it| asks_system(it));
+    let names = |it: &String| {
+        let mut names = it.split('`').skip(1).step_by(2);
+        names.any(|name| ANSWERING.contains(&name))
+    };
+    report.verdict == ReachVerdict::Unknown && !reason.contains("(--time)") && assumed.any(names)
+}
 
 /// Whether an assumption is about answers of the system, other than allocations.
 fn asks_system(assumed: &str) -> bool {

@@ -30,7 +30,8 @@ static int nm_harness_pushed = EOF;
 static int nm_harness_is_over;
 static int nm_harness_is_broken;
 
-static int nm_harness_next(void)
+extern int nm_harness_next(void);
+int nm_harness_next(void)
 {
     int nm_harness_byte = nm_harness_pushed;
     if (nm_harness_byte != EOF) {
@@ -153,7 +154,7 @@ int nearmiss_isatty(int nm_harness_file)
     return nm_harness_is_refused();
 }
 
-__SSIZE_TYPE__ nearmiss_read(int nm_harness_file, void *nm_harness_to, __SIZE_TYPE__ nm_harness_size)
+ssize_t nearmiss_read(int nm_harness_file, void *nm_harness_to, __SIZE_TYPE__ nm_harness_size)
 {
     (void)nm_harness_file;
     unsigned char *nm_harness_bytes = nm_harness_to;
@@ -162,8 +163,8 @@ __SSIZE_TYPE__ nearmiss_read(int nm_harness_file, void *nm_harness_to, __SIZE_TY
     for (__SIZE_TYPE__ nm_harness_part = 0; nm_harness_part < nm_harness_size; nm_harness_part++) {
         int nm_harness_byte = nm_harness_next();
         if (nm_harness_byte == EOF)
-            return (__SSIZE_TYPE__)nm_harness_part;
+            return (ssize_t)nm_harness_part;
         nm_harness_bytes[nm_harness_part] = (unsigned char)nm_harness_byte;
     }
-    return (__SSIZE_TYPE__)nm_harness_size;
+    return (ssize_t)nm_harness_size;
 }

@@ -188,12 +188,19 @@ fn search_from(
             ..question
         };
         let runs = with_memory.runs;
-        let Ok(answer) = with_files.judge() else {
-            return Ok(with_memory);
+        let answer = match with_files.judge() {
+            Ok(answer) => answer,
+            Err(_) => {
+                let reason = with_memory.reason.unwrap_or_default();
+                return Ok(ReachReport {
+                    reason: Some(format!(
+                        "{reason}; with files as inputs it could not be built"
+                    )),
+                    ..with_memory
+                });
+            }
         };
-        let reason = answer.reason.map(|why| {
-            format!("while files are as here nothing fails; where they are inputs: {why}")
-        });
+        let reason = (answer.reason).map(|why| format!("where files are inputs: {why}"));
         return Ok(ReachReport {
             runs: answer.runs + runs,
             reason,
@@ -474,7 +481,12 @@ fn line(alarm: &Alarm, verdict: &ReachReport) -> String {
     match (&verdict.input, &verdict.reason) {
         (Some(input), _) if verdict.verdict == ReachVerdict::Reached => {
             text += &format!("  {begins}: {}\n", escape::text(input));
-            if input.contains(REFUSED) {
+            if input.contains(READ[0]) {
+                text += &format!(
+                    "  {} is what is read from files, {REFUSED} says what fails, allocating, opening and closing\n",
+                    READ[0]
+                );
+            } else if input.contains(REFUSED) {
                 text += &format!("  {REFUSED} says which of the first allocations fail\n");
             }
             text += &verdict

@@ -1,6 +1,6 @@
 //@ command = "nearmiss reach answer_of_printf.c:8 --function f"
 //@ verdict = "infeasible"
-//@ assumed = "`printf` answers as it does here"
+//@ assumed = "`printf` answer as they do here"
 #include <stdio.h>
 int f(int x)
 {

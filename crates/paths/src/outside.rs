@@ -24,6 +24,8 @@ pub fn bounds(config: &Config, programs: &Programs) -> Vec<String> {
     if config.build.answers {
         functions.retain(|name| !ANSWERING.contains(&name.as_str()));
     }
+    // A call of what no file defines ends its run, and is told of so.
+    functions.retain(|name| !programs.undefined.functions.contains(name));
     variables.retain(|name| !name.starts_with(HARNESS_PREFIX));
     let variables = named(variables.into_iter().collect(), |names, many| {
         let keep = if many {

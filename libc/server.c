@@ -29,7 +29,7 @@
 #include "restart.h"
 
 #define MAGIC 0x314452414f424d4eu /* "NMBOARD1" */
-#define ABI_VERSION 8
+#define ABI_VERSION 9
 #define QUIT UINT32_MAX
 
 struct board {

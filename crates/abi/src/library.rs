@@ -92,6 +92,47 @@ pub fn state(function: &str) -> Option<State> {
     })
 }
 
+/// Headers whose functions answer by what they are given and what that leads to, and by nothing else.
+const BY_ARGUMENTS: &[&str] = &[
+    "arpa/inet.h",
+    "ctype.h",
+    "errno.h",
+    "getopt.h",
+    "inttypes.h",
+    "libgen.h",
+    "math.h",
+    "string.h",
+    "strings.h",
+];
+
+/// The same of other headers, which have others too.
+const ALSO_BY_ARGUMENTS: &str = "lfind lsearch tfind tdelete longjmp _longjmp siglongjmp _setjmp setjmp sigsetjmp sigaddset \
+    sigdelset sigemptyset sigfillset sigismember sscanf sprintf snprintf vsscanf vsprintf vsnprintf _Exit quick_exit free \
+    atoi atol atoll strtol strtoll strtoul strtoull strtoq strtouq qsort qsort_r bsearch atof strtod strtof strtold \
+    abs div labs ldiv llabs lldiv ecvt fcvt gcvt rand_r abort assert_fail exit cxa_atexit asctime asctime_r difftime gmtime \
+    gmtime_r timegm strftime strptime _exit execv swprintf swscanf vswprintf";
+
+/// What wide and multi-byte strings have in front of their names.
+const WIDE: &[&str] = &["btow", "isw", "mb", "tow", "wc", "wm"];
+
+/// Whether what a function answers depends on nothing but what it is given, and what that leads to. The C library's
+/// others, and all that are not known, ask the system, which may answer otherwise.
+pub fn answers_by_arguments(function: &str) -> bool {
+    let plain = plain(function);
+    let is_it = |name: &str| name == function || name == plain;
+    let has = |header: &&Header| {
+        let lists = [header.modelled, header.concrete, header.harmless];
+        let mut names = lists.into_iter().flat_map(str::split_whitespace);
+        names.any(is_it)
+    };
+    ALSO_BY_ARGUMENTS.split_whitespace().any(is_it)
+        || WIDE.iter().any(|prefix| plain.starts_with(prefix))
+        || HEADERS
+            .iter()
+            .filter(|header| BY_ARGUMENTS.contains(&header.name))
+            .any(|it| has(&it))
+}
+
 /// The header that declares a modelled function.
 pub fn header_of(function: &str) -> Option<&'static str> {
     let plain = plain(function);
@@ -376,6 +417,28 @@ mod tests {
         for name in all() {
             let count = all().filter(|other| *other == name).count();
             assert_eq!(count, 1, "{name}");
+        }
+    }
+
+    #[test]
+    fn some_answers_are_the_systems() {
+        for name in [
+            "strlen",
+            "__sprintf_chk",
+            "wcslen",
+            "__isoc99_sscanf",
+            "__ctype_b_loc",
+        ] {
+            assert!(answers_by_arguments(name), "{name}");
+        }
+        for name in [
+            "printf",
+            "fclose",
+            "getpagesize",
+            "pthread_mutex_lock",
+            "sqlite3_exec",
+        ] {
+            assert!(!answers_by_arguments(name), "{name}");
         }
     }
 

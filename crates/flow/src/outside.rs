@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashMap, HashSet};
 
+use nearmiss_abi::model::PREFIX;
 use nearmiss_sites::flow::{FlowCall, FunctionFlow, UnitFlow};
 
 use crate::callbacks;
@@ -139,6 +140,8 @@ impl Outside {
     /// What `function` depends on, wherever its calls may lead.
     pub fn of(units: &[UnitFlow], function: &str) -> Outside {
         let bodies = Bodies::of(units);
+        let is_model = |body: &&(usize, &FunctionFlow)| body.1.name.starts_with(PREFIX);
+        let models: HashSet<usize> = bodies.all.iter().filter(is_model).map(|it| it.0).collect();
         let mut outside = Outside::default();
         let mut seen = HashSet::new();
         let mut work: Vec<usize> = bodies.named(function, None).collect();
@@ -153,7 +156,12 @@ impl Outside {
                     FlowCall::Named(name) => {
                         let before = work.len();
                         work.extend(bodies.named(name, Some(unit)));
-                        if work.len() == before && asks(name) {
+                        let is_body = work.len() > before && !name.starts_with(PREFIX);
+                        // What a model asks on its way is not what the program asks.
+                        let is_used = || {
+                            !models.contains(&unit) && body.answers.contains(name) && is_open(name)
+                        };
+                        if !is_body && (work.len() == before && asks(name) || is_used()) {
                             outside.functions.insert(callbacks::unmodelled(name).into());
                         }
                     }
@@ -176,6 +184,25 @@ fn asks(name: &str) -> bool {
     let plain = plain.strip_suffix("64").unwrap_or(plain);
     ASKS.contains(&plain)
 }
+
+/// Whether the answer of a function that no unit has depends on more than what it is given.
+fn is_open(name: &str) -> bool {
+    let plain = callbacks::unmodelled(name);
+    let is_ours = OURS.iter().any(|prefix| plain.starts_with(prefix));
+    !is_ours && !nearmiss_abi::library::answers_by_arguments(plain)
+}
+
+/// What the names of functions begin with that are ours, of other tools' harnesses, or the compiler's.
+const OURS: &[&str] = &[
+    "__nm_",
+    "nearmiss_",
+    "nm_",
+    "klee_",
+    "__VERIFIER_",
+    "__asan_",
+    "__sanitizer_",
+    "llvm.",
+];
 
 /// The functions of all units.
 pub(crate) struct Bodies<'a> {
@@ -289,6 +316,16 @@ mod tests {
         assert!(outside.functions.contains("fopen64"));
         assert!(!outside.functions.contains("time"));
         assert_eq!(outside.functions.len(), 2);
+    }
+
+    #[test]
+    fn answers_that_are_looked_at_may_be_others() {
+        let mut f = body("f", &[], &[named("fclose"), named("puts"), named("strlen")]);
+        f.answers = vec!["fclose".into(), "strlen".into()];
+        assert_eq!(
+            Outside::of(&[unit(vec![f])], "f").functions,
+            set(&["fclose"])
+        );
     }
 
     #[test]

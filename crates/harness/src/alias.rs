@@ -18,6 +18,7 @@ impl Builder<'_> {
                 tags: &[],
             };
             for other in self.rules.all_about(RuleKind::Alias, subject, self.types) {
+                self.layout.pointers[number].is_described = true;
                 let target = self.block_of(&path, &other)?;
                 let targets = &mut self.layout.pointers[number].targets;
                 if !targets.contains(&target) {
@@ -28,44 +29,7 @@ impl Builder<'_> {
             }
             self.choice(number);
         }
-        self.bound_by_aliases();
         Ok(())
-    }
-
-    /// That two parameters never point into the same memory (the beginning and the end of an array) is a
-    /// bound, unless it was said what they point to.
-    fn bound_by_aliases(&mut self) {
-        let is_said = |path: &Path| {
-            let subject = Subject {
-                path,
-                member: None,
-                tags: &[],
-            };
-            let kinds = [RuleKind::Size, RuleKind::String, RuleKind::Alias];
-            let mut said = kinds.into_iter();
-            said.any(|kind| self.rules.about(kind, subject, self.types).is_some())
-        };
-        let pointers = self.layout.pointers.iter();
-        let plain: Vec<(&Path, usize)> = pointers
-            .filter(|pointer| pointer.path.steps.is_empty() && !is_said(&pointer.path))
-            .filter_map(|pointer| match pointer.targets.first() {
-                Some(Target::Block(block)) => Some((&pointer.path, *block)),
-                _ => None,
-            })
-            .collect();
-        let mut bounds = Vec::new();
-        for (position, (path, block)) in plain.iter().enumerate() {
-            let element = self.types.bare(self.element_of(*block));
-            let mut before = plain[..position].iter();
-            let same =
-                before.find(|(_, other)| self.types.bare(self.element_of(*other)) == element);
-            bounds.extend(same.map(|(other, _)| {
-                format!(
-                    "`{path}` never points into `{other}`: `--alias {path}={other}` says otherwise"
-                )
-            }));
-        }
-        bounds.into_iter().for_each(|bound| self.bound(bound));
     }
 
     /// What the other pointer of `--alias path=other` was given for its own.

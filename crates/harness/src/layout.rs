@@ -27,6 +27,8 @@ pub(crate) struct Layout {
     pub notes: Vec<String>,
     /// Bounds on the inputs that were chosen for lack of a rule, each with the option that says otherwise.
     pub bounds: Vec<String>,
+    /// What else no input is, although a call could pass it.
+    pub conventions: Vec<String>,
 }
 
 /// Lays out one object after another.
@@ -42,6 +44,10 @@ pub(crate) struct Builder<'a> {
     pub untyped_bytes: Option<u32>,
     /// Most elements where nothing else is said.
     pub elements: u64,
+    /// Names of enumerations that only have their constants.
+    pub enumerations: Vec<String>,
+    /// Names of the members that unions are made as, where others may hold more.
+    pub unions: Vec<String>,
 }
 
 /// A pointer that has no targets yet.
@@ -173,11 +179,24 @@ impl Builder<'_> {
             }
             Kind::Record(record) => {
                 let members = types.chosen(record).iter();
+                if record.union {
+                    self.chosen_of_union(members.as_slice(), path);
+                }
                 members
                     .cloned()
                     .try_for_each(|member| self.member(of, &member, path, at, scene))
             }
             Kind::Void | Kind::Function(_) | Kind::Typedef(_) | Kind::Qualified(..) => Ok(()),
+        }
+    }
+
+    /// Other members are not inputs unless their bytes are.
+    fn chosen_of_union(&mut self, members: &[Member], path: &Path) {
+        for member in members.iter().filter(|it| !self.types.is_free(it.of)) {
+            let name = path.member(&member.name).general().to_string();
+            if !self.unions.contains(&name) {
+                self.unions.push(name);
+            }
         }
     }
 
@@ -240,7 +259,13 @@ impl Builder<'_> {
                 }
             }
             None if integer.truth => Allowed::Range(0, 1),
-            None if !constants.is_empty() => one_of(constants),
+            None if !constants.is_empty() => {
+                let name = path.general().to_string();
+                if !self.enumerations.contains(&name) {
+                    self.enumerations.push(name);
+                }
+                one_of(constants)
+            }
             None => return Ok(()),
         };
         let first = allowed.nearest_to_zero();
@@ -261,6 +286,7 @@ impl Builder<'_> {
             at,
             targets: Vec::new(),
             first: 0,
+            is_described: false,
         });
         self.waiting.push_back(Waiting {
             pointer,

@@ -12,6 +12,7 @@
 
 mod after;
 mod alias;
+mod assumed;
 mod bounds;
 mod counts;
 mod decode;
@@ -44,6 +45,7 @@ mod write;
 use std::fmt;
 use std::path::PathBuf;
 
+pub use assumed::some_of;
 pub use operand::{Operand, Operands};
 pub use operands::HARNESS_PREFIX;
 pub use plan::{DEFAULT_DEPTH, DEFAULT_ELEMENTS, Plan, stub_pointer};

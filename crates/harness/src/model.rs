@@ -90,6 +90,18 @@ pub(crate) struct Pointer {
     pub targets: Vec<Target>,
     /// What it points to in the first input.
     pub first: usize,
+    /// Whether the user said what it points to.
+    pub is_described: bool,
+}
+
+impl Pointer {
+    /// The block that was made for it.
+    pub fn block(&self) -> Option<usize> {
+        match self.targets.first() {
+            Some(Target::Block(block)) => Some(*block),
+            _ => None,
+        }
+    }
 }
 
 /// The object that a pointer is part of.

@@ -78,6 +78,8 @@ impl Unit {
             depth: or_default(request.depth, DEFAULT_DEPTH) as usize,
             untyped_bytes: request.untyped_bytes,
             elements: u64::from(or_default(request.elements, DEFAULT_ELEMENTS)),
+            enumerations: Vec::new(),
+            unions: Vec::new(),
         };
         for (place, parameter) in function.signature.parameters.iter().enumerate() {
             let name = parameter_name(&parameter.name, place);
@@ -90,6 +92,7 @@ impl Unit {
             builder.function_stub(name, of)?;
         }
         builder.resolve()?;
+        builder.assumptions();
         if let Some(rule) = builder.rules.unused() {
             return Err(builder.useless(rule));
         }

@@ -47,10 +47,10 @@ impl Builder<'_> {
         let nested = !waiting.scene.is_top(&path);
         let fresh = self.fresh(waiting, &path)?;
         let nullable = self.is_nullable(waiting, &path)?;
-        if !nullable && matches!(fresh, Some(Target::Block(_))) {
-            self.bound_by_null(waiting, &path);
-        }
+        let kinds = [RuleKind::Null, RuleKind::Size, RuleKind::String];
+        let is_described = (kinds.into_iter()).any(|it| self.rule(it, waiting, &path).is_some());
         let pointer = &mut self.layout.pointers[waiting.pointer];
+        pointer.is_described = is_described;
         pointer.targets.extend(fresh);
         if nullable || fresh.is_none() {
             // Lists and trees begin small.
@@ -58,18 +58,6 @@ impl Builder<'_> {
             pointer.targets.push(Target::Null);
         }
         Ok(())
-    }
-
-    /// That a parameter is never null is a bound, unless it was said what it points to.
-    fn bound_by_null(&mut self, waiting: &Waiting, path: &Path) {
-        let kinds = [RuleKind::Null, RuleKind::Size, RuleKind::String];
-        let is_said = |kind: RuleKind| self.rule(kind, waiting, path).is_some();
-        if waiting.scene.is_top(path) && !kinds.into_iter().any(is_said) {
-            let general = path.general();
-            self.bound(format!(
-                "`{general}` is never NULL: `--null {general}` says otherwise"
-            ));
-        }
     }
 
     /// What is made for this pointer alone.

@@ -70,6 +70,11 @@ impl Plan {
         &self.layout.bounds
     }
 
+    /// What else no input is although a call could pass it: what rules leave open, and what is never chosen.
+    pub fn conventions(&self) -> &[String] {
+        &self.layout.conventions
+    }
+
     /// An input to begin with: one that keeps to all ranges.
     pub fn first_input(&self) -> Vec<u8> {
         let mut staging = vec![0; self.layout.size];

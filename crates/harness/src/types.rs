@@ -205,15 +205,79 @@ impl Types {
         }
     }
 
-    /// The members that an input chooses: all of a structure, the first of the largest of a union.
+    /// The members that an input chooses: all of a structure, the first of the largest of a union. What has
+    /// few values gives way to what may have any, but pointers do not: addresses are no numbers.
     pub fn chosen<'a>(&self, record: &'a Record) -> &'a [Member] {
         if !record.union {
             return &record.members;
         }
         let size = |member: &Member| self.size(member.of);
         let largest = record.members.iter().map(size).max().unwrap_or(0);
-        let first = record.members.iter().position(|m| size(m) == largest);
-        first.map_or(&[], |first| &record.members[first..=first])
+        let mut numbers =
+            (0..record.members.len()).filter(|it| size(&record.members[*it]) == largest);
+        let Some(first) = numbers.next() else {
+            return &[];
+        };
+        let is_free = |member: &usize| self.is_free(record.members[*member].of);
+        let chosen = match self.has_pointer(record.members[first].of) {
+            true => first,
+            false => std::iter::once(first)
+                .chain(numbers)
+                .find(is_free)
+                .unwrap_or(first),
+        };
+        &record.members[chosen..=chosen]
+    }
+
+    /// Whether all of its bytes are inputs that may have any value.
+    pub fn is_free(&self, id: TypeId) -> bool {
+        match self.kind(id) {
+            Kind::Integer(integer) => !integer.truth,
+            Kind::Array(element, count) => count.is_some() && self.is_free(*element),
+            Kind::Record(record) => {
+                let members = self.chosen(record);
+                let bytes: u64 = members.iter().map(|member| self.size(member.of)).sum();
+                let is_free = |member: &Member| member.bits.is_none() && self.is_free(member.of);
+                bytes == self.size(id) && members.iter().all(is_free)
+            }
+            _ => false,
+        }
+    }
+
+    fn has_pointer(&self, id: TypeId) -> bool {
+        match self.kind(id) {
+            Kind::Pointer(_) => true,
+            Kind::Array(element, _) => self.has_pointer(*element),
+            Kind::Record(record) => record.members.iter().any(|it| self.has_pointer(it.of)),
+            _ => false,
+        }
+    }
+
+    /// Whether objects of these types may share memory, as C sees it: they are alike, one is part of the other, or
+    /// one is made of characters.
+    pub fn may_overlap(&self, one: TypeId, other: TypeId) -> bool {
+        self.may_hold(one, other) || self.may_hold(other, one)
+    }
+
+    fn may_hold(&self, outer: TypeId, inner: TypeId) -> bool {
+        let (outer, inner) = (self.bare(outer), self.bare(inner));
+        let is_number =
+            |id: TypeId| matches!(self.kind(id), Kind::Integer(_) | Kind::Enumeration(..));
+        let is_alike = is_number(outer) && is_number(inner) && self.size(outer) == self.size(inner);
+        let is_pair = matches!(
+            (self.kind(outer), self.kind(inner)),
+            (Kind::Pointer(_), Kind::Pointer(_))
+        );
+        let is_character = is_number(inner) && self.size(inner) == 1;
+        outer == inner
+            || is_alike
+            || is_pair
+            || is_character
+            || match self.kind(outer) {
+                Kind::Array(element, _) => self.may_hold(*element, inner),
+                Kind::Record(record) => record.members.iter().any(|it| self.may_hold(it.of, inner)),
+                _ => false,
+            }
     }
 
     /// The array of no length that a structure ends with.

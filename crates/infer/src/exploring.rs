@@ -166,6 +166,7 @@ impl Study<'_> {
                 wraps: session.wraps,
                 contracted: Contracted::default(),
                 refuses: false,
+                answers: false,
                 objects: None,
             },
             request: Some(Request {

@@ -72,6 +72,7 @@ impl Flow {
             of_type: function.global_value_type().text(),
             is_pointed: self.pointed.contains(&function),
             reads: variables::read_by(function, &self.changing),
+            answers: answers(&blocks),
             blocks: taken,
             sites: Vec::new(),
         });
@@ -203,6 +204,19 @@ fn is_call(instruction: Value) -> bool {
 
 /// The name of what assembly calls.
 const ASSEMBLY: &str = "assembly in a function";
+
+/// The functions whose answers code looks at.
+fn answers(blocks: &[Block]) -> Vec<String> {
+    let instructions = blocks.iter().flat_map(|block| block.instructions());
+    let named = instructions.filter_map(|it| match call(it) {
+        Some(FlowCall::Named(name)) if !it.users().is_empty() => Some(name),
+        _ => None,
+    });
+    let mut names: Vec<String> = named.collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
 
 /// What an instruction calls.
 fn call(instruction: Value) -> Option<FlowCall> {

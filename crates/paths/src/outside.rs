@@ -1,13 +1,10 @@
 //! What an exploration takes as it is: variables that are no inputs, and what the system answers.
 
 use nearmiss_flow::Outside;
-use nearmiss_harness::HARNESS_PREFIX;
+use nearmiss_harness::{HARNESS_PREFIX, some_of};
 
 use crate::Config;
-use crate::build::{ALLOCATING, Programs};
-
-/// Names of one kind that a sentence has.
-const LISTED: usize = 6;
+use crate::build::{ALLOCATING, ANSWERING, Programs};
 
 /// A bound for each kind of thing that the function depends on and that is no input. None if the program
 /// cannot be read: then nothing was explored either.
@@ -24,6 +21,11 @@ pub fn bounds(config: &Config, programs: &Programs) -> Vec<String> {
     if config.build.refuses {
         functions.retain(|name| !ALLOCATING.contains(&name.as_str()));
     }
+    if config.build.answers {
+        functions.retain(|name| !ANSWERING.contains(&name.as_str()));
+    }
+    // A call of what no file defines ends its run, and is told of so.
+    functions.retain(|name| !programs.undefined.functions.contains(name));
     variables.retain(|name| !name.starts_with(HARNESS_PREFIX));
     let variables = named(variables.into_iter().collect(), |names, many| {
         let keep = if many {
@@ -46,14 +48,5 @@ pub fn bounds(config: &Config, programs: &Programs) -> Vec<String> {
 
 /// A sentence about names, if there are any.
 fn named(names: Vec<String>, sentence: impl Fn(&str, bool) -> String) -> Option<String> {
-    let listed: Vec<String> = names
-        .iter()
-        .take(LISTED)
-        .map(|name| format!("`{name}`"))
-        .collect();
-    let mut text = listed.join(", ");
-    if names.len() > LISTED {
-        text += &format!(" and {} more", names.len() - LISTED);
-    }
-    (!names.is_empty()).then(|| sentence(&text, names.len() > 1))
+    (!names.is_empty()).then(|| sentence(&some_of(&names), names.len() > 1))
 }

@@ -7,7 +7,7 @@ use nearmiss_results::{Finding, FunctionReport, ReachReport, ReachVerdict, Statu
 use nearmiss_search::Tally;
 use nearmiss_trace::Event;
 
-use crate::build::{MOST_REFUSED, Programs, REACHED, TargetMark};
+use crate::build::{MOST_READ, MOST_REFUSED, Programs, REACHED, TargetMark};
 use crate::error::ExploreError;
 use crate::explorer::{Arrival, Explorer};
 use crate::guide::Guide;
@@ -165,6 +165,7 @@ fn assumed(config: &Config, exploration: &FunctionReport, verdict: ReachVerdict)
         return Vec::new();
     }
     let mut assumed = exploration.bounds.clone();
+    assumed.extend_from_slice(&exploration.conventions);
     let notes = exploration.assumed.iter();
     assumed.extend(
         notes
@@ -193,15 +194,19 @@ fn assumed(config: &Config, exploration: &FunctionReport, verdict: ReachVerdict)
     if verdict == ReachVerdict::Infeasible {
         assumed.push(FAILURES.into());
         assumed.push(UNWRITTEN.into());
-        if exploration.prototype.contains(['*', '[']) {
-            assumed.push(ADDRESSES.into());
-        }
+        assumed.push(ADDRESSES.into());
         if config
             .reach
             .as_ref()
             .is_some_and(|reach| reach.failing.is_some())
         {
+            if config.build.answers {
+                assumed.push(format!("of what is read from files the first {MOST_READ} bytes are inputs, then they end"));
+            }
             assumed.push(match config.build.refuses {
+                true if config.build.answers => format!(
+                    "of allocations, opened and closed files only the first {MOST_REFUSED} may fail"
+                ),
                 true => format!("of allocations only the first {MOST_REFUSED} may fail"),
                 false => ALLOCATIONS.into(),
             });

@@ -60,6 +60,10 @@ impl<'a, 'l> ReportBuilder<'a, 'l> {
             assumed: self.assumed(),
             failed_before: self.study.failed_before.len() as u64,
             bounds: self.bounds(),
+            conventions: programs
+                .plan
+                .as_ref()
+                .map_or_else(Vec::new, |plan| plan.conventions().to_vec()),
             incomplete,
             tests: std::mem::take(&mut self.study.collection.tests),
             infeasible,

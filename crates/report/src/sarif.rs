@@ -21,6 +21,8 @@ pub struct Alarm {
     pub steps: Vec<AlarmPlace>,
     /// Names of which the flow says that they are null, or are not.
     pub maybe_null: Vec<String>,
+    /// Members of which it says that: `next` of `a->next`, also where only the field is named.
+    pub null_members: Vec<String>,
 }
 
 /// Lines of a file.
@@ -57,7 +59,8 @@ fn alarm(index: (usize, usize), run: &Value, result: &Value) -> Option<Alarm> {
         .collect();
     let messages = steps
         .iter()
-        .filter_map(|step| step["message"]["text"].as_str());
+        .filter_map(|step| step["message"]["text"].as_str())
+        .chain(result["message"]["text"].as_str());
     let flow: Vec<(AlarmPlace, &str)> = (steps.iter())
         .filter_map(|step| {
             let message = step["message"]["text"].as_str().unwrap_or_default();
@@ -71,16 +74,17 @@ fn alarm(index: (usize, usize), run: &Value, result: &Value) -> Option<Alarm> {
             .as_str()
             .unwrap_or_default()
             .to_string(),
-        maybe_null: names(messages.chain(result["message"]["text"].as_str())),
+        maybe_null: names(messages.clone().flat_map(maybe_null)),
+        null_members: names(messages.flat_map(null_members)),
         steps: passed(&flow, &place),
         flow: flow.into_iter().map(|(place, _)| place).collect(),
         place,
     })
 }
 
-/// The names in messages that may be null, each once.
-fn names<'m>(messages: impl Iterator<Item = &'m str>) -> Vec<String> {
-    let mut names: Vec<String> = messages.flat_map(maybe_null).collect();
+/// Names, each once.
+fn names(names: impl Iterator<Item = String>) -> Vec<String> {
+    let mut names: Vec<String> = names.collect();
     names.sort();
     names.dedup();
     names
@@ -170,6 +174,37 @@ fn maybe_null(message: &str) -> Vec<String> {
             (is_whole && is_name).then(|| name.to_string())
         })
         .collect()
+}
+
+/// Members of which a message says that they are null, or may be: `Assuming field 'next' is null`, `null pointer
+/// (loaded from field 'next')`, `dereference of NULL 'a->next'`.
+fn null_members(message: &str) -> Vec<String> {
+    if !message.to_ascii_lowercase().contains("null") {
+        return Vec::new();
+    }
+    let is_name = |word: &str| {
+        let mut letters = word.chars();
+        !word.is_empty() && letters.all(|it| it.is_ascii_alphanumeric() || it == '_')
+    };
+    let quoted = message.split('\'').enumerate();
+    let fields = quoted.clone().filter_map(|(place, words)| {
+        let before = message.split('\'').nth(place.checked_sub(1)?)?;
+        (place % 2 == 1 && before.ends_with("field ")).then_some(words)
+    });
+    let behind = message.rsplit_once(": ").map(|(_, name)| name);
+    let quoted = quoted
+        .filter(|(place, _)| place % 2 == 1)
+        .map(|(_, words)| words);
+    let paths = quoted.chain(behind).filter_map(|words| {
+        let ends = [
+            words.rfind("->").map(|at| at + 2),
+            words.rfind('.').map(|at| at + 1),
+        ];
+        let end = ends.into_iter().flatten().max()?;
+        Some(&words[end..])
+    });
+    let names = fields.chain(paths).filter(|word| is_name(word));
+    names.map(str::to_string).collect()
 }
 
 /// Whether an alarm is about a read of memory that was never written.
@@ -396,6 +431,24 @@ mod tests {
     }
 
     #[test]
+    fn members_that_may_be_null_are_read_too() {
+        let cases = [
+            ("Assuming field 'next' is null", vec!["next"]),
+            (
+                "a null pointer (loaded from field 'q' of variable 'a')",
+                vec!["q"],
+            ),
+            ("dereference of NULL 'a->list.head'", vec!["head"]),
+            ("Possible null pointer dereference: s->data", vec!["data"]),
+            ("Assuming 'p' is null", vec![]),
+            ("Taking true branch. x", vec![]),
+        ];
+        for (message, names) in cases {
+            assert_eq!(null_members(message), names, "{message}");
+        }
+    }
+
+    #[test]
     fn undefined_behaviour_is_no_read_of_undefined_memory() {
         let alarm = |rule: &str, message: &str| Alarm {
             index: (0, 0),
@@ -405,6 +458,7 @@ mod tests {
             flow: Vec::new(),
             steps: Vec::new(),
             maybe_null: Vec::new(),
+            null_members: Vec::new(),
         };
         let null = alarm("core.NullDereference", "Access to field 'x'");
         assert!(is_kind(&null, "null-dereference") && !is_kind(&null, "out-of-bounds-write"));

@@ -36,6 +36,10 @@ pub struct FunctionReport {
     /// complete is so within them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub bounds: Vec<String>,
+    /// What else no input is although a call could pass it: what rules leave open (a pointer with a size is not null
+    /// either), and what is never chosen.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conventions: Vec<String>,
     /// Why not every path (branch, condition) is known to be covered or infeasible. Empty: every one is.
     pub incomplete: Vec<String>,
     /// One test for each path, in the order in which they were found.

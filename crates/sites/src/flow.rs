@@ -32,6 +32,8 @@ pub struct FunctionFlow {
     pub is_pointed: bool,
     /// Variables of static storage that it reads, and that something may change.
     pub reads: Vec<String>,
+    /// Functions that it calls by their names and whose answer it looks at.
+    pub answers: Vec<String>,
     /// Its blocks; it begins with the first.
     pub blocks: Vec<FlowBlock>,
     /// Where sites lie.

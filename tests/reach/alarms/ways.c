@@ -47,13 +47,13 @@ int value(const char *word, const char *next)
     return *start;
 }
 
-int first_of_file(const char *name, const char *word, const char *next)
+int first_of_command(const char *name, const char *word, const char *next)
 {
-    FILE *file = fopen(name, "r");
+    FILE *file = popen(name, "r");
     int sum = 0;
     if (file) {
         sum = getc(file);
-        fclose(file);
+        pclose(file);
     }
     return sum == 'x' ? 0 : value(word, next);
 }

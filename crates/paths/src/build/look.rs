@@ -11,6 +11,9 @@ use super::error::BuildError;
 use super::source::Source;
 use super::symbols;
 
+/// Headers may have more for whoever optimises (glibc's `libintl.h` has `locale.h`): the macros of that, and its code as it is.
+const AS_OPTIMISED: [&str; 3] = ["-O1", "-Xclang", "-disable-llvm-passes"];
+
 /// A C file that clang has compiled.
 #[derive(Debug)]
 pub struct Looked {
@@ -84,7 +87,9 @@ impl<'a> Looker<'a> {
         let output = self.output(index);
         loop {
             let input = source.path.clone();
-            let make = || (self.compiler).plain(source, &input, PROBE_FLAGS, &output);
+            let plain = |flags: &[&str]| (self.compiler).plain(source, &input, flags, &output);
+            let optimised = [PROBE_FLAGS, &AS_OPTIMISED[..]].concat();
+            let make = || plain(PROBE_FLAGS).or_else(|error| plain(&optimised).map_err(|_| error));
             let Err(error) = self.compiler.once(source, "looked", &output, make) else {
                 let object =
                     fs::read(&output).map_err(|error| BuildError::File(output.clone(), error))?;

@@ -14,6 +14,7 @@
 //! static functions can be called; reports, `__FILE__` and debug information name it as the user did.
 
 mod analyzer;
+mod answers;
 mod commands;
 mod compile;
 mod contracts;
@@ -37,6 +38,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub use analyzer::{analyze, function_at, steps as steps_of_flow};
+pub use answers::{ANSWERING, MOST_READ, READ};
 pub use compile::Objects;
 pub use error::BuildError;
 pub use fuzzer::bound as fuzzer_bound;
@@ -83,6 +85,8 @@ pub struct Sources {
     pub contracted: Contracted,
     /// Whether allocations may fail: [`REFUSED`] says which, and is to be an input.
     pub refuses: bool,
+    /// Whether files are inputs, for a function that reads some: [`READ`] are to be inputs then, and [`REFUSED`].
+    pub answers: bool,
     /// Objects that were made for other questions about the same files.
     pub objects: Option<Objects>,
 }
@@ -147,6 +151,11 @@ pub fn build(
         included.push(refusals::write(&compiler)?);
         let sources = files.sources.iter_mut();
         sources.for_each(|source| source.words.extend(refusals::words()));
+    }
+    if sources.answers {
+        included.push(answers::write(&compiler)?);
+        let sources = files.sources.iter_mut();
+        sources.for_each(|source| source.words.extend(answers::words()));
     }
     if !sources.marks.is_empty() {
         notes = marks::set(&compiler, &mut files, &sources.marks)?;

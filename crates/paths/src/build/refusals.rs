@@ -37,7 +37,7 @@ pub fn write(compiler: &Compiler) -> Result<PathBuf, BuildError> {
     text += &format!(
         "unsigned char {REFUSED}[{MOST_REFUSED}];\n\
          static unsigned nm_harness_allocations;\n\
-         static int nm_harness_is_refused(void)\n{{\n\
+         int nm_harness_is_refused(void)\n{{\n\
          \x20   return nm_harness_allocations < {MOST_REFUSED}u && {REFUSED}[nm_harness_allocations++] != 0;\n}}\n"
     );
     text += "\

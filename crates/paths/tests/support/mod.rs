@@ -44,6 +44,7 @@ impl Place {
             wraps: false,
             contracted: Default::default(),
             refuses: false,
+            answers: false,
             objects: Default::default(),
         }
     }

@@ -56,6 +56,7 @@ pub fn sources(arguments: &ExploreArguments) -> Result<Sources, String> {
         wraps: false,
         contracted: contracted(arguments)?,
         refuses: false,
+        answers: false,
         objects: None,
     })
 }

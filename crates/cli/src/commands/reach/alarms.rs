@@ -5,7 +5,9 @@ use std::path::{Path, PathBuf};
 
 use nearmiss_campaign::Campaign;
 use nearmiss_harness::{Request, Rule, RuleKind};
-use nearmiss_paths::build::{ALLOCATING, MarkPlace, Objects, REFUSED, Sources, TargetMark};
+use nearmiss_paths::build::{
+    ALLOCATING, ANSWERING, MarkPlace, Objects, READ, REFUSED, Sources, TargetMark,
+};
 use nearmiss_paths::{Config, LineRange, TargetSearch, build};
 use nearmiss_report::escape;
 use nearmiss_report::function::reach as shown;
@@ -176,8 +178,35 @@ fn search_from(
         alarm,
         function,
         refuses: false,
+        answers: false,
     };
     let with_memory = question.judge()?;
+    if is_answerable(&with_memory) {
+        let with_files = Question {
+            refuses: true,
+            answers: true,
+            ..question
+        };
+        let runs = with_memory.runs;
+        let answer = match with_files.judge() {
+            Ok(answer) => answer,
+            Err(_) => {
+                let reason = with_memory.reason.unwrap_or_default();
+                return Ok(ReachReport {
+                    reason: Some(format!(
+                        "{reason}; with files as inputs it could not be built"
+                    )),
+                    ..with_memory
+                });
+            }
+        };
+        let reason = (answer.reason).map(|why| format!("where files are inputs: {why}"));
+        return Ok(ReachReport {
+            runs: answer.runs + runs,
+            reason,
+            ..answer
+        });
+    }
     let is_refuted = with_memory.verdict == ReachVerdict::Infeasible;
     let names = |assumed: &String| {
         let mut allocating = ALLOCATING.iter();
@@ -214,6 +243,8 @@ struct Question<'a> {
     function: &'a str,
     /// Whether allocations may fail.
     refuses: bool,
+    /// Whether files that are read are inputs.
+    answers: bool,
 }
 
 /// Bytes of memory that has no known type: what an analyser takes for any memory must be some.
@@ -253,8 +284,23 @@ impl Question<'_> {
         steps.map_err(|error| error.to_string())
     }
 
-    /// Can it be so, on a path through these steps?
+    /// Can it be so, on a path through these steps? A pointer that the alarm takes for null is one that may be.
     fn ask(&self, steps: &[TargetMark]) -> Result<ReachReport, String> {
+        let report = self.ask_with(steps, &[])?;
+        let taken = never_null(self.alarm, &report);
+        if taken.is_empty() {
+            return Ok(report);
+        }
+        let runs = report.runs;
+        let report = self.ask_with(steps, &taken)?;
+        Ok(ReachReport {
+            runs: report.runs + runs,
+            ..report
+        })
+    }
+
+    /// The same, with pointers that may be null beside those that the alarm names.
+    fn ask_with(&self, steps: &[TargetMark], nulls: &[String]) -> Result<ReachReport, String> {
         let directory = &self.arguments.common.campaign.dir;
         let name = format!("alarm-{}", self.function);
         let place = kept::directory_of(&name, directory);
@@ -263,8 +309,9 @@ impl Question<'_> {
         config.build.marks = steps.to_vec();
         config.build.objects = Some(self.objects.clone());
         config.build.refuses = self.refuses;
+        config.build.answers = self.answers;
         let is_unwritten = sarif::is_about_uninitialised(self.alarm);
-        self.describe(&mut config, is_unwritten);
+        self.describe(&mut config, is_unwritten, nulls);
         let mut reached = match is_unwritten {
             true => unwritten::reach(self.alarm, &mut config),
             false => nearmiss_paths::reach(&config, &Tally::default()).map_err(|it| it.to_string()),
@@ -305,7 +352,7 @@ impl Question<'_> {
     }
 
     /// Something is to fail at the alarm's lines, or they are to be reached; what the analyser took for null may be.
-    fn describe(&self, config: &mut Config, is_target: bool) {
+    fn describe(&self, config: &mut Config, is_target: bool, nulls: &[String]) {
         let place = &self.alarm.place;
         let lines = LineRange {
             file: place.file.clone().into(),
@@ -331,7 +378,10 @@ impl Question<'_> {
         if self.refuses {
             request.globals.push(REFUSED.into());
         }
-        let nulls = self.alarm.maybe_null.iter().map(|name| Rule {
+        if self.answers {
+            request.globals.extend(READ.map(String::from));
+        }
+        let nulls = self.alarm.maybe_null.iter().chain(nulls).map(|name| Rule {
             kind: RuleKind::Null,
             target: name.clone(),
             value: String::new(),
@@ -341,7 +391,37 @@ impl Question<'_> {
     }
 }
 
+/// Inputs of which a refutation assumes that they are not null although the alarm says so of a member with that name.
+fn never_null(alarm: &Alarm, report: &ReachReport) -> Vec<String> {
+    if report.verdict != ReachVerdict::Infeasible {
+        return Vec::new();
+    }
+    let assumed = (report.assumed.iter()).filter(|assumed| assumed.contains("never NULL:"));
+    let paths = assumed.flat_map(|assumed| {
+        let (names, _) = assumed.split_once("never NULL:").unwrap_or_default();
+        names.split('`').skip(1).step_by(2)
+    });
+    let is_named = |path: &&str| {
+        let member = path.rsplit(['>', '.']).next().unwrap_or_default();
+        let member = member.trim_end_matches("[]");
+        path.contains(['>', '.']) && alarm.null_members.iter().any(|it| it == member)
+    };
+    paths.filter(is_named).map(str::to_string).collect()
+}
+
 const SAY_MORE: &str = "say which inputs the function takes (--pre, --require, --size, --string)";
+
+/// Whether an alarm is unknown although answers of the system, which it depends on, can be inputs; more of them are no
+/// help where the time was over.
+fn is_answerable(report: &ReachReport) -> bool {
+    let reason = report.reason.as_deref().unwrap_or_default();
+    let mut assumed = report.assumed.iter().filter(|it| asks_system(it));
+    let names = |it: &String| {
+        let mut names = it.split('`').skip(1).step_by(2);
+        names.any(|name| ANSWERING.contains(&name))
+    };
+    report.verdict == ReachVerdict::Unknown && !reason.contains("(--time)") && assumed.any(names)
+}
 
 /// Whether an assumption is about answers of the system, other than allocations.
 fn asks_system(assumed: &str) -> bool {
@@ -401,7 +481,12 @@ fn line(alarm: &Alarm, verdict: &ReachReport) -> String {
     match (&verdict.input, &verdict.reason) {
         (Some(input), _) if verdict.verdict == ReachVerdict::Reached => {
             text += &format!("  {begins}: {}\n", escape::text(input));
-            if input.contains(REFUSED) {
+            if input.contains(READ[0]) {
+                text += &format!(
+                    "  {} is what is read from files, {REFUSED} says what fails, allocating, opening and closing\n",
+                    READ[0]
+                );
+            } else if input.contains(REFUSED) {
                 text += &format!("  {REFUSED} says which of the first allocations fail\n");
             }
             text += &verdict

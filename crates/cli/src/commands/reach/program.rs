@@ -236,7 +236,7 @@ impl One<'_> {
             Ok(marked) => marked,
             // One line of many, without a statement in it, is no reason to give up.
             Err(why) if self.arguments.diff.is_some() => {
-                report.reason = Some(why.lines().next().unwrap_or_default().into());
+                report.reason = Some(first_words(&why));
                 return Ok(report);
             }
             Err(why) => return Err(why),
@@ -422,5 +422,16 @@ fn status(reports: &[ReachReport]) -> u8 {
         (true, _) => FOUND,
         (false, true) => UNKNOWN,
         (false, false) => NOTHING,
+    }
+}
+
+/// The first line of a message, and the first error of a compiler in it.
+fn first_words(message: &str) -> String {
+    let mut lines = message.lines();
+    let first = lines.next().unwrap_or_default();
+    let error = lines.find(|line| line.contains("error: "));
+    match error {
+        Some(error) => format!("{first} {error}"),
+        None => first.to_string(),
     }
 }

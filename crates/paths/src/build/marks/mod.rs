@@ -13,6 +13,7 @@ pub(super) mod places;
 pub(super) mod program;
 mod setter;
 
+use std::cmp::Reverse;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -202,7 +203,7 @@ fn mark(
     let mut copies = Vec::new();
     for (number, (path, marks)) in placed.iter().enumerate() {
         let text = read(path)?;
-        let inserted = marks.iter().map(|it| {
+        let inserted = by_passage(marks).into_iter().map(|it| {
             let condition = it.mark.when.as_deref();
             (it.slot, it.slot.form.text(condition, it.mark.number))
         });
@@ -216,6 +217,31 @@ fn mark(
         word: overlay::write(&compiler.directory, "overlay", &copies)?,
         paths: copies.into_iter().map(|(path, _)| path).collect(),
     })
+}
+
+/// Marks of a file such that each passage of a place counts once for each time that the place is named: what is to be
+/// passed later stands before what is to be passed earlier, and what no path may pass before both. Several lines
+/// of one statement are passed together.
+fn by_passage<'p, 'm>(marks: &'p [Placed<'m>]) -> Vec<&'p Placed<'m>> {
+    let mut order: Vec<&Placed<'_>> = marks.iter().collect();
+    order.sort_by_key(|it| it.mark.number);
+    let mut passages: Vec<(u8, &Placed<'_>)> = Vec::new();
+    for placed in order {
+        let mut before = passages.iter().rev();
+        let beside = before
+            .clone()
+            .find(|(_, it)| it.slot.offset == placed.slot.offset);
+        let again = before.find(|(_, it)| it.mark.place == placed.mark.place);
+        let passage = match (beside, again) {
+            _ if placed.mark.number == FORBIDDEN_STEP => u8::MAX,
+            (Some((beside, _)), Some((again, _))) => (again + 1).max(*beside),
+            (Some((beside, _)), None) => *beside,
+            (None, _) => 0,
+        };
+        passages.push((passage, placed));
+    }
+    passages.sort_by_key(|(passage, _)| Reverse(*passage));
+    passages.into_iter().map(|(_, placed)| placed).collect()
 }
 
 pub(super) fn read(path: &Path) -> Result<String, BuildError> {

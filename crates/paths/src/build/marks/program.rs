@@ -13,6 +13,9 @@ use crate::build::error::BuildError;
 use crate::build::source::{Files, Source};
 use crate::build::tool::{self, Said, word};
 
+/// What a program's own flags make of warnings (`-Werror`) is not meant for marks.
+const QUIET: &str = "-w";
+
 /// Units with marks, as bitcode.
 #[derive(Clone, Debug, Default)]
 pub struct MarkedUnits {
@@ -49,7 +52,12 @@ pub fn mark_units(
         if has_file(unit, &marked.paths) {
             let output = directory.join("marked.bc");
             let mut words = kept.command.clone();
-            words.extend([marked.word.clone(), "-o".into(), word(&output)]);
+            words.extend([
+                marked.word.clone(),
+                QUIET.into(),
+                "-o".into(),
+                word(&output),
+            ]);
             tool::run(&compiler.config.clang, &words, Path::new(&unit.directory))
                 .and_then(Said::checked)
                 .map_err(|error| BuildError::Refused(unit.source.clone().into(), error))?;
@@ -72,6 +80,7 @@ fn source(unit: &Unit, kept: &Twin) -> Source {
         words: words
             .take_while(|it| *it != "-emit-llvm")
             .cloned()
+            .chain([QUIET.into()])
             .collect(),
         directory,
         ..Source::default()

@@ -1,5 +1,5 @@
 //@ command = "nearmiss explore file_round_trip.c --function through"
-//@ paths = 66
+//@ paths = 44
 // What is read back from an own file is what was written, here as text.
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use nearmiss_results::{Finding, Status};
+use nearmiss_results::{Finding, Status, Zeros};
 
 use crate::text::{Detail, Lookup};
 use crate::words::{around, counted, shortened, spelled};
@@ -149,6 +149,23 @@ fn write_calls(text: &mut String, found: &Finding) -> std::fmt::Result {
         }
         writeln!(text, "      test: {}", as_c(&call.arguments))?;
         writeln!(text, "      new:  {}", as_c(&call.failing))?;
+    }
+    let bare = found.test.calls.iter();
+    let mut bare: Vec<_> = bare
+        .filter_map(|call| Some((&call.function, call.bare?)))
+        .collect();
+    bare.dedup();
+    for (function, Zeros { read, looked }) in bare {
+        let read = if read == 0 {
+            "none".to_string()
+        } else {
+            read.to_string()
+        };
+        let function = escape::text(function);
+        writeln!(
+            text,
+            "    texts that {function} is given with their length end there, without a zero: {read} of {looked} such calls of the tests read one"
+        )?;
     }
     Ok(())
 }

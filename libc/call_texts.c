@@ -4,8 +4,9 @@
  * The list of calls has `text FUNCTION PARAMETER` for a parameter that is given such texts. One run more looks how many of the
  * tests' own calls rely on the zero: each text is copied to the end of a page behind which nothing may be read, and listed as
  * `text` once more. The first read behind it is listed as `zero FUNCTION PARAMETER`, whoever reads and when (the text may be
- * kept), and the page then has the zero. Where next to none is read, texts are given without a zero: what reads beyond
- * them is a failure (`engine::calls::list`).
+ * kept), and the page then has the zero; a number that says something else counts as such a read. `sizes` is listed where
+ * texts of several lengths come with theirs. Where next to no zero is read, texts are given without one: what reads beyond them
+ * is a failure (`engine::calls::list`).
  */
 #define _GNU_SOURCE
 #include <link.h>
@@ -29,6 +30,8 @@
 struct parameter {
     const struct call *call;
     unsigned number, looked;
+    size_t first_size;
+    bool has_sizes;
 };
 
 /* The page behind a text. */
@@ -83,13 +86,21 @@ static bool is_pointer(char kind)
     return strchr("kmuo", kind) != NULL;
 }
 
-/* The length of a text that the call says too, by a number or by a pointer to its end; 0 if it says none. */
-static size_t said_length(const struct call *call, const uint64_t *slots, unsigned i)
+/* Whether a number behind the end of a text is the length of a literal with zeros in it. */
+static bool is_longer_literal(const char *text, uint64_t size)
+{
+    return size < MOST_BYTES && dl_iterate_phdr(is_constant, (void *)(text + size)) && text[size] == 0 && text[size - 1] != 0;
+}
+
+/* The length of a text that the call says too, by a number or by a pointer to its end; 0 if it says none. A number behind its
+ * end says something else: `is_other`. */
+static size_t said_length(const struct call *call, const uint64_t *slots, unsigned i, bool *is_other)
 {
     bool is_data = strchr("kmu", call->kinds[2 * i]) != NULL && call->kinds[2 * i + 1] <= '1';
     if (!is_data || slots[i] == 0 || !dl_iterate_phdr(is_constant, (void *)slots[i]))
         return 0;
-    size_t size = strnlen((const char *)slots[i], MOST_BYTES);
+    const char *text = (const char *)slots[i];
+    size_t size = strnlen(text, MOST_BYTES);
     if (size == 0 || size == MOST_BYTES)
         return 0;
     for (unsigned other = 0; other < call_parameters(call); other++)
@@ -97,6 +108,7 @@ static size_t said_length(const struct call *call, const uint64_t *slots, unsign
             return size;
     int says = __nm_call_number_of(call, (int)i);
     uint64_t value = says < 0 ? 0 : call->kinds[2 * says + 1] == '4' ? (uint32_t)slots[says] : slots[says];
+    *is_other = value > size && !is_longer_literal(text, value);
     return value == size ? size : 0;
 }
 
@@ -138,15 +150,35 @@ static void guard(const struct call *call, uint64_t *slots, struct parameter *pa
     say("text", parameter);
 }
 
+/* That texts of two lengths come with their lengths is no chance. */
+static void note_size(struct parameter *parameter, size_t size)
+{
+    if (parameter->first_size == 0)
+        parameter->first_size = size;
+    if (parameter->first_size == size || parameter->has_sizes)
+        return;
+    parameter->has_sizes = true;
+    say("sizes", parameter);
+}
+
 void __nm_texts_listed(const struct call *call, uint64_t *slots, bool looks)
 {
     for (unsigned i = 0; i < call_parameters(call); i++) {
-        size_t size = said_length(call, slots, i);
-        struct parameter *parameter = size != 0 ? known(call, i) : NULL;
-        if (parameter != NULL && looks)
-            guard(call, slots, parameter, size);
-        else if (parameter != NULL && parameter->looked++ == 0)
+        bool is_other = false;
+        size_t size = said_length(call, slots, i, &is_other);
+        struct parameter *parameter = size != 0 || is_other ? known(call, i) : NULL;
+        if (parameter == NULL)
+            continue;
+        if (!looks) {
+            if (parameter->looked++ == 0)
+                say("text", parameter);
+        } else if (is_other) {
             say("text", parameter);
+            say("zero", parameter);
+        } else {
+            note_size(parameter, size);
+            guard(call, slots, parameter, size);
+        }
     }
 }
 

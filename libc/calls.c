@@ -71,6 +71,10 @@ struct input {
 #define MOST_NAME 1024
 #define MOST_PIECES 128
 
+/* Part of every variant: `main.c` calls it. */
+extern bool __nm_call_tests(void);
+bool (*const __nm_calls_tests)(void) __attribute__((used)) = __nm_call_tests;
+
 /* In programs that record. */
 extern bool __nm_call_memory(const void *pointer, struct memory *memory) __attribute__((weak));
 extern void __nm_call_input(const struct input *input) __attribute__((weak));

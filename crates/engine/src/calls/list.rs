@@ -1,10 +1,12 @@
 //! The calls at a boundary, as a run of the variant lists them (`libc/calls.c`).
 
 use std::collections::{BTreeMap, HashMap};
+use std::hash::{Hash, Hasher};
 
 use nearmiss_abi::boundary::parameter;
 use nearmiss_judge::symbolize::places_of;
 use nearmiss_results::Zeros;
+use siphasher::sip::SipHasher13;
 
 /// Most groups of calls from the same places.
 const MOST_ALIKE: usize = 16;
@@ -13,10 +15,12 @@ const FEW_ZEROS: u64 = 8;
 /// Most calls of one group: they change together.
 const MOST_TOGETHER: usize = 8;
 
-/// How lines begin that say what parameters are given: a format; texts with their length; such texts that need their zero.
+/// How lines begin that say what parameters are given: a format; texts with their length; such texts whose zero is read; such
+/// texts of several lengths.
 const FORMAT: &str = "format\t";
 const TEXT: &str = "text\t";
 const ZERO: &str = "zero\t";
+const SIZES: &str = "sizes\t";
 
 /// A call from test code into the code under test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -68,9 +72,21 @@ pub struct List {
     /// looks for this once for each such call.
     pub texts: Vec<String>,
     pub zeros: Vec<String>,
+    /// Those that are given texts of several lengths.
+    pub sized: Vec<String>,
 }
 
 impl List {
+    /// What tells its calls from others, wherever their memory lies.
+    pub fn digest(&self) -> u64 {
+        let mut hasher = SipHasher13::new();
+        for call in &self.calls {
+            let place = (&call.function, &call.caller, &call.file, call.line);
+            (place, call.summary, &call.forks).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
     /// Parameters whose texts need no zero behind them, and what was seen of it, as far as a run has shown that looked for
     /// it: one that came as far as this. A function that relies on zeros does so in many of its calls.
     pub fn bare(&self, looked: &List) -> Bare {
@@ -84,7 +100,9 @@ impl List {
         for zero in &looked.zeros {
             bare.entry(zero.clone()).or_default().read += 1;
         }
-        bare.retain(|_, zeros| zeros.read * FEW_ZEROS <= zeros.looked);
+        bare.retain(|text, zeros| {
+            zeros.read * FEW_ZEROS <= zeros.looked && looked.sized.contains(text)
+        });
         bare
     }
 }
@@ -98,7 +116,7 @@ type Callers<'t> = HashMap<(&'t str, u64), (String, String, u32)>;
 /// Reads a list. What is damaged is left out, with all that follows.
 pub fn read(text: &str) -> List {
     let mut callers = Callers::default();
-    let kinds = [FORMAT, TEXT, ZERO];
+    let kinds = [FORMAT, TEXT, ZERO, SIZES];
     let (parameters, lines): (Vec<&str>, Vec<&str>) =
         (text.lines()).partition(|line| kinds.iter().any(|kind| line.starts_with(kind)));
     let mut calls: Vec<ListedCall> = (lines.iter())
@@ -123,6 +141,7 @@ pub fn read(text: &str) -> List {
         formats: of(FORMAT),
         texts: of(TEXT),
         zeros: of(ZERO),
+        sized: of(SIZES),
     }
 }
 
@@ -238,7 +257,8 @@ mod tests {
         let call = "1\t\tf\t/nowhere\t10\t\t0\n";
         let list = read(&format!("{call}text\tf\t0\ntext\tf\t2\n"));
         let many = "text\tf\t2\n".repeat(8);
-        let looked = format!("text\tf\t0\n{call}{many}zero\tf\t0\nzero\tf\t2\n");
+        let once = "text\tf\t0\nsizes\tf\t0\nzero\tf\t0\ntext\tf\t3\n";
+        let looked = format!("{once}{call}{many}sizes\tf\t2\nzero\tf\t2\n");
         let seen = Zeros { read: 1, looked: 8 };
         assert_eq!(
             list.bare(&read(&looked)),

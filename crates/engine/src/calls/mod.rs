@@ -52,6 +52,7 @@ pub fn add_unit_tests(
     if shared.config.calls.of == CallsOf::None {
         return all;
     }
+    let mut known = HashSet::new();
     let own_units = nearmiss_twin::own_units(&shared.config.compiler.library_directory);
     for test in tests.iter() {
         let program = test.capsule.program.display();
@@ -81,6 +82,8 @@ pub fn add_unit_tests(
             ..UnitTests::default()
         };
         match groups_of(test, &subject, &sides, shared) {
+            // A framework that starts its program for each test: all of them make the same calls in the variant.
+            Ok((_, list)) if !known.insert(sameness(test, &list)) => continue,
             Ok((groups, list)) => {
                 figures.calls = groups.iter().map(|it| it.calls.len() as u64).sum();
                 figures.left_out = list.calls.len() as u64 - figures.calls;
@@ -98,6 +101,14 @@ pub fn add_unit_tests(
     }
     tests.extend(added);
     all
+}
+
+/// What two executions share whose calls are the same.
+fn sameness(test: &TestCase, list: &List) -> (PathBuf, Vec<OsString>, u64) {
+    let Capsule {
+        program, arguments, ..
+    } = &test.capsule;
+    (program.clone(), arguments.clone(), list.digest())
 }
 
 /// What is test code in an execution's program; `None` if its calls are no inputs.

@@ -1,6 +1,6 @@
 //! Which units there are, what follows from one that was performed, and its share of the time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -254,17 +254,24 @@ fn least_growth(seed: &Seed) -> Duration {
 }
 
 /// The own path of every test: of each program one, then of each another, so that all programs
-/// have their turn where time is short; those that no earlier call looked at first, and of them the cheapest.
+/// have their turn where time is short; those that no earlier call looked at first, and of them the cheapest. Behind them the
+/// executions whose calls are tests too: most have no other input, and take as long as all of their calls.
 pub(super) fn first_units(seeds: &[Mutex<Seed>], is_known: &dyn Fn(usize) -> bool) -> Vec<Unit> {
     let mut turns: HashMap<PathBuf, usize> = HashMap::new();
     let mut numbered: Vec<(usize, &Mutex<Seed>)> = seeds.iter().enumerate().collect();
     numbered.sort_by_key(|(number, seed)| (is_known(*number), cost(locked(seed).test.seconds)));
+    let with_calls: HashSet<String> = (seeds.iter())
+        .filter_map(|seed| locked(seed).test.called_by())
+        .collect();
     numbered
         .into_iter()
         .map(|(number, seed)| {
-            let program = locked(seed).test.capsule.program.clone();
-            let turn = turns.entry(program).or_default();
-            *turn += 1;
+            let test = &locked(seed).test;
+            let turn = turns.entry(test.capsule.program.clone()).or_default();
+            *turn += match with_calls.contains(&test.id) {
+                true => seeds.len(),
+                false => 1,
+            };
             Unit {
                 is_postponed: false,
                 stage: Stage::OwnPath,

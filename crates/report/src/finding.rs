@@ -38,6 +38,7 @@ pub fn block(found: &Finding, lookup: &dyn Lookup, detail: Detail) -> String {
         let _ = write_calls(&mut text, found);
         text += &beside::block(found, lookup, detail);
     }
+    let _ = write_bare(&mut text, found);
     let _ = writeln!(text, "  replay: {}", escape::text(&found.replay));
     text
 }
@@ -150,6 +151,11 @@ fn write_calls(text: &mut String, found: &Finding) -> std::fmt::Result {
         writeln!(text, "      test: {}", as_c(&call.arguments))?;
         writeln!(text, "      new:  {}", as_c(&call.failing))?;
     }
+    Ok(())
+}
+
+/// Texts that are given otherwise than by the test: what the tests' own calls say about the zero behind them.
+fn write_bare(text: &mut String, found: &Finding) -> std::fmt::Result {
     let bare = found.test.calls.iter();
     let mut bare: Vec<_> = bare
         .filter_map(|call| Some((&call.function, call.bare?)))

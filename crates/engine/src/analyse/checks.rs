@@ -29,6 +29,8 @@ const TIMEOUTS_PER_SITE: u32 = 3;
 const PROBES: usize = 32;
 /// Bits of a pointer.
 const POINTER_BITS: u32 = 64;
+/// Where the addresses of the kernel begin.
+const END_OF_PROGRAMS: u128 = 1 << 47;
 /// Terms of a condition among which a pointer out of memory is looked for.
 const MOST_LOOKED_AT: usize = 1000;
 /// How the count of checks is called that were asked before, word for word.
@@ -245,11 +247,22 @@ impl Walk<'_> {
     }
 }
 
-/// Whether a condition is about a pointer that was read at an index.
+/// Whether a constant leads to an object: no size is so large, and the kernel's addresses are beyond.
+fn is_pointer(terms: &Terms, term: TermId) -> bool {
+    let value = terms.as_constant(term).unwrap_or(0);
+    value > u128::from(u32::MAX) && value < END_OF_PROGRAMS
+}
+
+/// Whether a condition is about a pointer that was read at an index, or chosen.
 fn picks_pointer(terms: &Terms, condition: TermId) -> bool {
     let (mut known, mut waiting) = (HashSet::from([condition]), vec![condition]);
     while let Some(term) = waiting.pop() {
-        if terms.op(term) == Op::Read && terms.width(term) == POINTER_BITS {
+        let is_picked = match terms.op(term) {
+            Op::Read => true,
+            Op::Ite => terms.operands(term).any(|it| is_pointer(terms, it)),
+            _ => false,
+        };
+        if is_picked && terms.width(term) == POINTER_BITS {
             return true;
         }
         if known.len() > MOST_LOOKED_AT {

@@ -391,6 +391,14 @@ void __nm_call_move(const struct call *call, uint64_t *slots, uint64_t from, uin
             slots[i] = to + (slots[i] - from);
 }
 
+/* A block of exactly this size. Sanitizers give one byte to a block of none: there it is the end of another one. */
+static char *block_of(size_t size)
+{
+    bool is_end = size == 0 && __asan_region_is_poisoned != NULL;
+    char *memory = malloc(is_end ? 8 : size);
+    return memory != NULL && is_end ? memory + 8 : memory;
+}
+
 /* Puts an invented input in its place. */
 static void give(const struct call *call, uint64_t *slots, const char *name, uint32_t index,
                  const unsigned char *content, size_t size)
@@ -403,7 +411,7 @@ static void give(const struct call *call, uint64_t *slots, const char *name, uin
     char *memory = (char *)slots[parameter];
     size_t end = index & IS_STRING ? element : 0;
     if (index & MOVES)
-        memory = malloc(size + end);
+        memory = block_of(size + end);
     if (memory == NULL)
         return;
     if (__msan_unpoison != NULL)

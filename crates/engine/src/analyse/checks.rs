@@ -9,6 +9,7 @@
 
 use std::collections::HashSet;
 
+use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::EventKind;
 use nearmiss_abi::op::Op;
@@ -16,7 +17,7 @@ use nearmiss_abi::site::SiteId;
 use nearmiss_expr::{TermId, Terms};
 use nearmiss_judge::spot::{self, Check, Spot};
 use nearmiss_solve::{Answer, Layer, Model};
-use nearmiss_trace::Event;
+use nearmiss_trace::{Channel, Event};
 
 use super::{Candidate, Walk};
 
@@ -162,13 +163,15 @@ impl Walk<'_> {
     }
 
     /// Whether an access is to what a pointer leads to that an index in the input picks out of memory: of the others there
-    /// is known where they led in this run, and not what became of that since.
+    /// is known where they led in this run, and not what became of that since. Tests of libraries build such tables by the
+    /// hundred between their calls; a program's own input is not taken for a guess.
     fn picks_pointer(&self, condition: TermId, kind: Kind) -> bool {
         let is_access = matches!(
             kind,
             Kind::OutOfBoundsRead | Kind::OutOfBoundsWrite | Kind::UseAfterFree
         );
-        is_access && picks_pointer(self.terms, condition)
+        let is_of_calls = |channel: &Channel| channel.kind == ChannelKind::Call;
+        is_access && self.channels.iter().any(is_of_calls) && picks_pointer(self.terms, condition)
     }
 
     /// Looks for an input that leaves the path here; the first time that a place is met decides.

@@ -243,7 +243,6 @@ mod tests {
         };
         let sites = Sites {
             units: [(1, unit)].into_iter().collect(),
-            ..Sites::default()
         };
         let is_test = |file: &str| sites.is_test_file(file);
         assert!(

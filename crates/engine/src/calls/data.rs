@@ -309,7 +309,12 @@ mod tests {
             ..BoundaryCall::default()
         };
         let own = [channel(STRING | 2 << 16, "7:parse", b"a\"c")];
-        let shown = shown(std::slice::from_ref(&call), &own, &own, &[b"a\n\x01xy".to_vec()]);
+        let shown = shown(
+            std::slice::from_ref(&call),
+            &own,
+            &own,
+            &[b"a\n\x01xy".to_vec()],
+        );
         assert_eq!(shown[0].arguments, ["\"a\\\"c\"", "3", "NULL"]);
         assert_eq!(shown[0].failing, ["\"a\\n\\001xy\"", "5", "NULL"]);
         assert_eq!(data(&[1, 0, 2, 0], 2 << 12), "(unsigned short[]){1, 2}");

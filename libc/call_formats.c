@@ -112,13 +112,5 @@ void __nm_formats_wanted(const char *words)
 
 bool __nm_formats_has(const struct call *call, unsigned parameter)
 {
-    size_t size = strlen(call->name);
-    for (const char *at = wanted; at != NULL && *at != 0;) {
-        size_t word = strcspn(at, ",");
-        if (word > size && at[size] == '#' && memcmp(at, call->name, size) == 0
-            && strtoul(at + size + 1, NULL, 10) == parameter)
-            return true;
-        at += word + (at[word] == ',');
-    }
-    return false;
+    return call_is_among(wanted, call, parameter);
 }

@@ -59,16 +59,21 @@ struct input {
 #define MOVES (1u << 8)
 #define IS_STRING (1u << 9)
 #define ELEMENT(index) ((index) >> 12 & 0xf)
-#define TIED(index) ((index) >> 16 & 0xff)
+#define TIED(index) ((index) >> 16 & 0x1f)
 #define MORE(index) ((index) >> 24 & 1)
 #define IS_FIXED (1u << 10)
 #define IS_PLAIN (1u << 11)
+#define IS_BARE (1u << 21)
 /* Of what is fixed: other pointers of the call lead into it, or to its end. */
 #define HAS_OTHERS (1u << 25)
 #define MOST_LEAST 0x7f
 /* A name of an input with all numbers of a structure; their numbers. */
 #define MOST_NAME 1024
 #define MOST_PIECES 128
+
+/* Part of every variant: `main.c` calls it. */
+extern bool __nm_call_tests(void);
+bool (*const __nm_calls_tests)(void) __attribute__((used)) = __nm_call_tests;
 
 /* In programs that record. */
 extern bool __nm_call_memory(const void *pointer, struct memory *memory) __attribute__((weak));
@@ -92,6 +97,8 @@ void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame
 enum call_state __nm_calls_state;
 #define state __nm_calls_state
 static bool has_numbers, has_structures;
+/* Whether the run that lists the calls looks at their texts. */
+static bool looks_at_texts;
 static long first, last;
 /* The number of the boundary call that began last. */
 static long calls;
@@ -110,16 +117,19 @@ static long own_count;
 static const unsigned char *rows;
 static size_t rows_size;
 
-/* What is wanted behind `FIRST-LAST`: `/KINDS/FORMATS/FORKS:WORD,WORD…`. */
+/* What is wanted behind `FIRST-LAST`: `/KINDS/FORMATS/TEXTS/FORKS:WORD,WORD…`. */
 static void start_giving(const char *kinds)
 {
     const char *end = kinds + strcspn(kinds, "/:"), *words = strchr(kinds, ':');
     has_numbers = memchr(kinds, 'n', (size_t)(end - kinds)) != NULL;
     has_structures = memchr(kinds, 's', (size_t)(end - kinds)) != NULL;
     const char *formats = *end == '/' ? end + 1 : NULL;
-    const char *forks = formats != NULL ? strchr(formats, '/') : NULL;
+    const char *texts = formats != NULL ? strchr(formats, '/') : NULL;
+    const char *forks = texts != NULL ? strchr(texts + 1, '/') : NULL;
     if (formats != NULL)
         __nm_formats_wanted(formats);
+    if (texts != NULL)
+        __nm_texts_wanted(texts + 1);
     if (forks != NULL)
         __nm_children_wanted(forks + 1);
     for (const char *at = words; at != NULL; at = strchr(at + 1, ','))
@@ -135,6 +145,8 @@ void __nm_calls_start(void)
     if (wanted == NULL)
         return;
     __nm_children_count_apart();
+    looks_at_texts = *wanted == '*';
+    wanted += looks_at_texts;
     if (*wanted == '/') {
         list = open(wanted, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
         state = list >= 0 ? LISTING : OFF;
@@ -372,12 +384,19 @@ static void give_plain(uint64_t *slots, const char *name, uint32_t index, const 
     }
 }
 
-/* Other pointers into data that moves, or to its end, move along. */
-static void move_others(const struct call *call, uint64_t *slots, uint64_t from, uint64_t size, uint64_t to)
+void __nm_call_move(const struct call *call, uint64_t *slots, uint64_t from, uint64_t size, uint64_t to)
 {
     for (unsigned i = 0; i < count(call); i++)
         if (is_pointer(call->kinds[2 * i]) && slots[i] >= from && slots[i] - from <= size)
             slots[i] = to + (slots[i] - from);
+}
+
+/* A block of exactly this size. Sanitizers give one byte to a block of none: there it is the end of another one. */
+static char *block_of(size_t size)
+{
+    bool is_end = size == 0 && __asan_region_is_poisoned != NULL;
+    char *memory = malloc(is_end ? 8 : size);
+    return memory != NULL && is_end ? memory + 8 : memory;
 }
 
 /* Puts an invented input in its place. */
@@ -392,15 +411,18 @@ static void give(const struct call *call, uint64_t *slots, const char *name, uin
     char *memory = (char *)slots[parameter];
     size_t end = index & IS_STRING ? element : 0;
     if (index & MOVES)
-        memory = malloc(size + end);
+        memory = block_of(size + end);
     if (memory == NULL)
         return;
     if (__msan_unpoison != NULL)
         __msan_unpoison(memory, size + end);
+    /* What the call would have written behind shorter data is the test's own, and no failure where it is read. */
+    if (__msan_unpoison != NULL && !(index & MOVES) && tied != 0 && tied <= MOST_PARAMETERS)
+        __msan_unpoison(memory, slots[tied - 1] * (element ? element : 1));
     memcpy(memory, content, size);
     memset(memory + size, 0, end);
     if (index & IS_FIXED && index & HAS_OTHERS)
-        move_others(call, slots, slots[parameter], size, (uint64_t)memory);
+        __nm_call_move(call, slots, slots[parameter], size, (uint64_t)memory);
     slots[parameter] = (uint64_t)memory;
     if (tied != 0 && tied <= MOST_PARAMETERS)
         slots[tied - 1] = size / (element ? element : 1) + MORE(index);
@@ -408,7 +430,7 @@ static void give(const struct call *call, uint64_t *slots, const char *name, uin
 
 /* The number that may say how large the data behind a pointer is: the next one, with no other pointer between them, or
  * else the one right before, if that is no other data's. */
-static int number_of(const struct call *call, int pointer)
+int __nm_call_number_of(const struct call *call, int pointer)
 {
     int most = (int)count(call);
     for (int i = pointer + 1; i < most && !is_pointer(call->kinds[2 * i]); i++)
@@ -438,6 +460,15 @@ static bool has_others(const struct call *call, const uint64_t *slots, unsigned 
         if (offset < size || !__nm_call_memory((const void *)slots[i], &memory) || memory.start != slots[i])
             return true;
     }
+    return false;
+}
+
+/* Whether a pointer of the call leads to the end of the data. */
+static bool has_end(const struct call *call, const uint64_t *slots, unsigned parameter, uint64_t size)
+{
+    for (unsigned i = 0; i < count(call); i++)
+        if (is_pointer(call->kinds[2 * i]) && slots[i] == slots[parameter] + size)
+            return true;
     return false;
 }
 
@@ -482,7 +513,7 @@ static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i
     *size = is_string ? (uint64_t)(end - data) : rest;
     if (has_bytes)
         element = 1;
-    int says = number_of(call, (int)i);
+    int says = __nm_call_number_of(call, (int)i);
     uint64_t value = says >= 0 ? number(call, slots, says) : 0;
     bool is_whole = value != 0 && value * element == rest && !memory.is_writable && kind != 'u';
     bool is_behind = is_string && value == *size + 1;
@@ -493,6 +524,9 @@ static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i
     if (!is_tied && !has_bytes && ends_with_zero(data, rest, element))
         /* Wide characters. */
         is_string = true, *size = rest - element;
+    bool others = has_others(call, slots, i, *size);
+    bool is_bare = is_string && has_bytes && !memory.is_writable && !is_behind && (is_tied || has_end(call, slots, i, *size))
+        && __nm_texts_are_bare(call, i);
     bool is_known = kind == 'k' || (kind == 'm' && has_bytes);
     if (kind == 'u')
         is_known = is_string && !memory.is_writable && is_text(data, *size);
@@ -505,12 +539,12 @@ static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i
     uint64_t least = is_tied || value > *size ? 0 : value;
     if (is_tied && has_bytes)
         least = largest_within(call, slots, says, *size);
-    bool others = has_others(call, slots, i, *size);
     /* A text whose first byte says how long the rest is (`abi::boundary::shape::kept`). */
     bool is_counted = is_string && has_bytes && *size >= 2 && data[0] < ' ' && data[0] == *size - 1;
     bool is_fixed = least > MOST_LEAST || value == *size + 2 || others || (is_counted && !is_tied);
     uint32_t fixed = (is_fixed ? IS_FIXED : 0) | (others ? HAS_OTHERS : 0);
-    return i | (memory.is_writable ? 0 : MOVES) | (is_string ? IS_STRING : 0) | fixed | element << 12
+    uint32_t ending = is_bare ? IS_BARE : is_string ? IS_STRING : 0;
+    return i | (memory.is_writable ? 0 : MOVES) | ending | fixed | element << 12
         | (is_tied ? (unsigned)says + 1 : 0) << 16 | (uint32_t)is_behind << 24 | (uint32_t)(fixed ? 0 : least) << 25;
 }
 
@@ -554,7 +588,7 @@ static void name_input(uint64_t *slots, const char *name, uint32_t index, size_t
 static bool is_of_data(const struct call *call, int number)
 {
     for (int i = 0; i < (int)count(call); i++)
-        if (is_data(call, i) && number_of(call, i) == number)
+        if (is_data(call, i) && __nm_call_number_of(call, i) == number)
             return true;
     return false;
 }
@@ -659,8 +693,9 @@ void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame
     if (state == LISTING && calls > MOST_LISTED)
         end_list();
     if (state == LISTING) {
+        show(call, slots, caller);
         __nm_formats_listed(call, slots);
-        return show(call, slots, caller);
+        return __nm_texts_listed(call, slots, looks_at_texts);
     }
     if (__nm_call_inside != NULL)
         __nm_call_inside(true);

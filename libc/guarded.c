@@ -4,6 +4,7 @@
  * Compiled without debug information, so that reports name the program's own line.
  */
 #define _GNU_SOURCE 1
+#include <inttypes.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -26,6 +27,16 @@ WEAK char *stpcpy(char *to, const char *from)
     size_t length = strlen(from);
     memcpy(to, from, length + 1);
     return to + length;
+}
+
+WEAK unsigned long strtoul(const char *s, char **end, int base)
+{
+    return strtoumax(s, end, base);
+}
+
+WEAK unsigned long long strtoull(const char *s, char **end, int base)
+{
+    return strtoumax(s, end, base);
 }
 
 WEAK char *stpncpy(char *to, const char *from, size_t n)

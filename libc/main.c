@@ -45,6 +45,8 @@ struct run {
 extern void __nm_forks_keep(void) __attribute__((weak));
 extern void __nm_forks_wait(void) __attribute__((weak));
 extern void __nm_forks_begin(int count, char **arguments, uint64_t stdin_size) __attribute__((weak));
+/* In variants: the tests that the program lists are run instead of `main` (`call_criterion.c`). */
+extern bool __nm_call_tests(void) __attribute__((weak));
 /* In twins: each text gets memory of its own. */
 extern void __nm_set_apart(char **strings) __attribute__((weak));
 
@@ -207,6 +209,8 @@ int __wrap_main(int count, char **arguments, char **variables)
         else if (__nm_restart_wanted != NULL && __nm_restart_wanted())
             __attribute__((musttail)) return __nm_restart(count, arguments, variables);
     }
+    if (__nm_call_tests != NULL && __nm_call_tests())
+        return 0;
     __attribute__((musttail)) return __real_main(count, arguments, variables);
 }
 

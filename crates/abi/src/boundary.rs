@@ -21,13 +21,16 @@ pub const FORMAT: &str = "__nm_call_format";
 /// The function that is called where test code forks.
 pub const FORK: &str = "__nm_call_fork";
 
-/// The variable that says which boundary calls have inputs, `FIRST-LAST/KINDS/FORMATS/FORKS:WORD,WORD…`: the kinds are `n` if
+/// The variable that says which boundary calls have inputs, `FIRST-LAST/KINDS/FORMATS/TEXTS/FORKS:WORD,WORD…`: the kinds are `n` if
 /// numbers are inputs, and `s` if numbers in structures are; the formats are parameters that stay as they are,
-/// `FUNCTION#PARAMETER,…`; the forks lead to the process that makes the calls, `FORK.FORK…`; a word says what a call of the test's
+/// `FUNCTION#PARAMETER,…`, and so are the texts, which are given with their length and without a zero; the forks lead to the process that makes the calls, `FORK.FORK…`; a word says what a call of the test's
 /// own run was, from the first on: digests of the numbers and of the function's name, and a bit for each null
-/// pointer. Or it names the file in which all calls are to be listed, a line for each. It is taken out of the
+/// pointer. Or it names the file in which all calls are to be listed, a line for each; behind a [`LOOKS`] it is also looked
+/// whether texts that are given with their length need their zero. It is taken out of the
 /// environment before the first call.
 pub const CALLS: &str = "NEARMISS_CALLS";
+/// Stands before the file for the list of calls.
+pub const LOOKS: &str = "*";
 
 /// Two characters for each parameter: what it is, and a digit for the bytes of a number or element.
 ///
@@ -71,6 +74,9 @@ pub mod shape {
     /// one behind another. The channel's name says which: `NUMBER:FUNCTION:FIELD@OFFSETs4,…`, `s` for signed, `u` for not.
     pub const IS_PLAIN: u32 = 1 << 11;
 
+    /// A text whose length the call says, and that has no zero behind it, other than the test's own.
+    pub const IS_BARE: u32 = 1 << 21;
+
     /// Bytes of an element.
     pub const fn element(index: u32) -> u32 {
         index >> 12 & 0xf
@@ -78,7 +84,7 @@ pub mod shape {
 
     /// The number of the parameter, from 1, that says how many elements there are; 0 if none does.
     pub const fn tied(index: u32) -> u32 {
-        index >> 16 & 0xff
+        index >> 16 & 0x1f
     }
 
     /// How much more it says.

@@ -30,6 +30,12 @@ pub struct TestCase {
 }
 
 impl TestCase {
+    /// Of calls of a unit test: the execution that makes them (`engine::calls`).
+    pub fn called_by(&self) -> Option<String> {
+        let (whole, _) = self.id.rsplit_once('.')?;
+        (!self.calls.is_empty()).then(|| whole.to_string())
+    }
+
     /// The user's program.
     pub fn program(&self) -> &Path {
         self.variant_of.as_ref().unwrap_or(&self.capsule.program)

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use nearmiss_results::{Finding, Status};
+use nearmiss_results::{Finding, Status, Zeros};
 
 use crate::text::{Detail, Lookup};
 use crate::words::{around, counted, shortened, spelled};
@@ -38,6 +38,7 @@ pub fn block(found: &Finding, lookup: &dyn Lookup, detail: Detail) -> String {
         let _ = write_calls(&mut text, found);
         text += &beside::block(found, lookup, detail);
     }
+    let _ = write_bare(&mut text, found);
     let _ = writeln!(text, "  replay: {}", escape::text(&found.replay));
     text
 }
@@ -149,6 +150,28 @@ fn write_calls(text: &mut String, found: &Finding) -> std::fmt::Result {
         }
         writeln!(text, "      test: {}", as_c(&call.arguments))?;
         writeln!(text, "      new:  {}", as_c(&call.failing))?;
+    }
+    Ok(())
+}
+
+/// Texts that are given otherwise than by the test: what the tests' own calls say about the zero behind them.
+fn write_bare(text: &mut String, found: &Finding) -> std::fmt::Result {
+    let bare = found.test.calls.iter();
+    let mut bare: Vec<_> = bare
+        .filter_map(|call| Some((&call.function, call.bare?)))
+        .collect();
+    bare.dedup();
+    for (function, Zeros { read, looked }) in bare {
+        let read = if read == 0 {
+            "none".to_string()
+        } else {
+            read.to_string()
+        };
+        let function = escape::text(function);
+        writeln!(
+            text,
+            "    texts that {function} is given with their length end there, without a zero: {read} of {looked} such calls of the tests read one"
+        )?;
     }
     Ok(())
 }

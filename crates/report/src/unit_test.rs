@@ -116,6 +116,7 @@ mod tests {
             line: 9,
             arguments: arguments.iter().map(|it| it.to_string()).collect(),
             failing: failing.iter().map(|it| it.to_string()).collect(),
+            bare: None,
         };
         let calls = vec![
             call(3, &["\"[7]\"", "3"], &["\"[7\"", "2"]),

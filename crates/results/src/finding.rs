@@ -154,6 +154,18 @@ pub struct BoundaryCall {
     /// The same of the input that fails, where that differs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failing: Vec<String>,
+    /// A text that is given with its length has no zero behind it there, since so few calls of the tests read one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bare: Option<Zeros>,
+}
+
+/// Of the tests' own calls that give a text with its length: how many read the zero behind it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Zeros {
+    /// Those that read it.
+    pub read: u64,
+    /// Those that were looked at.
+    pub looked: u64,
 }
 
 /// A recorded execution.

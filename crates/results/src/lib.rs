@@ -20,7 +20,7 @@ pub use campaign::{
     Skipped, Suite, TestFigures, UnitTests,
 };
 pub use finding::{
-    BoundaryCall, Change, Finding, Frame, Input, Lead, Repeated, Resized, Status, Test,
+    BoundaryCall, Change, Finding, Frame, Input, Lead, Repeated, Resized, Status, Test, Zeros,
 };
 pub use function::{
     Coverage, Covered, FunctionReport, Infeasible, PathFigures, PathTest, Step, Uncovered,

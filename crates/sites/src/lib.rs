@@ -212,6 +212,8 @@ impl Sites {
 
     /// Whether a file is test code, by the name that debug information has for it.
     pub fn is_test_file(&self, file: &str) -> bool {
+        // `../tests/a.c`, as builds in a directory of their own say: those of test code are whole.
+        let file = file.rsplit_once("../").map_or(file, |(_, rest)| rest);
         let is_it = |test: &String| test == file || Path::new(test).ends_with(file);
         let mut units = self.units.values();
         !file.is_empty() && units.any(|unit| unit.test_files.iter().any(is_it))
@@ -232,6 +234,22 @@ impl Sites {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn test_files_are_known_by_names_that_go_up() {
+        let unit = Unit {
+            test_files: vec!["/p/tests/a.c".to_string()],
+            ..Unit::default()
+        };
+        let sites = Sites {
+            units: [(1, unit)].into_iter().collect(),
+        };
+        let is_test = |file: &str| sites.is_test_file(file);
+        assert!(
+            is_test("../tests/a.c") && is_test("/p/build/../tests/a.c") && is_test("tests/a.c")
+        );
+        assert!(!is_test("../src/a.c") && !is_test("../a.h") && !is_test(".."));
+    }
 
     #[test]
     fn directories_need_not_be_texts() {

@@ -7,13 +7,17 @@
 //! A probe asks for an input that leaves the path at a place where programs are seldom tested.
 //! What happens then nobody predicts: the replay is all.
 
+use std::collections::HashSet;
+
+use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::check::Kind;
 use nearmiss_abi::event::EventKind;
+use nearmiss_abi::op::Op;
 use nearmiss_abi::site::SiteId;
-use nearmiss_expr::TermId;
+use nearmiss_expr::{TermId, Terms};
 use nearmiss_judge::spot::{self, Check, Spot};
 use nearmiss_solve::{Answer, Layer, Model};
-use nearmiss_trace::Event;
+use nearmiss_trace::{Channel, Event};
 
 use super::{Candidate, Walk};
 
@@ -24,6 +28,12 @@ const CANDIDATES_PER_PLACE: usize = 4;
 const TIMEOUTS_PER_SITE: u32 = 3;
 /// Most probes of a run; one at each place.
 const PROBES: usize = 32;
+/// Bits of a pointer.
+const POINTER_BITS: u32 = 64;
+/// Where the addresses of the kernel begin.
+const END_OF_PROGRAMS: u128 = 1 << 47;
+/// Terms of a condition among which a pointer out of memory is looked for.
+const MOST_LOOKED_AT: usize = 1000;
 /// How the count of checks is called that were asked before, word for word.
 const REPEATED: &str = "repeated";
 
@@ -130,7 +140,8 @@ impl Walk<'_> {
             }
             Answer::Sat(model) => {
                 candidate.changes = self.nearest(goal, &related, model, limits);
-                candidate.guess = self.reads_elsewhere(&candidate.changes);
+                candidate.guess = self.reads_elsewhere(&candidate.changes)
+                    || self.picks_pointer(condition, candidate.check.spot.kind);
                 match candidate.guess {
                     true => self.checks.undecided += 1,
                     false => self.checks.failing += 1,
@@ -149,6 +160,18 @@ impl Walk<'_> {
             channel.is_some_and(|channel| channel.piece.is_some())
         });
         self.has_moved && has_other_length
+    }
+
+    /// Whether an access is to what a pointer leads to that an index in the input picks out of memory: of the others there
+    /// is known where they led in this run, and not what became of that since. Tests of libraries build such tables by the
+    /// hundred between their calls; a program's own input is not taken for a guess.
+    fn picks_pointer(&self, condition: TermId, kind: Kind) -> bool {
+        let is_access = matches!(
+            kind,
+            Kind::OutOfBoundsRead | Kind::OutOfBoundsWrite | Kind::UseAfterFree
+        );
+        let is_of_calls = |channel: &Channel| channel.kind == ChannelKind::Call;
+        is_access && self.channels.iter().any(is_of_calls) && picks_pointer(self.terms, condition)
     }
 
     /// Looks for an input that leaves the path here; the first time that a place is met decides.
@@ -225,4 +248,31 @@ impl Walk<'_> {
             *self.checks.without_solver.entry(name).or_default() += 1;
         }
     }
+}
+
+/// Whether a constant leads to an object: no size is so large, and the kernel's addresses are beyond.
+fn is_pointer(terms: &Terms, term: TermId) -> bool {
+    let value = terms.as_constant(term).unwrap_or(0);
+    value > u128::from(u32::MAX) && value < END_OF_PROGRAMS
+}
+
+/// Whether a condition is about a pointer that was read at an index, or chosen.
+fn picks_pointer(terms: &Terms, condition: TermId) -> bool {
+    let (mut known, mut waiting) = (HashSet::from([condition]), vec![condition]);
+    while let Some(term) = waiting.pop() {
+        let is_picked = match terms.op(term) {
+            Op::Read => true,
+            Op::Ite => terms.operands(term).any(|it| is_pointer(terms, it)),
+            _ => false,
+        };
+        if is_picked && terms.width(term) == POINTER_BITS {
+            return true;
+        }
+        if known.len() > MOST_LOOKED_AT {
+            break;
+        }
+        let operands = terms.operands(term);
+        waiting.extend(operands.filter(|operand| known.insert(*operand)));
+    }
+    false
 }

@@ -65,26 +65,31 @@ pub fn shown(
         let old: Vec<&[u8]> = own.iter().map(|one| one.content.as_slice()).collect();
         let new: Vec<&[u8]> = contents.iter().map(Vec::as_slice).collect();
         let base = call.arguments.clone();
-        call.arguments = arguments(&base, call.number, own, &old);
-        let failing = arguments(&base, call.number, channels, &new);
+        call.arguments = arguments(&base, call.number, own, &old, true);
+        let is_bare = |one: &Channel| one.index & shape::IS_BARE != 0 && is_of(one, call.number);
+        if !channels.iter().any(is_bare) {
+            call.bare = None;
+        }
         // A call without data is one that the failing run does not come to.
+        let failing = arguments(&base, call.number, channels, &new, true);
         if failing != call.arguments && failing != base {
-            call.failing = failing;
+            call.failing = arguments(&base, call.number, channels, &new, false);
         }
     }
     calls
 }
 
-/// The arguments of a call, with data in the places that have some.
+/// The arguments of a call, with data in the places that have some. The test's own texts have a zero behind them.
 fn arguments(
     base: &[String],
     number: u64,
     channels: &[Channel],
     contents: &[&[u8]],
+    is_own: bool,
 ) -> Vec<String> {
     let mut arguments = base.to_vec();
     for (channel, content) in channels.iter().zip(contents) {
-        if channel.kind != ChannelKind::Call || number_of(channel) != Some(number) {
+        if !is_of(channel, number) {
             continue;
         }
         let index = channel.index;
@@ -97,6 +102,9 @@ fn arguments(
             continue;
         }
         *place = data(content, index);
+        if index & shape::IS_BARE != 0 && !is_own {
+            *place = format!("(const char[{}]){{{place}}}", content.len());
+        }
         let size = content.len() as u64 / u64::from(shape::element(index).max(1));
         let tied = (shape::tied(index) as usize).checked_sub(1);
         if let Some(place) = tied.and_then(|tied| arguments.get_mut(tied)) {
@@ -104,6 +112,11 @@ fn arguments(
         }
     }
     arguments
+}
+
+/// Whether a channel is data of a call.
+fn is_of(channel: &Channel, call: u64) -> bool {
+    channel.kind == ChannelKind::Call && number_of(channel) == Some(call)
 }
 
 /// The number of the call that a channel belongs to.
@@ -155,7 +168,8 @@ fn data(content: &[u8], index: u32) -> String {
     let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
     let printable = content.iter().filter(|byte| is_text(byte)).count();
     let has_bytes = shape::element(index) == 1;
-    if has_bytes && (index & shape::IS_STRING != 0 || 2 * printable > content.len()) {
+    let is_text = index & (shape::IS_STRING | shape::IS_BARE) != 0;
+    if has_bytes && (is_text || 2 * printable > content.len()) {
         return literal(content);
     }
     let element = shape::element(index).clamp(1, 8) as usize;
@@ -288,16 +302,31 @@ mod tests {
     #[test]
     fn calls_are_shown_as_c() {
         let call = BoundaryCall {
+            bare: Some(Default::default()),
             number: 7,
             function: "parse".into(),
             arguments: ["…", "3", "NULL"].map(str::to_string).to_vec(),
             ..BoundaryCall::default()
         };
         let own = [channel(STRING | 2 << 16, "7:parse", b"a\"c")];
-        let shown = shown(&[call], &own, &own, &[b"a\n\x01xy".to_vec()]);
+        let shown = shown(
+            std::slice::from_ref(&call),
+            &own,
+            &own,
+            &[b"a\n\x01xy".to_vec()],
+        );
         assert_eq!(shown[0].arguments, ["\"a\\\"c\"", "3", "NULL"]);
         assert_eq!(shown[0].failing, ["\"a\\n\\001xy\"", "5", "NULL"]);
         assert_eq!(data(&[1, 0, 2, 0], 2 << 12), "(unsigned short[]){1, 2}");
+        let own = [channel(
+            shape::IS_BARE | 1 << 12 | 2 << 16,
+            "7:parse",
+            b"ab",
+        )];
+        let shown = super::shown(&[call], &own, &own, &[b"a".to_vec()]);
+        assert_eq!(shown[0].arguments, ["\"ab\"", "2", "NULL"]);
+        assert_eq!(shown[0].failing, ["(const char[1]){\"a\"}", "1", "NULL"]);
+        assert!(shown[0].bare.is_some());
         let wide = shape::IS_STRING | 2 << 12;
         assert_eq!(data(b"a\0b\0", wide), "u\"ab\"");
         assert_eq!(data(b"\x01\x02", wide), "(unsigned short[]){513}");

@@ -1,17 +1,26 @@
 //! The calls at a boundary, as a run of the variant lists them (`libc/calls.c`).
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{Hash, Hasher};
 
 use nearmiss_abi::boundary::parameter;
 use nearmiss_judge::symbolize::places_of;
+use nearmiss_results::Zeros;
+use siphasher::sip::SipHasher13;
 
 /// Most groups of calls from the same places.
 const MOST_ALIKE: usize = 16;
+/// Of so many calls one may read the zero behind a text that is given with its length, and none is promised still.
+const FEW_ZEROS: u64 = 8;
 /// Most calls of one group: they change together.
 const MOST_TOGETHER: usize = 8;
 
-/// How a line begins that names a format.
+/// How lines begin that say what parameters are given: a format; texts with their length; such texts whose zero is read; such
+/// texts of several lengths.
 const FORMAT: &str = "format\t";
+const TEXT: &str = "text\t";
+const ZERO: &str = "zero\t";
+const SIZES: &str = "sizes\t";
 
 /// A call from test code into the code under test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -59,7 +68,47 @@ pub struct List {
     pub is_cut: bool,
     /// Parameters whose texts the code under test uses as formats, `FUNCTION#PARAMETER`.
     pub formats: Vec<String>,
+    /// Parameters that are given texts with their length, and those of which a call reads the zero behind it. In a run that
+    /// looks for this once for each such call.
+    pub texts: Vec<String>,
+    pub zeros: Vec<String>,
+    /// Those that are given texts of several lengths.
+    pub sized: Vec<String>,
 }
+
+impl List {
+    /// What tells its calls from others, wherever their memory lies.
+    pub fn digest(&self) -> u64 {
+        let mut hasher = SipHasher13::new();
+        for call in &self.calls {
+            let place = (&call.function, &call.caller, &call.file, call.line);
+            (place, call.summary, &call.forks).hash(&mut hasher);
+        }
+        hasher.finish()
+    }
+
+    /// Parameters whose texts need no zero behind them, and what was seen of it, as far as a run has shown that looked for
+    /// it: one that came as far as this. A function that relies on zeros does so in many of its calls.
+    pub fn bare(&self, looked: &List) -> Bare {
+        let mut bare = Bare::new();
+        if looked.calls.len() != self.calls.len() || looked.is_cut != self.is_cut {
+            return bare;
+        }
+        for text in &looked.texts {
+            bare.entry(text.clone()).or_default().looked += 1;
+        }
+        for zero in &looked.zeros {
+            bare.entry(zero.clone()).or_default().read += 1;
+        }
+        bare.retain(|text, zeros| {
+            zeros.read * FEW_ZEROS <= zeros.looked && looked.sized.contains(text)
+        });
+        bare
+    }
+}
+
+/// Parameters whose texts need no zero, as `FUNCTION#PARAMETER`.
+pub type Bare = BTreeMap<String, Zeros>;
 
 /// Where in which function of which file calls come from, by the module and the place that they return to.
 type Callers<'t> = HashMap<(&'t str, u64), (String, String, u32)>;
@@ -67,8 +116,9 @@ type Callers<'t> = HashMap<(&'t str, u64), (String, String, u32)>;
 /// Reads a list. What is damaged is left out, with all that follows.
 pub fn read(text: &str) -> List {
     let mut callers = Callers::default();
-    let (formats, lines): (Vec<&str>, Vec<&str>) =
-        text.lines().partition(|line| line.starts_with(FORMAT));
+    let kinds = [FORMAT, TEXT, ZERO, SIZES];
+    let (parameters, lines): (Vec<&str>, Vec<&str>) =
+        (text.lines()).partition(|line| kinds.iter().any(|kind| line.starts_with(kind)));
     let mut calls: Vec<ListedCall> = (lines.iter())
         .map_while(|it| line(it, &mut callers))
         .collect();
@@ -81,11 +131,17 @@ pub fn read(text: &str) -> List {
         calls.truncate(gap);
         is_cut = true;
     }
-    let format = |line: &&str| Some(line.strip_prefix(FORMAT)?.replace('\t', "#"));
+    let of = |kind: &str| {
+        let parameter = |line: &&str| Some(line.strip_prefix(kind)?.replace('\t', "#"));
+        parameters.iter().filter_map(parameter).collect()
+    };
     List {
         calls,
         is_cut,
-        formats: formats.iter().filter_map(format).collect(),
+        formats: of(FORMAT),
+        texts: of(TEXT),
+        zeros: of(ZERO),
+        sized: of(SIZES),
     }
 }
 
@@ -197,12 +253,30 @@ mod tests {
     }
 
     #[test]
+    fn texts_need_no_zero_if_few_calls_read_one() {
+        let call = "1\t\tf\t/nowhere\t10\t\t0\n";
+        let list = read(&format!("{call}text\tf\t0\ntext\tf\t2\n"));
+        let many = "text\tf\t2\n".repeat(8);
+        let once = "text\tf\t0\nsizes\tf\t0\nzero\tf\t0\ntext\tf\t3\n";
+        let looked = format!("{once}{call}{many}sizes\tf\t2\nzero\tf\t2\n");
+        let seen = Zeros { read: 1, looked: 8 };
+        assert_eq!(
+            list.bare(&read(&looked)),
+            Bare::from([("f#2".to_string(), seen)])
+        );
+        let more = format!("{looked}zero\tf\t2\n");
+        assert!(list.bare(&read(&more)).is_empty());
+        assert!(list.bare(&read("text\tf\t0\n")).is_empty(), "cut short");
+    }
+
+    #[test]
     fn a_list_is_read_up_to_where_it_is_damaged() {
         let text = "1\t\tf\t/nowhere\t10\tk1n4o0\tab0004\t7ffe\tffffffff\t0\nformat\tf\t0\n2\t4.5\tg\t/nowhere\t1\t\t0\n3\tbroken";
         let List {
             calls,
             is_cut,
             formats,
+            ..
         } = read(text);
         assert_eq!((calls.len(), is_cut), (2, true));
         assert_eq!(

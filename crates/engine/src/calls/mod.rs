@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nearmiss_abi::boundary::CALLS;
+use nearmiss_abi::boundary::{CALLS, LOOKS};
 use nearmiss_abi::channel::{ChannelKind, ChannelSet};
 use nearmiss_campaign::{Capsule, TestCase};
 use nearmiss_results::{BoundaryCall, UnitTests};
@@ -33,7 +33,7 @@ use crate::contracts::{LIBRARY_PATH, contracts_beside, loading_from};
 use crate::subject::{Subject, Subjects, build_variant};
 use crate::worker::{Shared, limits};
 pub use data::{fitting, shown};
-use list::{List, ListedCall};
+use list::{Bare, List, ListedCall};
 use sides::Sides;
 
 /// Most groups of calls of one execution.
@@ -52,6 +52,7 @@ pub fn add_unit_tests(
     if shared.config.calls.of == CallsOf::None {
         return all;
     }
+    let mut known = HashSet::new();
     let own_units = nearmiss_twin::own_units(&shared.config.compiler.library_directory);
     for test in tests.iter() {
         let program = test.capsule.program.display();
@@ -81,6 +82,8 @@ pub fn add_unit_tests(
             ..UnitTests::default()
         };
         match groups_of(test, &subject, &sides, shared) {
+            // A framework that starts its program for each test: all of them make the same calls in the variant.
+            Ok((_, list)) if !known.insert(sameness(test, &list)) => continue,
             Ok((groups, list)) => {
                 figures.calls = groups.iter().map(|it| it.calls.len() as u64).sum();
                 figures.left_out = list.calls.len() as u64 - figures.calls;
@@ -98,6 +101,15 @@ pub fn add_unit_tests(
     }
     tests.extend(added);
     all
+}
+
+/// What two executions share whose calls are the same.
+fn sameness(test: &TestCase, list: &List) -> (PathBuf, Vec<OsString>, u64) {
+    let Capsule {
+        program, arguments, ..
+    } = &test.capsule;
+    let arguments = arguments.iter().skip(1).cloned().collect();
+    (program.clone(), arguments, list.digest())
 }
 
 /// What is test code in an execution's program; `None` if its calls are no inputs.
@@ -151,7 +163,12 @@ fn groups_of(
     let variant = build_variant(config, root, &subject.file, libraries, &rewrite, &sources);
     let variant = variant.map_err(|error| error.to_string())?;
     let capsule = capsule_of(test, &variant);
-    let list = list_calls(&capsule, test, shared)?;
+    let list = list_calls(&capsule, test, shared, "")?;
+    let bare = match list.texts.is_empty() {
+        true => Bare::new(),
+        // Without an answer texts keep their zero.
+        false => list_calls(&capsule, test, shared, LOOKS).map_or(Bare::new(), |it| list.bare(&it)),
+    };
     let listed = &list.calls;
     let mut groups = list::groups(listed);
     groups.truncate(MOST_GROUPS);
@@ -161,11 +178,11 @@ fn groups_of(
     let kinds: String = (kinds.iter())
         .filter_map(|(is_wanted, letter)| is_wanted.then_some(*letter))
         .collect();
-    let formats = list.formats.join(",");
+    let (formats, texts) = (list.formats.join(","), words_of(&bare));
     let cases = groups.into_iter().map(|group| {
         let (first, last) = (group[0].number, group[group.len() - 1].number);
         let mut capsule = capsule.clone();
-        let kept = format!("{kinds}/{formats}/{}", group[0].forks);
+        let kept = format!("{kinds}/{formats}/{texts}/{}", group[0].forks);
         capsule
             .environment
             .set(CALLS.into(), chosen(first, last, &kept, &words));
@@ -176,12 +193,18 @@ fn groups_of(
             ended: test.ended.clone(),
             seconds: test.seconds,
             trace: None,
-            calls: group.iter().map(|call| call.shown()).collect(),
+            calls: group.iter().map(|call| call.shown(&bare)).collect(),
             reads_files: false,
             variant_of: Some(test.capsule.program.clone()),
         }
     });
     Ok((cases.collect(), list))
+}
+
+/// Parameters as `abi::boundary::CALLS` has them.
+fn words_of(bare: &Bare) -> String {
+    let words: Vec<&str> = bare.keys().map(String::as_str).collect();
+    words.join(",")
 }
 
 /// What says which calls have inputs, and how (`abi::boundary::CALLS`).
@@ -211,13 +234,19 @@ fn capsule_of(test: &TestCase, variant: &TwinProgram) -> Capsule {
     capsule
 }
 
-/// Runs the variant once; gives the calls at its boundary.
-fn list_calls(capsule: &Capsule, test: &TestCase, shared: &Shared) -> Result<List, String> {
+/// Runs the variant once; gives the calls at its boundary, and what `how` asks for.
+fn list_calls(
+    capsule: &Capsule,
+    test: &TestCase,
+    shared: &Shared,
+    how: &str,
+) -> Result<List, String> {
     let directory: PathBuf = shared.new_directory();
     std::fs::create_dir_all(&directory).map_err(|error| error.to_string())?;
     let file = directory.join("calls");
     let limits = limits(shared.config, Duration::from_secs_f64(test.seconds));
-    let mut spec = capsule.spec(&capsule.program, &[(CALLS, file.clone().into())], &limits);
+    let wanted = OsString::from(format!("{how}{}", file.display()));
+    let mut spec = capsule.spec(&capsule.program, &[(CALLS, wanted)], &limits);
     spec.writable.push(directory.clone());
     let outcome = shared.config.sandbox.run(&spec);
     let listed = std::fs::read_to_string(&file).unwrap_or_default();
@@ -236,8 +265,10 @@ fn list_calls(capsule: &Capsule, test: &TestCase, shared: &Shared) -> Result<Lis
 }
 
 impl ListedCall {
-    fn shown(&self) -> BoundaryCall {
+    fn shown(&self, bare: &Bare) -> BoundaryCall {
+        let mut parameters = (0..self.values.len()).map(|it| format!("{}#{it}", self.function));
         BoundaryCall {
+            bare: parameters.find_map(|parameter| bare.get(&parameter).copied()),
             number: self.number,
             function: self.function.clone(),
             caller: self.caller.clone(),

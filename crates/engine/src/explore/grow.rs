@@ -381,7 +381,7 @@ impl Work<'_, '_> {
             answer: said(&grown.own),
             enlarged: grown.own.enlarged,
         };
-        let ladder = Ladder::new(own, &mut attempt);
+        let ladder = Ladder::new(own, &mut attempt).of_calls(!seed.test.calls.is_empty());
         let climbed = match climb {
             Climb::Turns => ladder.climb(most, &nearer),
             Climb::FilledBlocks => ladder.fill(most, &nearer),

@@ -1,6 +1,6 @@
 //! Which units there are, what follows from one that was performed, and its share of the time.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
@@ -29,6 +29,8 @@ const RECORDINGS: u32 = 8;
 /// Of the time of all jobs it has no more than one part in so many, however little CPU time it gets in that.
 const GROWTH_TIME: u32 = 12;
 
+/// Where calls are the input it has so many times these parts: their data are short, and its runs begin at the call.
+const CALLS_GROW: u32 = 3;
 /// Of a maximum of runs it has one part in so many, and then all the CPU time that these take.
 const GROWTH_RUNS: u64 = 3;
 /// But no fewer than these: one thing that grows may take so many, and what is not finished is begun again.
@@ -129,7 +131,7 @@ impl Explorer<'_> {
 
     /// How much CPU time growth may use up now: a part of what all else has used up, since CPU time is what it takes
     /// from that, however busy the machine is.
-    fn cpu_to_grow(&self) -> Duration {
+    fn cpu_to_grow(&self, seed: &Seed) -> Duration {
         let config = self.shared.config;
         if config.distance.is_some() || config.runs.is_some() {
             return Duration::MAX;
@@ -137,16 +139,16 @@ impl Explorer<'_> {
         let (growth, others) = locked(&self.figures).growth_cpu();
         let first = config.time * config.jobs as u32 / FIRST_GROWTH;
         let whole = (first + others / GROWTH_CPU).min(others / MOST_GROWTH);
-        whole.saturating_sub(growth)
+        (whole * parts(seed)).saturating_sub(growth)
     }
 
     /// How much of the time growth may take now.
-    fn time_to_grow(&self, left: Duration) -> Duration {
+    fn time_to_grow(&self, seed: &Seed, left: Duration) -> Duration {
         let config = self.shared.config;
         if config.distance.is_some() || config.runs.is_some() {
             return left;
         }
-        let whole = config.time * config.jobs as u32 / GROWTH_TIME;
+        let whole = config.time * config.jobs as u32 / GROWTH_TIME * parts(seed);
         whole
             .saturating_sub(locked(&self.figures).growth_time())
             .min(left)
@@ -167,9 +169,10 @@ impl Explorer<'_> {
             return self.patiently(unit, seed);
         }
         let (_, others) = locked(&self.figures).growth_cpu();
-        let is_starved = self.cpu_to_grow() < least_growth(seed);
+        let is_starved = self.cpu_to_grow(seed) < least_growth(seed);
         let before = std::mem::replace(&mut seed.memory.not_grown_at, is_starved.then_some(others));
-        let has_had_all = self.runs_to_grow() == 0 || self.time_to_grow(Duration::MAX).is_zero();
+        let has_had_all =
+            self.runs_to_grow() == 0 || self.time_to_grow(seed, Duration::MAX).is_zero();
         let is_idle = is_starved && before == Some(others);
         vec![Unit {
             is_postponed: has_had_all || is_idle,
@@ -230,20 +233,29 @@ impl Explorer<'_> {
     /// The share of a unit of growth while other units wait. Where its parts of the time are used up there is none:
     /// it goes on when all else is done.
     fn growth_share(&self, left: Duration, fair: Duration, peers: usize, seed: &Seed) -> Share {
-        let (runs, cpu) = (self.runs_to_grow(), self.cpu_to_grow());
+        let (runs, cpu) = (self.runs_to_grow(), self.cpu_to_grow(seed));
         let least = least_growth(seed);
         if runs == 0 || cpu < least {
             return Share::of(Duration::ZERO);
         }
         let time = match self.shared.config.distance {
             Some(_) => fair.max(LEAST_SHARE).min(left.max(LEAST_SHARE)),
-            None => self.time_to_grow(left),
+            None => self.time_to_grow(seed, left),
         };
         Share {
             time,
             cpu: (cpu / peers as u32).max(least),
             runs,
         }
+    }
+}
+
+/// How many times its part of the time growth has for a test.
+fn parts(seed: &Seed) -> u32 {
+    if seed.test.calls.is_empty() {
+        1
+    } else {
+        CALLS_GROW
     }
 }
 
@@ -254,17 +266,24 @@ fn least_growth(seed: &Seed) -> Duration {
 }
 
 /// The own path of every test: of each program one, then of each another, so that all programs
-/// have their turn where time is short; those that no earlier call looked at first, and of them the cheapest.
+/// have their turn where time is short; those that no earlier call looked at first, and of them the cheapest. Behind them the
+/// executions whose calls are tests too: most have no other input, and take as long as all of their calls.
 pub(super) fn first_units(seeds: &[Mutex<Seed>], is_known: &dyn Fn(usize) -> bool) -> Vec<Unit> {
     let mut turns: HashMap<PathBuf, usize> = HashMap::new();
     let mut numbered: Vec<(usize, &Mutex<Seed>)> = seeds.iter().enumerate().collect();
     numbered.sort_by_key(|(number, seed)| (is_known(*number), cost(locked(seed).test.seconds)));
+    let with_calls: HashSet<String> = (seeds.iter())
+        .filter_map(|seed| locked(seed).test.called_by())
+        .collect();
     numbered
         .into_iter()
         .map(|(number, seed)| {
-            let program = locked(seed).test.capsule.program.clone();
-            let turn = turns.entry(program).or_default();
-            *turn += 1;
+            let test = &locked(seed).test;
+            let turn = turns.entry(test.capsule.program.clone()).or_default();
+            *turn += match with_calls.contains(&test.id) {
+                true => seeds.len(),
+                false => 1,
+            };
             Unit {
                 is_postponed: false,
                 stage: Stage::OwnPath,

@@ -1,7 +1,8 @@
 //! Which numbers of turns are tried, and the least that fails.
 //!
 //! ```text
-//!  as many as may be                nothing fails, and the program answers as it does on the test: done
+//!  as many as may be                nothing fails, and the program answers as it does on the test: done. What a unit test
+//!                                   calls may have refused them, and nothing tells: then a few numbers in between
 //!  1, 4, 16, 64 …                   up to the first that fails; one in the middle where already one turn more is
 //!                                   refused as the most are
 //!  between two that differ          halves: the least that fails; the last that is accepted and the first
@@ -16,6 +17,8 @@ use std::collections::BTreeMap;
 const FACTOR: u64 = 4;
 /// The one that is tried where one turn more is refused as the most are: what fails in between is rare.
 const REFUSED: u64 = 64;
+/// Those that are tried where a program answers alike whether it refuses or not.
+const BELOW: [u64; 3] = [4, 16, 64];
 /// Most places at which the program's answer changes that are looked at.
 const MAX_EDGES: usize = 2;
 /// Most numbers of turns at which a block is made larger that are looked at: a program has several that grow.
@@ -59,6 +62,8 @@ pub struct Ladder<'l, F, A> {
     attempt: &'l mut dyn FnMut(u64) -> Option<Attempt<F, A>>,
     known: BTreeMap<u64, Attempt<F, A>>,
     is_refused: bool,
+    /// Whether the program answers alike whether it refuses an input or not.
+    hides_refusal: bool,
 }
 
 impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
@@ -72,7 +77,14 @@ impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
             attempt,
             known: BTreeMap::new(),
             is_refused: false,
+            hides_refusal: false,
         }
+    }
+
+    /// Runs of a unit test: what its calls return decides nothing, since failed expectations are passed by.
+    pub fn of_calls(mut self, is_unit_test: bool) -> Ladder<'l, F, A> {
+        self.hides_refusal = is_unit_test;
+        self
     }
 
     /// What is seen with up to so many turns more. `nearer` says up to how many
@@ -127,7 +139,11 @@ impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
         }
         let (at_most, fails) = (self.at(most)?.answer.clone(), self.at(most)?.fails());
         if at_most == self.own.answer && !fails {
-            return Some(());
+            return if self.hides_refusal {
+                self.below(most)
+            } else {
+                Some(())
+            };
         }
         if fails && !self.fails_nearer(most, nearer)? {
             return Some(());
@@ -140,6 +156,16 @@ impl<'l, F: Clone + PartialEq, A: Clone + PartialEq> Ladder<'l, F, A> {
         let mut turns = 1;
         while turns < most && !self.at(turns)?.fails() {
             turns *= FACTOR;
+        }
+        Some(())
+    }
+
+    /// A few numbers of turns below the most, up to the first that fails.
+    fn below(&mut self, most: u64) -> Option<()> {
+        for turns in BELOW.into_iter().filter(|turns| *turns < most) {
+            if self.at(turns)?.fails() {
+                break;
+            }
         }
         Some(())
     }
@@ -293,6 +319,26 @@ mod tests {
         assert_eq!(climb(5000, |_| false, |_| false), (vec![], 1));
         let (found, runs) = climb(5000, |_| false, |turns| turns > 95);
         assert!(found.is_empty() && runs < 20, "{runs}");
+    }
+
+    #[test]
+    fn what_a_call_refuses_without_a_word() {
+        let mut attempt = |turns: u64| {
+            Some(Attempt {
+                failures: if (9..=20).contains(&turns) {
+                    vec!['f']
+                } else {
+                    vec![]
+                },
+                answer: (),
+                enlarged: 0,
+            })
+        };
+        let own_answer = || own(());
+        let found = Ladder::new(own_answer(), &mut attempt).climb(5000, &|_| u64::MAX);
+        assert!(found.failures.is_empty());
+        let ladder = Ladder::new(own_answer(), &mut attempt).of_calls(true);
+        assert_eq!(ladder.climb(5000, &|_| u64::MAX).failures, [('f', 9)]);
     }
 
     #[test]

@@ -88,6 +88,10 @@ impl Trace {
                     assert_eq!(self.values[event.label as usize], event.truth() as u128);
                 }
                 EventKind::Switch | EventKind::Concretized => assert_ne!(event.label, 0),
+                EventKind::Word => {
+                    assert_eq!(self.terms[event.label as usize].width, 8);
+                    assert!(usize::from(event.aux) < self.snapshots.len());
+                }
                 EventKind::CheckFailed | EventKind::Mark | EventKind::Answer => {
                     assert_eq!(event.label, 0)
                 }

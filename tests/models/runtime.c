@@ -23,6 +23,7 @@ WEAK size_t __nm_settle(size_t value) { return value; }
 WEAK void *__nm_settle_pointer(const void *pointer) { return (void *)pointer; }
 WEAK size_t __nm_recorded(size_t value) { return value; }
 WEAK void __nm_hint(bool condition) { (void)condition; }
+WEAK void __nm_words(const char *a, size_t n, const char *b, size_t m) { (void)a, (void)n, (void)b, (void)m; }
 WEAK bool __nm_moves(const void *pointer) { return (void)pointer, false; }
 WEAK const void *__nm_recorded_pointer(const void *pointer) { return pointer; }
 WEAK void __nm_read_as_float(const void *start, size_t size) { (void)start, (void)size; }

@@ -97,7 +97,7 @@ const REQUIREMENTS: &str = "the given sizes, ranges and requirements";
 const CHECK: &str = "check --size, --range and --require";
 const OUT_OF_TIME: &str = "the time was over before an admissible input was found (--time)";
 const WRONG_PRECONDITION: &str = "the precondition rejects an input that nearmiss believed it accepts, an \
-                                  error of nearmiss: please report it, and use --pre-mode late for now";
+                                  error of nearmiss: please report it, and use --pre-mode calls for now";
 
 impl std::error::Error for ExploreError {}
 

@@ -142,8 +142,11 @@ pub enum Mode {
     Native,
     /// Called before the function, its branches explored like any other.
     Early,
-    /// Explored under the constraints of each partial path of the function.
+    /// Explored under the constraints of each partial path of the function: by the formula of its code where there is one,
+    /// else by calls.
     Late,
+    /// The same, by calls of it alone.
+    Calls,
     /// Its accepting paths are found first and posted as one condition; the rest is late.
     Summary,
     /// Whichever suits.

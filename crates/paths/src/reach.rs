@@ -202,6 +202,7 @@ fn assumed(config: &Config, exploration: &FunctionReport, verdict: ReachVerdict)
         {
             if config.build.answers {
                 assumed.push(format!("of what is read from files the first {MOST_READ} bytes are inputs, then they end"));
+                assumed.push(ONE_SEQUENCE.into());
             }
             assumed.push(match config.build.refuses {
                 true if config.build.answers => format!(
@@ -223,4 +224,5 @@ const FAILURES: &str = "a path ends at its first failure (memory, division, asse
 const UNWRITTEN: &str = "memory that was never written is not read";
 const ADDRESSES: &str = "memory lies where it lies here: an address as a number is no input";
 const ALLOCATIONS: &str = "memory is there: an allocation fails only where its size is an input";
+const ONE_SEQUENCE: &str = "all files that are read give one sequence of bytes, a call as many as it asks for; what fails leaves `errno` as it was";
 const WRAPS: &str = "signed arithmetic wraps around (--overflow error: it is a failure)";

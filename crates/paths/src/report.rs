@@ -208,6 +208,7 @@ fn mode_name(mode: Mode) -> &'static str {
         Mode::Native => "native",
         Mode::Early => "early",
         Mode::Late => "late",
+        Mode::Calls => "calls",
         Mode::Summary => "summary",
         Mode::Auto => "auto",
     }

@@ -58,7 +58,8 @@ fn attempt(
     let mut programs = build::build(&config.build, config.request.as_ref(), &directory)?;
     programs.restarts &= may_restart && config.restarts;
     let programs = Arc::new(programs);
-    let wants_program = config.mode == Mode::Auto && precondition_name(config).is_some();
+    let takes_formula = matches!(config.mode, Mode::Auto | Mode::Late);
+    let wants_program = takes_formula && precondition_name(config).is_some();
     let program = wants_program.then(|| build::program(&programs)).flatten();
     let guide = reach::guide(config, &programs)?;
     let leads_behind_return = guide.as_ref().is_some_and(Guide::matters_at_end);
@@ -328,14 +329,18 @@ fn precondition(
     if precondition_name(config).is_none() || !is_looked_at_apart {
         return Ok(Some(Box::new(Unrestricted)));
     }
-    if config.mode == Mode::Late {
+    if config.mode == Mode::Calls {
         return Ok(Some(Box::new(Late::learning())));
     }
     let Some(mut summary) = Summary::start(workspace, first)? else {
         return Ok(None);
     };
-    if config.mode == Mode::Auto {
-        return Ok(Some(Box::new(Auto::new(workspace, summary, program)?)));
+    if matches!(config.mode, Mode::Auto | Mode::Late) {
+        let auto = Auto::new(workspace, summary, program)?;
+        return Ok(Some(match config.mode {
+            Mode::Late if !auto.has_formula() => Box::new(Late::learning()),
+            _ => Box::new(auto),
+        }));
     }
     let end = Instant::now() + config.time / 4;
     summary.learn(workspace, LEARNING_CALLS, end)?;

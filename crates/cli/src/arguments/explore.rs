@@ -144,6 +144,8 @@ pub enum PreMode {
     Auto,
     /// After each partial path of the function, under its conditions
     Late,
+    /// Likewise, by calls of the precondition alone
+    Calls,
     /// Before the function, as part of every path
     Early,
     /// Its accepting paths first, as one condition; what is left of it late

@@ -145,6 +145,11 @@ impl Auto {
         })
     }
 
+    /// Whether the precondition's code is a formula.
+    pub fn has_formula(&self) -> bool {
+        self.formula.is_some()
+    }
+
     fn learn(&mut self, workspace: &mut Workspace) -> Result<(), ExploreError> {
         self.admitted += 1;
         if self.admitted <= self.next_lesson || self.turn != Turn::Summary {

@@ -144,6 +144,7 @@ fn mode(mode: PreMode) -> Mode {
     match mode {
         PreMode::Auto => Mode::Auto,
         PreMode::Late => Mode::Late,
+        PreMode::Calls => Mode::Calls,
         PreMode::Early => Mode::Early,
         PreMode::Summary => Mode::Summary,
         PreMode::Native => Mode::Native,

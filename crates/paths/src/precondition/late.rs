@@ -1,4 +1,4 @@
-//! The late treatment: for each partial path of the function, the precondition is explored under
+//! The late treatment by calls: for each partial path of the function, the precondition is explored under
 //! that path's constraints until it accepts an input, or has no path left. What its rejections teach about all accepted
 //! inputs is kept for the next partial paths.
 

@@ -6,7 +6,7 @@
 //! | | |
 //! | --- | --- |
 //! | [`Unrestricted`] | there is no precondition, or it is part of the path (early), or of the setup (native) |
-//! | [`late`] | its paths are explored under the partial path's constraints, each time again |
+//! | [`late`] | its paths are explored under the partial path's constraints by calls, each time again |
 //! | [`summary`] | its paths are kept as one formula that grows with every call |
 //! | [`formula`] | its code is a formula from the beginning |
 //! | [`auto`] | the formula if there is one, else the quicker of late and summary, by trial |

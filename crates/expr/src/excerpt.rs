@@ -20,38 +20,15 @@ pub fn excerpt(terms: &Terms, wanted: &[TermId]) -> (Terms, Vec<TermId>) {
     let mut copies: HashMap<TermId, TermId> = HashMap::with_capacity(needed.len());
     // Operands come before what is made of them.
     for id in needed {
-        let copy = copy(terms, id, &mut small, |operand| copies[&operand]);
+        let mut node = terms.node(id);
+        if let Node::Read { snapshot, .. } = &mut node {
+            *snapshot = small.snapshot(terms.snapshot_bytes(*snapshot));
+        }
+        let copy = small.remade(node, |operand| copies[&operand]);
         copies.insert(id, copy);
     }
     let found = wanted.iter().map(|id| copies[id]).collect();
     (small, found)
-}
-
-/// Makes one term in another arena, where its operands are already.
-fn copy(terms: &Terms, id: TermId, into: &mut Terms, copied: impl Fn(TermId) -> TermId) -> TermId {
-    match terms.node(id) {
-        Node::Const { width, value } => into.constant(width, value),
-        Node::Input(byte) => into.input(byte),
-        Node::Unary { op, a } => into.unary(op, copied(a)),
-        Node::Binary { op, a, b } => into.binary(op, copied(a), copied(b)),
-        Node::Concat { high, low } => into.concat(copied(high), copied(low)),
-        Node::Extract { a, low, width } => into.extract(copied(a), low, width),
-        Node::ZExt { a, width } => into.zext(copied(a), width),
-        Node::SExt { a, width } => into.sext(copied(a), width),
-        Node::Ite {
-            condition,
-            then,
-            otherwise,
-        } => into.ite(copied(condition), copied(then), copied(otherwise)),
-        Node::Read {
-            index,
-            snapshot,
-            width,
-        } => {
-            let snapshot = into.snapshot(terms.snapshot_bytes(snapshot));
-            into.read(copied(index), snapshot, width)
-        }
-    }
 }
 
 #[cfg(test)]

@@ -256,6 +256,30 @@ impl Terms {
         self.make(Draft::new(Op::Read, width, index).with_number(snapshot.0))
     }
 
+    /// A term as a node has it, with other operands: `operand` says which. Snapshots are this arena's.
+    pub fn remade(&mut self, node: Node, operand: impl Fn(TermId) -> TermId) -> TermId {
+        match node {
+            Node::Const { width, value } => self.constant(width, value),
+            Node::Input(byte) => self.input(byte),
+            Node::Unary { op, a } => self.unary(op, operand(a)),
+            Node::Binary { op, a, b } => self.binary(op, operand(a), operand(b)),
+            Node::Concat { high, low } => self.concat(operand(high), operand(low)),
+            Node::Extract { a, low, width } => self.extract(operand(a), low, width),
+            Node::ZExt { a, width } => self.zext(operand(a), width),
+            Node::SExt { a, width } => self.sext(operand(a), width),
+            Node::Ite {
+                condition,
+                then,
+                otherwise,
+            } => self.ite(operand(condition), operand(then), operand(otherwise)),
+            Node::Read {
+                index,
+                snapshot,
+                width,
+            } => self.read(operand(index), snapshot, width),
+        }
+    }
+
     /// Bitwise complement; of one bit: the negation.
     pub fn not(&mut self, a: TermId) -> TermId {
         self.unary(Op::Not, a)

@@ -25,9 +25,11 @@ pub mod path;
 pub mod raw;
 mod switch;
 mod verify;
+mod word;
 
 pub use alternatives::{Alternative, LeadsTo, alternatives};
 pub use binding::Bindings;
 pub use channel::{Channel, Piece, Recorded, padding};
-pub use path::{Arena, End, Event, Hint, LengthBound, Reading, RecordedPath, State, Word};
+pub use path::{Arena, End, Event, Hint, LengthBound, Reading, RecordedPath, State};
 pub use raw::{Answer, RawTrace, ReadError};
+pub use word::Word;

@@ -4,12 +4,12 @@ use nearmiss_abi::channel::{ChannelKind, ChannelRow};
 use nearmiss_abi::check::{CONTRACT_PREFIX, Kind};
 use nearmiss_abi::event::{
     Event as RawEvent, EventKind, FORBIDDEN_STEP, NO_LOWER, PHASE_FUNCTION, PHASE_SETUP,
-    WORD_LENGTH_SIZE, phase as phase_of, steps_passed,
+    phase as phase_of, steps_passed,
 };
 use nearmiss_abi::note::{NoteKind, NoteRow};
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::trace::{STATE_EXECUTED, STATE_EXITED};
-use nearmiss_expr::{Evaluator, InputByte, Inputs, Node, TermId, Terms};
+use nearmiss_expr::{Evaluator, InputByte, Inputs, TermId, Terms};
 use nearmiss_sites::Sites;
 
 use crate::binding::{Binder, Bindings};
@@ -19,6 +19,7 @@ use crate::import::{Imported, import};
 use crate::raw::{Answer, RawTrace};
 use crate::switch;
 use crate::verify::{Verified, verify};
+use crate::word::{Word, Words};
 
 /// A recorded run: what happened, over terms that lie in an [`Arena`].
 #[derive(Clone, Debug)]
@@ -132,19 +133,6 @@ pub struct Hint {
     /// A one-bit term that is false: an input that makes it true takes the other way at all of them.
     pub goal: TermId,
     /// Where it was given: the call.
-    pub site: SiteId,
-}
-
-/// A word of the input that is compared with a text of another length.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Word {
-    /// Its first byte.
-    pub start: InputByte,
-    /// Its bytes.
-    pub length: u32,
-    /// What it is compared with.
-    pub text: Vec<u8>,
-    /// Where: the call, or the comparison of the program's own.
     pub site: SiteId,
 }
 
@@ -390,7 +378,8 @@ impl Reader<'_> {
         let mut read_events: Vec<Event> = Vec::with_capacity(events.len());
         // Of the next decision.
         let mut hint = None;
-        let (mut words, mut word) = (Vec::new(), None);
+        let mut word = None;
+        let mut words = Words::default();
         // What was done before an event that is not used was done before the next one.
         let mut was_sensitive = false;
         // What comes before the first mark of a harness is its setup.
@@ -430,10 +419,8 @@ impl Reader<'_> {
                 continue;
             }
             if event.kind == EventKind::Word as u8 {
-                word = self.word(raw, &event, &imported).map(|told| {
-                    words.push(told);
-                    words.len() as u32 - 1
-                });
+                let start = imported.get(event.label);
+                word = start.and_then(|start| words.add(raw, &event, self.terms, start));
                 was_sensitive = event.is_sensitive();
                 continue;
             }
@@ -452,7 +439,7 @@ impl Reader<'_> {
             was_sensitive = read.is_none() && event.is_sensitive();
             read_events.extend(read);
         }
-        (read_events, binder.bindings, words)
+        (read_events, binder.bindings, words.0)
     }
 
     /// Whether an event is a check in the code of a contract. That looks before it reads, on the recorded data; what it
@@ -464,23 +451,6 @@ impl Reader<'_> {
             && Kind::from_code(event.aux as u8) != Some(Kind::Precondition)
             && (self.sites.get(SiteId(event.site)))
                 .is_some_and(|(unit, site)| unit.function_of(site).starts_with(CONTRACT_PREFIX))
-    }
-
-    /// What an [`EventKind::Word`] tells; `None` if its first byte is no byte of the input as it was read.
-    fn word(&self, raw: &RawTrace, event: &RawEvent, imported: &Imported) -> Option<Word> {
-        let Node::Input(start) = self.terms.node(imported.get(event.label)?) else {
-            return None;
-        };
-        let snapshot = raw.snapshots.get(usize::from(event.aux))?;
-        let (from, size) = (snapshot.blob_offset as usize, snapshot.size as usize);
-        let bytes = raw.blob.get(from..)?.get(..size)?;
-        let (length, text) = bytes.split_first_chunk::<WORD_LENGTH_SIZE>()?;
-        Some(Word {
-            start,
-            length: u32::from_le_bytes(*length),
-            text: text.to_vec(),
-            site: SiteId(event.site),
-        })
     }
 
     /// `None` for an event that contradicts the recorded input.

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use nearmiss_expr::{Node, TermId, Terms};
+use nearmiss_expr::{TermId, Terms};
 
 /// Replacements, and what became of terms so far.
 #[derive(Debug, Default)]
@@ -44,25 +44,7 @@ impl Rewriter {
         if terms.operands(term).all(|it| new(it) == it) {
             return term;
         }
-        match terms.node(term) {
-            Node::Const { .. } | Node::Input(_) => term,
-            Node::Unary { op, a } => terms.unary(op, new(a)),
-            Node::Binary { op, a, b } => terms.binary(op, new(a), new(b)),
-            Node::Concat { high, low } => terms.concat(new(high), new(low)),
-            Node::Extract { a, low, width } => terms.extract(new(a), low, width),
-            Node::ZExt { a, width } => terms.zext(new(a), width),
-            Node::SExt { a, width } => terms.sext(new(a), width),
-            Node::Ite {
-                condition,
-                then,
-                otherwise,
-            } => terms.ite(new(condition), new(then), new(otherwise)),
-            Node::Read {
-                index,
-                snapshot,
-                width,
-            } => terms.read(new(index), snapshot, width),
-        }
+        terms.remade(terms.node(term), new)
     }
 }
 

@@ -14,7 +14,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/auxv.h>
@@ -222,8 +221,6 @@ bool __nm_serve_here(void)
     if (!waits_for_call)
         return false;
     waits_for_call = false;
-    /* What was written and not yet passed on would be in the output of every run. */
-    fflush(NULL);
     /* Not `environ`: a program that names it is taken for one that looks at all variables. */
     serve(&count, &arguments, NULL);
     return true;

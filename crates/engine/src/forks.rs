@@ -18,7 +18,8 @@ use std::{fs, io};
 
 use nearmiss_sandbox::{ForkServer, Outcome, Sandbox, SandboxError, Spec};
 
-/// Runs before a fork server is started: most tests have few.
+/// Runs before a program's first fork server is started: most tests have few. Once it is known that it can be forked, the first
+/// run in another world is made alone, for comparison, and those behind it are not.
 const FIRST: u32 = 2;
 /// Servers and candidates that a thread knows at a time.
 const MOST_KNOWN: usize = 12;
@@ -107,7 +108,7 @@ impl ForkServers {
         let place = known.iter().position(|known| known.spec.is_alike(spec));
         let mut entry = match place {
             Some(place) => known.remove(place),
-            None => Known::new(spec),
+            None => Known::new(spec, if is_fit(&spec.program) { FIRST } else { 0 }),
         };
         let result = entry.run(sandbox, spec, run, &self.directory);
         self.learn(&entry);
@@ -135,10 +136,11 @@ impl ForkServers {
 }
 
 impl Known {
-    fn new(spec: &Spec) -> Known {
+    /// A program of which so many runs might as well have been made.
+    fn new(spec: &Spec, runs: u32) -> Known {
         Known {
             spec: spec.clone(),
-            state: State::Alone(0),
+            state: State::Alone(runs),
         }
     }
 

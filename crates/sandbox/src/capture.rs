@@ -18,12 +18,25 @@ pub struct Output {
 }
 
 /// What was written to standard output and standard error.
+#[derive(Debug)]
 pub struct Captured {
     pub stdout: Vec<u8>,
     pub stderr: Vec<u8>,
 }
 
 impl Captured {
+    /// Puts this before what an outcome has; together they keep to the limit.
+    pub fn precede(&self, outcome: &mut Outcome, limit: usize) {
+        let streams = [
+            (&self.stdout, &mut outcome.stdout),
+            (&self.stderr, &mut outcome.stderr),
+        ];
+        for (before, later) in streams {
+            later.splice(..0, before.iter().copied());
+            later.truncate(limit);
+        }
+    }
+
     /// The outcome of the program that wrote it.
     pub fn outcome(self, ended: Ended, exceeded: Option<Exceeded>, used: Used) -> Outcome {
         Outcome {
@@ -61,13 +74,21 @@ impl Output {
         }
     }
 
-    /// Whether nothing was written so far.
-    pub fn is_empty(&mut self) -> io::Result<bool> {
-        let [first, second] = &self.streams;
-        let descriptors = [first.descriptor(), second.descriptor()];
-        let [reads_first, reads_second] = sys::wait_readable(descriptors, Duration::ZERO)?;
-        let is_kept = self.streams.iter().any(|stream| !stream.kept.is_empty());
-        Ok(!reads_first && !reads_second && !is_kept)
+    /// What was written so far, by a program that waits.
+    pub fn so_far(mut self) -> io::Result<Captured> {
+        loop {
+            let [first, second] = &self.streams;
+            let descriptors = [first.descriptor(), second.descriptor()];
+            let readable = sys::wait_readable(descriptors, Duration::ZERO)?;
+            if readable == [false, false] {
+                break;
+            }
+            let streams = self.streams.iter_mut().zip(readable);
+            streams
+                .filter(|(_, is_readable)| *is_readable)
+                .for_each(|(stream, _)| stream.read());
+        }
+        Ok(self.captured())
     }
 
     /// Reads what is left, when the program has ended.
@@ -80,8 +101,12 @@ impl Output {
             }
             self.read_once(NOTHING, left)?;
         }
+        Ok(self.captured())
+    }
+
+    fn captured(self) -> Captured {
         let [stdout, stderr] = self.streams.map(|stream| stream.kept);
-        Ok(Captured { stdout, stderr })
+        Captured { stdout, stderr }
     }
 
     fn read_once(&mut self, sign: RawFd, time: Duration) -> io::Result<bool> {

@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use nearmiss_abi::forks::{DESCRIPTORS, FORKS, MOST_TEXT};
 
+use crate::capture::Captured;
 use crate::server::Server;
 use crate::spec::{Outcome, Spec, Stdin, Turn};
 use crate::{SandboxError, sys};
@@ -19,7 +20,7 @@ const MOST_SECONDS: u64 = 600;
 /// How long a sandbox may take to go.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// A program past its constructors, which waits to be forked.
+/// A program past its constructors, or where the first call is whose data are its input, which waits to be forked.
 ///
 /// Its runs differ in their arguments, standard input, input files, limits and numbers, and in nothing else.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub struct ForkServer {
     server: Option<Server>,
     /// Where its launcher goes when it is no longer needed.
     idle: Arc<Mutex<Vec<Server>>>,
+    /// What the program wrote before it waited: each of its runs did, too.
+    before: Captured,
 }
 
 impl ForkServer {
@@ -44,10 +47,11 @@ impl ForkServer {
         first.stdin = Stdin::Null;
         // Each run has less.
         first.limits.cpu_seconds = first.limits.cpu_seconds.max(MOST_SECONDS);
-        server.start_forks(&first)?;
+        let before = server.start_forks(&first)?;
         Ok(ForkServer {
             server: Some(server),
             idle,
+            before,
         })
     }
 
@@ -84,7 +88,10 @@ impl ForkServer {
             give_back(server, &self.idle);
         }
         match told.outcome {
-            Ok(outcome) => Ok(Some(outcome)),
+            Ok(mut outcome) => {
+                self.before.precede(&mut outcome, spec.limits.output);
+                Ok(Some(outcome))
+            }
             Err(SandboxError::Start(_) | SandboxError::Io(_)) => Ok(None),
             Err(error) => Err(error),
         }

@@ -124,12 +124,24 @@ impl Walk<'_> {
         match &task.forks {
             Forks::None => false,
             Forks::These(these) => these.contains(&number),
-            Forks::First { from, feasible } => number >= *from && self.feasible < *feasible,
+            Forks::First { from, feasible, .. } => number >= *from && self.feasible < *feasible,
+        }
+    }
+
+    /// Asks about a fork if that is wanted.
+    pub(super) fn wanted_fork(&mut self, number: usize, event: &Event, task: &Task) {
+        if self.is_wanted_fork(number, task) {
+            let settled = self.fork(number, event);
+            self.feasible += u32::from(settled.counts && settled.is_feasible());
+            self.forks.push(settled);
+        } else if task.forks.has_besides(number) {
+            let settled = self.fork(number, event);
+            self.besides.push(settled);
         }
     }
 
     /// Asks for inputs that go another way.
-    pub(super) fn fork(&mut self, number: usize, event: &Event) {
+    fn fork(&mut self, number: usize, event: &Event) -> Settled {
         let mut settled = Settled {
             event: number,
             flips: std::mem::take(&mut self.shorter),
@@ -143,8 +155,7 @@ impl Walk<'_> {
             settled.is_hard = std::mem::take(&mut self.shorter_is_unknown);
             settled.known = !settled.is_hard;
             settled.counts = false;
-            self.forks.push(settled);
-            return;
+            return settled;
         }
         let alternatives = alternatives(self.terms, self.sites, event);
         settled.is_hard = std::mem::take(&mut self.shorter_is_unknown);
@@ -166,8 +177,7 @@ impl Walk<'_> {
             .word
             .and_then(|number| self.words.get(number as usize));
         settled.flips.extend(word.map(Flip::by_word));
-        self.feasible += u32::from(settled.is_feasible());
-        self.forks.push(settled);
+        settled
     }
 
     /// An input that takes the other way here and at several forks behind it at once. Where there is none on this

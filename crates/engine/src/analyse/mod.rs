@@ -55,13 +55,22 @@ pub enum Forks {
     None,
     /// Those of these events.
     These(BTreeSet<usize>),
-    /// From this event on, until so many can.
+    /// From this event on, until so many can; besides, those of some events behind it.
     First {
         /// The first event.
         from: usize,
         /// How many.
         feasible: u32,
+        /// Those besides.
+        besides: BTreeSet<usize>,
     },
+}
+
+impl Forks {
+    /// Whether the fork of this event is asked about wherever it lies.
+    fn has_besides(&self, number: usize) -> bool {
+        matches!(self, Forks::First { besides, .. } if besides.contains(&number))
+    }
 }
 
 impl Task {
@@ -85,7 +94,11 @@ impl Task {
         let forks_done = match &self.forks {
             Forks::None => true,
             Forks::These(these) => these.last().is_none_or(|last| *last < number),
-            Forks::First { feasible: most, .. } => feasible >= *most,
+            Forks::First {
+                feasible: most,
+                besides,
+                ..
+            } => feasible >= *most && besides.last().is_none_or(|last| *last < number),
         };
         forks_done && self.checks_from.is_none()
     }
@@ -116,6 +129,8 @@ pub struct Analysis {
     pub probes: Vec<Candidate>,
     /// What became of the forks that were asked about, in the order of the path.
     pub forks: Vec<Settled>,
+    /// The same of those that were asked about besides.
+    pub besides: Vec<Settled>,
     /// Events of forks at which inputs that are too short for what decided them may go the same
     /// way: the checks behind were not asked for these.
     pub too_short: Vec<usize>,
@@ -192,6 +207,7 @@ pub fn analyse(terms: &mut Terms, path: &RecordedPath, task: &Task, context: &Co
         all_timeouts: 0,
         probes: BTreeMap::new(),
         forks: Vec::new(),
+        besides: Vec::new(),
         relaxed: HashMap::new(),
         shorter: Vec::new(),
         shorter_is_unknown: false,
@@ -286,6 +302,7 @@ struct Walk<'a> {
     /// By site.
     probes: BTreeMap<SiteId, Option<Candidate>>,
     forks: Vec<Settled>,
+    besides: Vec<Settled>,
     /// How often an outcome was asked for without what was concretized.
     relaxed: HashMap<(SiteId, u64), u32>,
     /// Inputs that are too short for the next fork.
@@ -325,8 +342,8 @@ impl Walk<'_> {
             EventKind::Probe if asks_checks => self.probe(number, event),
             _ => {}
         }
-        if can_flip(event) && self.is_wanted_fork(number, task) {
-            self.fork(number, event);
+        if can_flip(event) {
+            self.wanted_fork(number, event, task);
         }
         // A call that its contract excludes is made all the same: what it does is looked at, too.
         let is_contract = event.failure == Some(Kind::Precondition);
@@ -392,6 +409,7 @@ impl Walk<'_> {
             places,
             probes,
             forks: self.forks,
+            besides: self.besides,
             too_short: self.same_way.into_iter().collect(),
             unchosen: self.unchosen,
             checks: self.checks,

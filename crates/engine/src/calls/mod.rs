@@ -38,6 +38,8 @@ use sides::Sides;
 
 /// Most groups of calls of one execution.
 const MOST_GROUPS: usize = 4096;
+/// Lines of an error that are shown.
+const MOST_LINES: usize = 4;
 /// Calls behind a group that are still made (`libc/calls.c` ends the run then), and words about what the test passed there.
 const MOST_LATER: usize = 256;
 
@@ -161,7 +163,7 @@ fn groups_of(
         }),
     };
     let variant = build_variant(config, root, &subject.file, libraries, &rewrite, &sources);
-    let variant = variant.map_err(|error| error.to_string())?;
+    let variant = variant.map_err(|error| brief(&error.to_string()))?;
     let capsule = capsule_of(test, &variant);
     let list = list_calls(&capsule, test, shared, "")?;
     let bare = match list.texts.is_empty() {
@@ -199,6 +201,15 @@ fn groups_of(
         }
     });
     Ok((cases.collect(), list))
+}
+
+/// The first lines of what a linker has to say: it may name every function of a library.
+fn brief(error: &str) -> String {
+    let mut lines = error.lines();
+    let first: Vec<&str> = lines.by_ref().take(MOST_LINES).collect();
+    let more = lines.count();
+    let cut = format!("\n… and {more} more lines");
+    format!("{}{}", first.join("\n"), if more > 0 { &cut } else { "" })
 }
 
 /// Parameters as `abi::boundary::CALLS` has them.

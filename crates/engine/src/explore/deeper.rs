@@ -8,12 +8,14 @@
 //! A fork belongs to the path on which it was met first: what lies before the fork by which a path was
 //! derived is the business of the path that it left. So every alternative is decided once.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use nearmiss_abi::event::EventKind;
 use nearmiss_campaign::capsule::Capsule;
-use nearmiss_search::strategy::{Item, Outcome, RuleName, SharedOutcomes};
+use nearmiss_search::strategy::{Item, Outcome, RuleName, SharedOutcomes, Unseen};
 use nearmiss_search::{Explore, Mix, Next, Strategy, Visited, next_arrival};
-use nearmiss_trace::Channel;
+use nearmiss_trace::{Channel, Event};
 
 use super::Work;
 use super::derived::{Context, DerivedPath, Extent, ParentPath, PendingFlip, event_of_fork};
@@ -65,6 +67,10 @@ impl Item for Lead {
             Lead::Path { staleness, .. } => *staleness,
         }
     }
+
+    fn is_about_refused(&self) -> bool {
+        matches!(self, Lead::Flip(flip) if flip.is_about_refused)
+    }
 }
 
 /// The worklist of one test.
@@ -95,9 +101,29 @@ impl Pool {
         self.leads.is_empty()
     }
 
-    /// Puts in runs of which nothing is predicted.
-    pub fn add_guesses(&mut self, guesses: Vec<PendingFlip>) {
-        add_flips(&mut self.leads, guesses);
+    /// Puts in runs that wait for the stage of derived paths: those of which nothing is predicted, for one.
+    pub fn add(&mut self, flips: Vec<PendingFlip>) {
+        add_flips(&mut self.leads, flips);
+    }
+
+    /// Takes out the flips that belong to a divergence point, up to so many forks behind it: its distance has its turn.
+    pub fn take_near(&mut self, point: usize, bound: u32) -> Vec<PendingFlip> {
+        let is_near = |lead: &mut Lead| {
+            matches!(lead, Lead::Flip(flip) if flip.point == point && flip.depth <= bound && flip.is_predicted())
+        };
+        let near = self.leads.take(is_near).into_iter();
+        near.filter_map(|lead| match lead {
+            Lead::Flip(flip) => Some(*flip),
+            Lead::Path { .. } => None,
+        })
+        .collect()
+    }
+
+    /// Whether the other way at a branch is one that no run has gone. Which ways there are at a switch is known only once it is
+    /// asked about.
+    pub fn may_be_unseen(&self, fork: &Event) -> bool {
+        let other = 1u64.wrapping_sub(fork.choice);
+        fork.kind != EventKind::Branch || self.leads.is_unseen((fork.site.0, other))
     }
 
     /// A run had these outcomes; see [`Strategy::observe`].
@@ -177,6 +203,7 @@ impl Deeper<'_, '_, '_> {
             new.mark_fresh(&mut self.seed.state.progress.derived);
         }
         add_flips(leads, new.flips);
+        add_flips(leads, new.refused);
         add_path(leads, &self.seed.state.progress.derived, new.number);
         Ok(Some(new.number))
     }
@@ -225,15 +252,7 @@ impl Explore<Lead> for Deeper<'_, '_, '_> {
 impl Work<'_, '_> {
     /// Works off the pool until it is empty or the unit's time is over.
     pub(super) fn deeper(&self, seed: &mut Seed) -> Result<(), EngineError> {
-        let capsule = &seed.test.capsule;
-        let subjects = &self.explorer.subjects;
-        let Ok(subject) = subjects.get(&capsule.program, &capsule.environment) else {
-            return Ok(());
-        };
-        if seed.memory.channels.is_none() {
-            self.own_route(seed, &subject);
-        }
-        let Some(own) = seed.memory.channels.clone() else {
+        let Some((subject, own)) = self.begin_deeper(seed) else {
             return Ok(());
         };
         let mut pool = std::mem::take(&mut seed.memory.pool);
@@ -241,18 +260,59 @@ impl Work<'_, '_> {
         add_flips(&mut pool.leads, self.far_flips(seed, &subject));
         if seed.memory.values == Values::Wanted {
             seed.memory.values = Values::Added;
-            pool.add_guesses(values::flips(seed, &own));
+            pool.add(values::flips(seed, &own));
         }
-        let mut deeper = Deeper {
-            work: self,
-            seed: &mut *seed,
-            subject: &subject,
-            own: &own,
-        };
-        while let Next::Arrival(_) = next_arrival(&mut deeper, &mut pool.leads)? {}
+        self.work_off(seed, &subject, &own, &mut pool.leads)?;
         pool.next_path = seed.state.progress.derived.len();
         seed.memory.pool = pool;
         self.save_deeper(seed)
+    }
+
+    /// Makes runs for outcomes that no run had, until there are none or the unit's time is over.
+    pub(super) fn unseen(&self, seed: &mut Seed) -> Result<(), EngineError> {
+        let Some((subject, own)) = self.begin_deeper(seed) else {
+            return Ok(());
+        };
+        loop {
+            let flips = self.unseen_flips(seed, &subject);
+            let is_last = flips.is_empty();
+            let mut pool = std::mem::take(&mut seed.memory.pool);
+            pool.add(flips);
+            self.work_off(seed, &subject, &own, &mut pool.leads.by(Unseen))?;
+            seed.memory.pool = pool;
+            seed.memory.has_unseen = self.is_over();
+            if is_last || self.is_over() {
+                return self.save_deeper(seed);
+            }
+        }
+    }
+
+    /// What a unit of derived paths begins with: its program, and the test's own input.
+    fn begin_deeper(&self, seed: &mut Seed) -> Option<(Arc<Subject>, Arc<Vec<Channel>>)> {
+        let capsule = &seed.test.capsule;
+        let subjects = &self.explorer.subjects;
+        let subject = subjects.get(&capsule.program, &capsule.environment).ok()?;
+        if seed.memory.channels.is_none() {
+            self.own_route(seed, &subject);
+        }
+        Some((subject, seed.memory.channels.clone()?))
+    }
+
+    fn work_off(
+        &self,
+        seed: &mut Seed,
+        subject: &Subject,
+        own: &[Channel],
+        leads: &mut dyn Strategy<Lead>,
+    ) -> Result<(), EngineError> {
+        let mut deeper = Deeper {
+            work: self,
+            seed,
+            subject,
+            own,
+        };
+        while let Next::Arrival(_) = next_arrival(&mut deeper, leads)? {}
+        Ok(())
     }
 
     /// The flips of the next feasible forks of a derived path that were not asked about yet; `None`
@@ -273,6 +333,7 @@ impl Work<'_, '_> {
             forks: Forks::First {
                 from: event_of_fork(&traced.path, asked),
                 feasible: wanted,
+                besides: BTreeSet::new(),
             },
             fork_time: self.fork_time(seed),
         };

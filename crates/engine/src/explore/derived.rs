@@ -1,5 +1,6 @@
 //! One derived path: an input that goes another way at a fork, run, recorded and looked at.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::hash::{Hash, Hasher};
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ use siphasher::sip::SipHasher13;
 
 use super::seed::Seed;
 use super::tree::{is_fork, nodes, outcomes_of, way};
-use super::{Work, locked};
+use super::{Work, locked, refused};
 use crate::analyse::{Analysis, Flip, Forks, Settled, Task};
 use crate::confirmer::{Case, Confirmer, Known};
 use crate::defects;
@@ -54,6 +55,8 @@ pub struct PendingFlip {
     pub staleness: u32,
     /// Whether another length of an input moves the ends of lines that were read before.
     pub moves_lines: bool,
+    /// Whether it is about the byte at which the path that it leaves was refused.
+    pub is_about_refused: bool,
 }
 
 /// What is predicted of the run of a flip.
@@ -105,6 +108,8 @@ pub struct NewPath {
     pub outcomes: Vec<Outcome>,
     /// The flips that leave it.
     pub flips: Vec<PendingFlip>,
+    /// Those that leave it at the byte at which it was refused, behind the others.
+    pub refused: Vec<PendingFlip>,
 }
 
 /// A recorded path that flips can leave.
@@ -142,7 +147,7 @@ pub enum Extent {
 
 impl PendingFlip {
     /// Whether the path that it takes is known up to a fork.
-    fn is_predicted(&self) -> bool {
+    pub fn is_predicted(&self) -> bool {
         self.prediction != Prediction::Nothing
     }
 
@@ -244,6 +249,7 @@ impl ParentPath<'_> {
             leaves: self.number.map(|number| (number, fork)),
             staleness: self.staleness,
             moves_lines: has_lines && changes_whole(&flip.changes, channels),
+            is_about_refused: false,
         };
         flips.iter().map(pending).collect()
     }
@@ -278,7 +284,8 @@ impl NewPath {
     /// The path brought something new: what leaves it comes before what leaves others.
     pub fn mark_fresh(&mut self, derived: &mut [DerivedPath]) {
         derived[self.number].staleness = 0;
-        self.flips.iter_mut().for_each(|flip| flip.staleness = 0);
+        let flips = self.flips.iter_mut().chain(&mut self.refused);
+        flips.for_each(|flip| flip.staleness = 0);
     }
 }
 
@@ -316,6 +323,17 @@ impl DerivedPath {
             self.asked = self.forks;
         }
         flips
+    }
+
+    /// The flips of forks about the byte at which the path was refused.
+    fn flips_of_refused(&self, parent: &ParentPath, analysis: &Analysis) -> Vec<PendingFlip> {
+        let forks = analysis.besides.iter();
+        let flips = forks.flat_map(|fork| parent.flips(fork, self.depth + 1));
+        let flips = flips.map(|flip| PendingFlip {
+            is_about_refused: true,
+            ..flip
+        });
+        flips.collect()
     }
 }
 
@@ -387,11 +405,13 @@ impl Work<'_, '_> {
         };
         let wanted = context.extent.feasible(flip.depth);
         let flips = derived.record_flips(&parent, &analysis, wanted);
+        let refused = derived.flips_of_refused(&parent, &analysis);
         seed.state.progress.derived.push(derived);
         Ok(Some(NewPath {
             number,
             outcomes,
             flips,
+            refused,
         }))
     }
 
@@ -473,11 +493,17 @@ impl Work<'_, '_> {
             Some(last) => event_of_fork(&traced.path, last).saturating_add(1),
             None => 0,
         };
+        // A maximum of the distance is one of the whole exploration.
+        let besides = match shared.config.distance {
+            Some(_) => BTreeSet::new(),
+            None => refused::forks(&traced.terms, &traced.path, from),
+        };
         let task = Task {
             checks_from: Some(from),
             forks: Forks::First {
                 from,
                 feasible: context.extent.feasible(derived.depth),
+                besides,
             },
             fork_time: self.fork_time(seed),
         };

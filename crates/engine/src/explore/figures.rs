@@ -59,7 +59,7 @@ impl Figures {
             Stage::OwnPath => self.distances.entry(0).or_default(),
             Stage::Neighbours(distance) => self.distances.entry(distance).or_default(),
             Stage::Growth => self.growth.get_or_insert_default(),
-            Stage::Deeper(_) => self.deeper.get_or_insert_default(),
+            Stage::Unseen | Stage::Deeper(_) => self.deeper.get_or_insert_default(),
         };
         row.runs += counts.runs;
         row.paths += counts.paths;

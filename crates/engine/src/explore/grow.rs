@@ -311,6 +311,7 @@ impl Work<'_, '_> {
                 leaves: None,
                 staleness: 0,
                 moves_lines: false,
+                is_about_refused: false,
             });
         }
         let context = Context {

@@ -4,6 +4,7 @@
 //!  seeds     the tests, and the paths that were derived from them
 //!  stages    own path     every check asked, for all inputs of the path
 //!            growth       what repeats in its input, repeated more often ──► runs of the twin
+//!            unseen       calls of unit tests: forks whose other outcome no run had ──► flips ──► runs
 //!            neighbours   divergence points at distance D of a sensitive operation ──► flips ──► runs
 //!                         ──► derived paths, explored on up to 2·D forks from the divergence point
 //!            deeper       derived paths become starting points, by a mix of rules, as long as there is time
@@ -21,6 +22,7 @@
 //! | [`deeper`] | the stage of derived paths |
 //! | [`far`] | forks of a test's own path at any distance |
 //! | [`derived`] | one derived path: its run, its checks, the flips that leave it |
+//! | [`refused`] | where an input was refused, and by which forks |
 //! | [`resume`] | which tests earlier calls came to |
 //! | [`values`] | values of bytes that the path lost sight of |
 //! | [`seed`] | what is known of a test, and kept between two calls |
@@ -36,6 +38,7 @@ mod grow;
 mod neighbours;
 mod order;
 mod own_path;
+mod refused;
 mod resume;
 mod seed;
 pub(crate) mod tree;
@@ -258,6 +261,7 @@ impl<'a> Explorer<'a> {
             Stage::OwnPath => work.own_path(unit.seed, &mut seed)?,
             Stage::Growth => work.grow(&mut seed)?,
             Stage::Neighbours(distance) => work.neighbours(&mut seed, distance)?,
+            Stage::Unseen => work.unseen(&mut seed)?,
             Stage::Deeper(_) => work.deeper(&mut seed)?,
         }
         let elapsed = start.elapsed();

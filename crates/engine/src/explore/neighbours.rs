@@ -268,7 +268,7 @@ impl Work<'_, '_> {
             let (guesses, flips): (Vec<_>, Vec<_>) =
                 settled.flips.into_iter().partition(Flip::is_guess);
             let guesses = parent.flips_of(settled.event, &guesses, 1, &route.channels);
-            seed.memory.pool.add_guesses(guesses);
+            seed.memory.pool.add(guesses);
             seed.memory.flips.insert(settled.event, flips);
         }
     }
@@ -297,6 +297,8 @@ impl Work<'_, '_> {
         } else if pending.is_empty() {
             pending = self.explore_on(point, seed, context, bound);
         }
+        let near = seed.memory.pool.take_near(point, bound);
+        near.into_iter().for_each(|flip| pending.add(flip));
         let is_done = self.run_all(seed, context, point, pending)?;
         if is_done {
             seed.state.progress.bounds.insert(point, bound);
@@ -381,6 +383,7 @@ impl Explore<PendingFlip> for Flips<'_, '_, '_> {
         if self.seed.memory.pool.observe(&mut outcomes.into_iter()) {
             new.mark_fresh(&mut self.seed.state.progress.derived);
         }
+        self.seed.memory.pool.add(new.refused);
         new.flips.into_iter().for_each(|flip| worklist.add(flip));
         Ok(Visited::Arrived(new.number))
     }

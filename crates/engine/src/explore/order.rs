@@ -67,12 +67,17 @@ impl Explorer<'_> {
         let distance = match unit.stage {
             Stage::OwnPath => 0,
             Stage::Growth => return self.grow_on(unit, seed),
+            Stage::Unseen if seed.memory.has_unseen && unit.round + 1 < ROUNDS => {
+                let round = unit.round + 1;
+                return vec![Unit { round, ..unit }];
+            }
+            Stage::Unseen => return self.patiently(unit, seed),
             Stage::Neighbours(distance) => distance,
             Stage::Deeper(_) if !seed.has_more() => {
                 seed.memory.is_deeper_scheduled = false;
                 return self.patiently(unit, seed);
             }
-            Stage::Deeper(slice) => return vec![after(unit, Stage::Deeper(slice + 1))],
+            Stage::Deeper(distance) => return vec![after(unit, Stage::Deeper(distance + 1))],
         };
         let mut more = Vec::new();
         if !seed.is_finished(distance) && unit.round + 1 < ROUNDS {
@@ -94,11 +99,14 @@ impl Explorer<'_> {
             }
             more.push(next);
         }
+        if unit.stage == Stage::OwnPath && has_farther && is_of_calls(seed) {
+            more.push(after(unit, Stage::Unseen));
+        }
         if unit.stage == Stage::OwnPath && self.grows(seed) {
             seed.memory.is_growth_scheduled = true;
             more.push(after(unit, Stage::Growth));
         }
-        if distance >= FIRST_DISTANCES || !has_farther {
+        if distance >= first_distances(seed) || !has_farther {
             more.extend(self.first_deeper(unit, seed));
         }
         if more.is_empty() {
@@ -116,10 +124,9 @@ impl Explorer<'_> {
         }
         let distance = match unit.stage {
             Stage::Neighbours(distance) => distance,
-            Stage::OwnPath | Stage::Growth | Stage::Deeper(_) => 0,
+            Stage::OwnPath | Stage::Growth | Stage::Unseen | Stage::Deeper(_) => 0,
         };
-        let slice = distance.saturating_sub(FIRST_DISTANCES);
-        Some(after(unit, Stage::Deeper(slice)))
+        Some(after(unit, Stage::Deeper(distance)))
     }
 
     /// Whether longer inputs of a seed are to be tried. They are beside its own path.
@@ -193,7 +200,7 @@ impl Explorer<'_> {
             seed.memory.is_deeper_scheduled = true;
             return vec![Unit {
                 is_postponed: true,
-                ..after(unit, Stage::Deeper(0))
+                ..after(unit, Stage::Deeper(FIRST_DISTANCES))
             }];
         }
         if !is_done || distance == Some(0) || !seed.has_hard() {
@@ -250,13 +257,23 @@ impl Explorer<'_> {
     }
 }
 
-/// How many times its part of the time growth has for a test.
-fn parts(seed: &Seed) -> u32 {
-    if seed.test.calls.is_empty() {
+/// Whether calls are the input: there are many short paths, most of which go where others of the suite went.
+fn is_of_calls(seed: &Seed) -> bool {
+    !seed.test.calls.is_empty()
+}
+
+/// Distances that are explored before derived paths become starting points.
+fn first_distances(seed: &Seed) -> u32 {
+    if is_of_calls(seed) {
         1
     } else {
-        CALLS_GROW
+        FIRST_DISTANCES
     }
+}
+
+/// How many times its part of the time growth has for a test.
+fn parts(seed: &Seed) -> u32 {
+    if is_of_calls(seed) { CALLS_GROW } else { 1 }
 }
 
 /// CPU time with which a unit of growth is worth its beginning: the test is recorded once more.

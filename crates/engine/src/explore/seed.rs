@@ -157,6 +157,8 @@ pub(super) struct Memory {
     /// Whether an outcome on its own path was on that of no test before: those that bring something new come
     /// first.
     pub has_new_outcomes: bool,
+    /// Whether outcomes that no run had wait for the next round of their stage.
+    pub has_unseen: bool,
     /// Whether no larger distance waits for its turn.
     pub has_all_distances: bool,
     /// Whether all forks of its own path were asked about, or can wait for their distance.

@@ -55,6 +55,7 @@ pub fn flips(seed: &Seed, channels: &Arc<Vec<Channel>>) -> Vec<PendingFlip> {
                 leaves: None,
                 staleness: 0,
                 moves_lines: false,
+                is_about_refused: false,
             });
         }
     }

@@ -39,6 +39,21 @@ impl<T> Mix<T> {
         }
     }
 
+    /// Those of its items that a rule names, as a worklist of their own: where it names none, that is empty.
+    pub fn by<R: Rule<T>>(&mut self, rule: R) -> By<'_, T, R> {
+        By { mix: self, rule }
+    }
+
+    /// Takes out all items of which something is true, in their order.
+    pub fn take(&mut self, is_taken: impl FnMut(&mut T) -> bool) -> Vec<T> {
+        self.items.extract_if(.., is_taken).collect()
+    }
+
+    /// Whether no run had an outcome so far.
+    pub fn is_unseen(&self, outcome: Outcome) -> bool {
+        locked(&self.outcomes).count(outcome) == 0
+    }
+
     /// What waits.
     pub fn items(&self) -> &[T] {
         &self.items
@@ -68,6 +83,35 @@ impl<T: Item> Strategy<T> for Mix<T> {
     }
 }
 
+/// A worklist as one rule sees it: see [`Mix::by`].
+#[derive(Debug)]
+pub struct By<'m, T, R> {
+    mix: &'m mut Mix<T>,
+    rule: R,
+}
+
+impl<T: Item, R: Rule<T>> Strategy<T> for By<'_, T, R> {
+    fn add(&mut self, item: T) {
+        self.mix.add(item);
+    }
+
+    fn next(&mut self) -> Option<T> {
+        let Mix {
+            items, outcomes, ..
+        } = &mut *self.mix;
+        let chosen = self.rule.choose(items, &locked(outcomes))?;
+        Some(items.remove(chosen))
+    }
+
+    fn len(&self) -> usize {
+        self.mix.len()
+    }
+
+    fn observe(&mut self, outcomes: &mut dyn Iterator<Item = Outcome>) -> bool {
+        self.mix.observe(outcomes)
+    }
+}
+
 fn locked(outcomes: &SharedOutcomes) -> MutexGuard<'_, Outcomes> {
     outcomes.lock().expect("no thread panics")
 }
@@ -90,6 +134,19 @@ mod tests {
         // The rarest of the rest. The newest, as none is new.
         let order: Vec<Outcome> = std::iter::from_fn(|| mix.next()).collect();
         assert_eq!(order, [(4, 0), (3, 0), (2, 0), (1, 0)]);
+    }
+
+    #[test]
+    fn one_rule_leaves_what_it_does_not_name() {
+        let mut mix = Mix::new(Vec::new(), SharedOutcomes::default());
+        mix.observe(&mut [(2, 0)].into_iter());
+        for item in [(1, 0), (2, 0), (3, 0)] {
+            mix.add(item);
+        }
+        let mut unseen = mix.by(NewOutcome);
+        assert_eq!(unseen.next(), Some((3, 0)));
+        assert_eq!((unseen.next(), unseen.next()), (Some((1, 0)), None));
+        assert_eq!(mix.items(), [(2, 0)]);
     }
 
     #[test]

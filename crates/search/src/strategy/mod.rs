@@ -27,7 +27,7 @@ pub use guided::Guided;
 pub use mix::{Mix, Rule, SharedOutcomes};
 pub use new_coverage::NewCoverage;
 pub use outcomes::Outcomes;
-pub use rules::{Fresh, Nearest, NewOutcome, Newest, Random, Rarest, RuleName};
+pub use rules::{Fresh, Nearest, NewOutcome, Newest, Random, Rarest, Refused, RuleName, Unseen};
 pub use schedule::{FIRST_DISTANCES, Schedule, Stage, Unit};
 
 /// An outcome of a branch: its site, and which way it goes there.
@@ -46,6 +46,11 @@ pub trait Item {
     /// How many paths in a row, up to the one that it leaves, brought nothing new.
     fn staleness(&self) -> u32 {
         0
+    }
+
+    /// Whether it is about the byte at which the path that it leaves was refused.
+    fn is_about_refused(&self) -> bool {
+        false
     }
 
     /// How many decisions lie at least between it and what the search is after.

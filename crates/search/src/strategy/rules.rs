@@ -21,20 +21,23 @@ pub enum RuleName {
     Rarest,
     /// [`Random`]
     Random,
+    /// [`Refused`]
+    Refused,
 }
 
 impl RuleName {
     /// Those that take turns where none are asked for: what found most with fewest runs (`bench/strategies`).
-    pub const USUAL: [RuleName; 2] = [RuleName::New, RuleName::Rarest];
+    pub const USUAL: [RuleName; 3] = [RuleName::New, RuleName::Refused, RuleName::Rarest];
 
     /// Every rule, in the order in which they take turns.
-    pub const ALL: [RuleName; 6] = [
+    pub const ALL: [RuleName; 7] = [
         RuleName::New,
         RuleName::Fresh,
         RuleName::Newest,
         RuleName::Nearest,
         RuleName::Rarest,
         RuleName::Random,
+        RuleName::Refused,
     ];
 
     fn name(self) -> &'static str {
@@ -45,6 +48,7 @@ impl RuleName {
             RuleName::Nearest => "nearest",
             RuleName::Rarest => "rarest",
             RuleName::Random => "random",
+            RuleName::Refused => "refused",
         }
     }
 
@@ -57,6 +61,7 @@ impl RuleName {
             RuleName::Nearest => Box::new(Nearest),
             RuleName::Rarest => Box::new(Rarest),
             RuleName::Random => Box::<Random>::default(),
+            RuleName::Refused => Box::new(Refused),
         }
     }
 }
@@ -139,6 +144,34 @@ pub struct Newest;
 impl<T: Item> Rule<T> for Newest {
     fn choose(&mut self, items: &[T], _: &Outcomes) -> Option<usize> {
         items.len().checked_sub(1)
+    }
+}
+
+/// Of the items about a byte at which a path was refused the one nearest to the path that everything began with; of equal
+/// ones the one whose outcome the fewest runs have had.
+#[derive(Clone, Copy, Debug)]
+pub struct Refused;
+
+impl<T: Item> Rule<T> for Refused {
+    fn choose(&mut self, items: &[T], outcomes: &Outcomes) -> Option<usize> {
+        let numbered = items.iter().enumerate();
+        numbered
+            .filter(|(_, item)| item.is_about_refused())
+            .min_by_key(|(_, item)| (item.depth(), outcomes.count(item.outcome())))
+            .map(|(position, _)| position)
+    }
+}
+
+/// The newest item whose outcome no run has had; else one that leaves a path which brought something new, at the byte where it was
+/// refused.
+#[derive(Clone, Copy, Debug)]
+pub struct Unseen;
+
+impl<T: Item> Rule<T> for Unseen {
+    fn choose(&mut self, items: &[T], outcomes: &Outcomes) -> Option<usize> {
+        let is_fresh = |item: &T| item.is_about_refused() && item.staleness() == 0;
+        let new = NewOutcome.choose(items, outcomes);
+        new.or_else(|| items.iter().position(is_fresh))
     }
 }
 

@@ -1,9 +1,12 @@
 //! The order of work on many seeds: ZESTI's distances first, then ever deeper around each.
 //!
 //! ```text
-//!  level   0          1          2          4          5         6          7         8
-//!  stage   own path   growth     distance 1 distance 2 deeper 0  distance 3 deeper 1  distance 4 …
+//!  level   0          1        2        3          4        5          6        7          8
+//!  stage   own path   growth   unseen   distance 1 deeper 1 distance 2 deeper 2 distance 3 deeper 3 …
 //! ```
+//!
+//! Which seeds have the stage of what was not seen before, and with which distance their stages of derived paths begin, is the
+//! caller's affair.
 //!
 //! All seeds have their turn at one level before any has one at the next. What was not finished in
 //! its share of the time has its next round a distance later, so that it does not keep others from
@@ -23,9 +26,11 @@ pub enum Stage {
     OwnPath,
     /// Longer inputs of its shape.
     Growth,
+    /// The paths that are to have an outcome which no run had.
+    Unseen,
     /// The paths that leave its own at divergence points of this distance.
     Neighbours(u32),
-    /// The paths that leave those that were found, for the n-th time.
+    /// The paths that leave those that were found, once this distance has had its turn.
     Deeper(u32),
 }
 
@@ -34,10 +39,9 @@ impl Stage {
         match self {
             Stage::OwnPath => 0,
             Stage::Growth => 1,
-            Stage::Neighbours(distance) => distance.saturating_mul(2),
-            Stage::Deeper(slice) => (FIRST_DISTANCES.saturating_add(slice))
-                .saturating_mul(2)
-                .saturating_add(1),
+            Stage::Unseen => 2,
+            Stage::Neighbours(distance) => distance.saturating_mul(2).saturating_add(1),
+            Stage::Deeper(distance) => distance.saturating_mul(2).saturating_add(2),
         }
     }
 }
@@ -123,11 +127,13 @@ mod tests {
         let mut schedule = Schedule::default();
         let stages = [
             Stage::Neighbours(3),
-            Stage::Deeper(0),
+            Stage::Deeper(2),
             Stage::Neighbours(2),
             Stage::OwnPath,
             Stage::Growth,
-            Stage::Deeper(1),
+            Stage::Deeper(3),
+            Stage::Unseen,
+            Stage::Neighbours(1),
         ];
         for stage in stages {
             for seed in [1, 0] {
@@ -140,10 +146,12 @@ mod tests {
         let expected = [
             Stage::OwnPath,
             Stage::Growth,
+            Stage::Unseen,
+            Stage::Neighbours(1),
             Stage::Neighbours(2),
-            Stage::Deeper(0),
+            Stage::Deeper(2),
             Stage::Neighbours(3),
-            Stage::Deeper(1),
+            Stage::Deeper(3),
         ];
         let expected: Vec<(Stage, usize)> = (expected.into_iter())
             .flat_map(|stage| [(stage, 0), (stage, 1)])
@@ -158,7 +166,7 @@ mod tests {
         schedule.add(unit(Stage::Neighbours(1), 2, 3));
         schedule.add(unit(Stage::Neighbours(1), 0, 1));
         schedule.add(unit(Stage::Neighbours(2), 0, 1));
-        schedule.add(unit(Stage::Deeper(0), 0, 4));
+        schedule.add(unit(Stage::Deeper(2), 0, 4));
         schedule.add(Unit {
             is_postponed: true,
             ..unit(Stage::OwnPath, 0, 2)

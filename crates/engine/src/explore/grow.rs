@@ -51,6 +51,21 @@ const STACK_USED_UP: &str = "stack-overflow";
 /// Inputs grow by no more than these at first: they are run in little time, and hold what overflows most buffers.
 const FIRST_BYTES: usize = 8 << 10;
 
+/// Where calls are the input all that may grow is repeated so often before anything is repeated more often, in the calls of all
+/// tests: there are many of them, each with a few short texts.
+const FIRST_TURNS: u64 = 16;
+
+/// How far a thing that may grow has its turn.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Reach {
+    /// Up to [`FIRST_TURNS`].
+    Few,
+    /// In inputs of up to [`FIRST_BYTES`].
+    Short,
+    /// In longer ones.
+    Long,
+}
+
 /// What is tried with a thing that may grow.
 struct Step {
     /// Its number.
@@ -59,8 +74,8 @@ struct Step {
     most: u64,
     /// Whether there is no room for more.
     is_last: bool,
-    /// Whether it was tried with less before.
-    is_longer: bool,
+    /// How far it has its turn now.
+    reach: Reach,
 }
 
 /// Which numbers of turns are tried.
@@ -187,19 +202,29 @@ impl Work<'_, '_> {
             directory: shared.new_directory(),
         };
         let mut is_done = true;
+        let first = steps.get(seed.state.progress.grown).map(|step| step.reach);
         while let Some(step) = steps.get(seed.state.progress.grown).filter(|_| is_done) {
-            if step.is_longer && !self.fill_blocks(seed, &grown, all, &steps)? {
+            if first == Some(Reach::Few) && step.reach != Reach::Few {
+                // Other tests have their first turn before this one has its second.
                 is_done = false;
                 break;
             }
-            if !seed.memory.refused.contains(&step.number) {
-                let growing = &all[step.number];
+            if step.reach == Reach::Long && !self.fill_blocks(seed, &grown, all, &steps)? {
+                is_done = false;
+                break;
+            }
+            let growing = &all[step.number];
+            let is_wanted = match step.reach {
+                Reach::Few => self.is_first_of_kind(growing, route),
+                Reach::Short | Reach::Long => !seed.memory.refused.contains(&step.number),
+            };
+            if is_wanted {
                 let tried = self.try_to_grow(seed, &grown, growing, step.most, Climb::Turns)?;
-                if tried.is_refused {
+                if tried.is_refused && step.reach != Reach::Few {
                     seed.memory.refused.insert(step.number);
                 }
                 // Only single bytes fill a block exactly, whatever its size.
-                if !step.is_longer && growing.size(&seed.test.capsule.arguments) == 1 {
+                if step.reach == Reach::Short && growing.size(&seed.test.capsule.arguments) == 1 {
                     seed.memory.enlarging.insert(step.number, tried.enlarged);
                 }
             }
@@ -213,6 +238,17 @@ impl Work<'_, '_> {
         // What is left behind is removed with the campaign's other leftovers.
         let _ = std::fs::remove_dir_all(&grown.directory);
         Ok(is_done)
+    }
+
+    /// Whether nothing alike has grown in the calls of any test.
+    fn is_first_of_kind(&self, growing: &Growing, route: &OwnRoute) -> bool {
+        match growing {
+            Growing::Parts(parts) => {
+                let likeness = parts.likeness(&route.traced.path.channels);
+                locked(&self.explorer.grown).insert(likeness)
+            }
+            Growing::Arguments(_) => true,
+        }
     }
 
     /// Fills blocks that the program makes larger to their last bytes. Says whether all was tried.
@@ -254,34 +290,40 @@ impl Work<'_, '_> {
         parts.into_iter().map(|(_, number)| number).collect()
     }
 
-    /// What is tried with each thing that may grow: all of them in inputs that take little time, then those for which
-    /// there is more room, in longer ones.
+    /// What is tried with each thing that may grow: where calls are the input, all of them with a few turns; then all of them in
+    /// inputs that take little time, then those for which there is more room, in longer ones.
     fn steps(&self, seed: &Seed, route: &OwnRoute, all: &[Growing]) -> Vec<Step> {
         let wanted = self.explorer.shared.config.grow;
         let channels = &route.traced.path.channels;
         let most = |growing: &Growing, bytes: usize| {
             growing.most_turns(channels, &seed.test.capsule.arguments, wanted, bytes)
         };
-        let mut steps = Vec::new();
-        for (number, growing) in all.iter().enumerate() {
+        let numbered = || all.iter().enumerate();
+        let is_of_calls = !seed.test.calls.is_empty();
+        let few = numbered().filter(|_| is_of_calls).map(|(number, growing)| Step {
+            number,
+            most: most(growing, FIRST_BYTES).min(FIRST_TURNS),
+            is_last: false,
+            reach: Reach::Few,
+        });
+        let short = numbered().map(|(number, growing)| {
             let most_first = most(growing, FIRST_BYTES);
-            steps.push(Step {
+            Step {
                 number,
                 most: most_first,
                 is_last: most_first == most(growing, usize::MAX),
-                is_longer: false,
-            });
-        }
-        let longer: Vec<Step> = (steps.iter().filter(|step| !step.is_last))
-            .map(|step| Step {
-                number: step.number,
-                most: most(&all[step.number], usize::MAX),
-                is_last: true,
-                is_longer: true,
-            })
-            .collect();
-        steps.extend(longer);
-        steps
+                reach: Reach::Short,
+            }
+        });
+        let short: Vec<Step> = short.collect();
+        let long = short.iter().filter(|step| !step.is_last).map(|step| Step {
+            number: step.number,
+            most: most(&all[step.number], usize::MAX),
+            is_last: true,
+            reach: Reach::Long,
+        });
+        let long: Vec<Step> = long.collect();
+        few.chain(short).chain(long).collect()
     }
 
     /// Runs inputs of other shapes as derived paths: what they record is looked at, as that of a flip is, and they

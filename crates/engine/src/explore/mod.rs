@@ -88,6 +88,8 @@ pub struct Explorer<'a> {
     outcomes: Mutex<HashSet<Outcome>>,
     /// Those of all other runs.
     beyond: Mutex<HashSet<Outcome>>,
+    /// What has grown in the calls of unit tests ([`crate::growth::Parts::likeness`]).
+    grown: Mutex<HashSet<u64>>,
     /// What was found.
     defects: Mutex<Defects>,
     /// What was done.
@@ -143,6 +145,7 @@ impl<'a> Explorer<'a> {
             first_there: Mutex::default(),
             outcomes: Mutex::default(),
             beyond: Mutex::default(),
+            grown: Mutex::default(),
             defects: Mutex::new(Defects::new(&shared.config.directory)),
             figures: Mutex::default(),
             own_deadline: deadline - (left - own_share),

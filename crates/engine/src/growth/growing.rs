@@ -1,10 +1,12 @@
 //! What grows together, and the input with more of it.
 
 use std::ffi::OsString;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_trace::{Channel, Word};
+use siphasher::sip::SipHasher13;
 
 use super::copies::Copies;
 use super::fields::Raised;
@@ -113,6 +115,24 @@ impl Parts {
     pub fn raising(mut self, number: Raised) -> Parts {
         self.numbers.push(number);
         self
+    }
+
+    /// A name for what grows: the same bytes between the same ones, as data of the same function or of the same channel.
+    pub fn likeness(&self, channels: &[Channel]) -> u64 {
+        let mut hasher = SipHasher13::new();
+        for segment in &self.segments {
+            let Channel {
+                kind,
+                name,
+                content,
+                ..
+            } = &channels[segment.channel];
+            let around = segment.start.saturating_sub(1)..content.len().min(segment.end + 1);
+            let function = name.split(|byte| *byte == b':').nth(1).unwrap_or(name);
+            (*kind as u8, function, &content[around], segment.len()).hash(&mut hasher);
+        }
+        (self.numbers.len(), &self.copies).hash(&mut hasher);
+        hasher.finish()
     }
 
     /// Bytes that so many turns add.

@@ -67,6 +67,9 @@ struct input {
 /* Of what is fixed: other pointers of the call lead into it, or to its end. */
 #define HAS_OTHERS (1u << 25)
 #define MOST_LEAST 0x7f
+/* The bits of a call's name in its summary, and where the kind of what it returned is. */
+#define NAME 0xffu
+#define RETURNED(summary) ((unsigned)(summary) >> 24 & 0xff)
 /* A name of an input with all numbers of a structure; their numbers. */
 #define MOST_NAME 1024
 #define MOST_PIECES 128
@@ -93,6 +96,7 @@ extern void __msan_unpoison(const volatile void *start, size_t size) __attribute
 extern bool __nm_serve_here(void) __attribute__((weak));
 
 void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame, const void *caller);
+void __nm_test_failed(void);
 
 enum call_state __nm_calls_state;
 #define state __nm_calls_state
@@ -110,7 +114,9 @@ static const void *main_thread;
 /* The function whose boundary call has just begun; NULL once another function announces a call. */
 static const char *entered;
 static bool has_failed;
-/* The calls of the test's own run from the first chosen one on: a name, and which pointers were null. */
+/* Whether the call that is under way is the one that the test's own run had here. */
+static bool is_own_call;
+/* The calls of the test's own run from the first chosen one on: see `summary`. */
 static uint64_t own[MOST_LATER + 64];
 static long own_count;
 
@@ -239,7 +245,7 @@ static uint32_t mixed(uint32_t hash, uint32_t value)
 }
 
 /* What the test promises by a call: digests of the function's name and, where it has data, of its numbers; and which
- * pointers are null. */
+ * pointers are null. What kind of number the call returned is known later (`abi::boundary::returned`). */
 static uint64_t summary(const struct call *call, const uint64_t *slots)
 {
     uint32_t name = 2166136261u, numbers = name, nulls = 0;
@@ -252,7 +258,7 @@ static uint64_t summary(const struct call *call, const uint64_t *slots)
         if (is_number(call, (int)i))
             numbers = mixed(numbers, (uint32_t)number(call, slots, (int)i));
     }
-    return (uint64_t)(has_data ? numbers : 0) << 32 | name << 16 | nulls;
+    return (uint64_t)(has_data ? numbers : 0) << 32 | (name & NAME) << 16 | nulls;
 }
 
 /* A line of the list: number, the forks that led to this process, function, where it is called from, what its pointers are, the numbers. */
@@ -333,10 +339,10 @@ static void check_promises(const struct call *call, const uint64_t *slots)
     uint64_t now = summary(call, slots), then = 0;
     if (calls - first < own_count)
         then = own[calls - first];
-    bool is_same = (then >> 16 & 0xffff) == (now >> 16 & 0xffff);
-    if (!is_same)
+    is_own_call = (then >> 16 & NAME) == (now >> 16 & NAME);
+    if (!is_own_call)
         then = 0;
-    if ((now & ~then & 0xffff) != 0 || (is_same && now >> 32 != then >> 32))
+    if ((now & ~then & 0xffff) != 0 || (is_own_call && now >> 32 != then >> 32))
         leave();
     for (unsigned i = 0; has_failed && i < count(call); i++) {
         char bytes = call->kinds[2 * i + 1];
@@ -495,6 +501,24 @@ static bool ends_with_zero(const unsigned char *data, uint64_t size, unsigned el
     return true;
 }
 
+/* Whether another pointer of the call leads to as many pointers to objects: then numbers beside these say how large they are, or
+ * the like (`argv`, `argvlen`). */
+static bool is_beside_pointers(const struct call *call, const uint64_t *slots, uint64_t count_of)
+{
+    struct memory memory, object;
+    for (unsigned i = 0; i < count(call); i++) {
+        const uint64_t *pointers = (const uint64_t *)slots[i];
+        if (call->kinds[2 * i] != 'o' || pointers == NULL || !__nm_call_memory(pointers, &memory))
+            continue;
+        uint64_t room = (memory.start + memory.size - slots[i]) / sizeof *pointers, objects = 0;
+        for (uint64_t at = 0; at < count_of && at < room && count_of <= room; at++)
+            objects += pointers[at] == 0 || __nm_call_memory((const void *)pointers[at], &object);
+        if (count_of != 0 && objects == count_of)
+            return true;
+    }
+    return false;
+}
+
 /* How what a parameter leads to is an input, if it is one. */
 static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i, uint64_t *size)
 {
@@ -534,6 +558,8 @@ static uint32_t shape(const struct call *call, const uint64_t *slots, unsigned i
         is_known = is_tied || (kind == 'k' && is_string && !memory.is_writable && is_text(data, *size));
     /* One element is a number that is passed by its address. */
     if (!is_known || *size > UINT32_MAX || (!is_string && rest < 2 * element))
+        return NO_INPUT;
+    if (element >= 4 && is_beside_pointers(call, slots, *size / element))
         return NO_INPUT;
     /* What the call may rely on: as many bytes as its number says, or another one beside that says how large the data is. */
     uint64_t least = is_tied || value > *size ? 0 : value;
@@ -709,6 +735,7 @@ void __nm_call_begin(const struct call *call, uint64_t *slots, const void *frame
             __nm_children_report_to(2);
         __nm_children_count_apart();
         read_rows();
+        is_own_call = true;
     } else if (rows_size != 0) {
         check_promises(call, slots);
     }
@@ -736,15 +763,42 @@ void __nm_call_excluded(void)
         leave();
 }
 
-void __nm_call_end(const void *frame)
+/* Numbers below zero are errors, of which each is of its own kind. */
+static unsigned kind_of(int64_t number)
+{
+    return number < 0 ? 0x80 | ((unsigned)number & 0x7f) : number == 0 ? 1 : 2;
+}
+
+/* Where a call returns an error that it did not return in the test's own run, or none where it did, an expectation of the test
+ * fails, whether or not the test stops there. */
+static void check_returned(int64_t number)
+{
+    uint64_t then = calls - first < own_count ? own[calls - first] : 0;
+    if (is_own_call && RETURNED(then) != 0 && RETURNED(then) != kind_of(number))
+        __nm_test_failed();
+}
+
+void __nm_call_end(const void *frame, int64_t number, uint64_t has_number)
 {
     if (outer != frame)
         return;
     outer = NULL;
+    if (state == LISTING && has_number)
+        dprintf(list, "returned\t%ld\t%u\n", calls, kind_of(number));
+    if (state == GIVING && rows_size != 0 && has_number)
+        check_returned(number);
     if (state == GIVING && __nm_call_inside != NULL)
         __nm_call_inside(false);
     if (state == GIVING && calls >= first && __nm_mark != NULL)
         __nm_mark(PHASE_SETUP);
+}
+
+/* An assertion of the code under test fails. Behind a failed expectation it was called as no test would call it: what it asserts
+ * then is how it is to be used. */
+void __nm_call_asserts(void)
+{
+    if (state == GIVING && has_failed)
+        leave();
 }
 
 /* AddressSanitizer is about to report. Behind a failed expectation objects may belong to others than the test takes for

@@ -2,7 +2,7 @@
 //! every function that test code may call announces its calls, and the data of chosen calls are inputs.
 //!
 //! ```text
-//!  f(s, n):   slots = [s, n]   __nm_call_begin(&CALL, slots, frame, caller)   s, n = slots   …   __nm_call_end(frame)   return
+//!  f(s, n):   slots = [s, n]   __nm_call_begin(&CALL, slots, frame, caller)   s, n = slots   …   __nm_call_end(frame, value, 1)   return value
 //! ```
 //!
 //! `libc/calls.c` is the side of the program and of its twins, `rt::boundary` what only a recording can do.
@@ -11,10 +11,12 @@
 
 /// The function that is called where a function of the code under test begins.
 pub const BEGIN: &str = "__nm_call_begin";
-/// The function that is called before it returns.
+/// The function that is called before it returns: a number or a pointer that it returns, and whether there is one.
 pub const END: &str = "__nm_call_end";
 /// The function that stands where test code would end the program because an expectation failed.
 pub const FAILED: &str = "__nm_test_failed";
+/// The function that is called where code under test ends the program because an assertion of its own failed.
+pub const ASSERTS: &str = "__nm_call_asserts";
 
 /// The function that is called before a format that is no literal is used.
 pub const FORMAT: &str = "__nm_call_format";
@@ -24,13 +26,21 @@ pub const FORK: &str = "__nm_call_fork";
 /// The variable that says which boundary calls have inputs, `FIRST-LAST/KINDS/FORMATS/TEXTS/FORKS:WORD,WORD…`: the kinds are `n` if
 /// numbers are inputs, and `s` if numbers in structures are; the formats are parameters that stay as they are,
 /// `FUNCTION#PARAMETER,…`, and so are the texts, which are given with their length and without a zero; the forks lead to the process that makes the calls, `FORK.FORK…`; a word says what a call of the test's
-/// own run was, from the first on: digests of the numbers and of the function's name, and a bit for each null
+/// own run was, from the first on: digests of the numbers and of the function's name, what kind of number it returned ([`returned`]), and a bit for each null
 /// pointer. Or it names the file in which all calls are to be listed, a line for each; behind a [`LOOKS`] it is also looked
 /// whether texts that are given with their length need their zero. It is taken out of the
 /// environment before the first call.
 pub const CALLS: &str = "NEARMISS_CALLS";
 /// Stands before the file for the list of calls.
 pub const LOOKS: &str = "*";
+
+/// What calls of the test's own run returned: eight bits of a word of [`CALLS`].
+pub mod returned {
+    /// The lowest of the bits; there is nothing in them where the function returns no number.
+    pub const SHIFT: u32 = 24;
+    /// The kinds: zero or null; above zero; below, of which each number is of its own kind.
+    pub const KINDS: core::ops::RangeInclusive<u64> = 1..=0xff;
+}
 
 /// Two characters for each parameter: what it is, and a digit for the bytes of a number or element.
 ///

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::hash::{Hash, Hasher};
 
-use nearmiss_abi::boundary::parameter;
+use nearmiss_abi::boundary::{parameter, returned};
 use nearmiss_judge::symbolize::places_of;
 use nearmiss_results::Zeros;
 use siphasher::sip::SipHasher13;
@@ -21,6 +21,8 @@ const FORMAT: &str = "format\t";
 const TEXT: &str = "text\t";
 const ZERO: &str = "zero\t";
 const SIZES: &str = "sizes\t";
+/// How a line begins that says what kind of number a call returned.
+const RETURNED: &str = "returned\t";
 
 /// A call from test code into the code under test.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,7 +35,7 @@ pub struct ListedCall {
     pub function: String,
     /// What its parameters are, two characters each.
     pub kinds: String,
-    /// Digests of its numbers and of its name, and which pointers are null.
+    /// Digests of its numbers and of its name, what kind of number it returned, and which pointers are null.
     pub summary: u64,
     /// What it was given.
     pub values: Vec<u64>,
@@ -117,8 +119,10 @@ type Callers<'t> = HashMap<(&'t str, u64), (String, String, u32)>;
 pub fn read(text: &str) -> List {
     let mut callers = Callers::default();
     let kinds = [FORMAT, TEXT, ZERO, SIZES];
+    let (returned, lines): (Vec<&str>, Vec<&str>) =
+        (text.lines()).partition(|line| line.starts_with(RETURNED));
     let (parameters, lines): (Vec<&str>, Vec<&str>) =
-        (text.lines()).partition(|line| kinds.iter().any(|kind| line.starts_with(kind)));
+        (lines.into_iter()).partition(|line| kinds.iter().any(|kind| line.starts_with(kind)));
     let mut calls: Vec<ListedCall> = (lines.iter())
         .map_while(|it| line(it, &mut callers))
         .collect();
@@ -130,6 +134,11 @@ pub fn read(text: &str) -> List {
     if let Some(gap) = without_gap {
         calls.truncate(gap);
         is_cut = true;
+    }
+    for (number, kind) in returned.iter().filter_map(|line| returned_kind(line)) {
+        if let Some(call) = calls.get_mut((number - 1) as usize) {
+            call.summary |= kind << returned::SHIFT;
+        }
     }
     let of = |kind: &str| {
         let parameter = |line: &&str| Some(line.strip_prefix(kind)?.replace('\t', "#"));
@@ -143,6 +152,13 @@ pub fn read(text: &str) -> List {
         zeros: of(ZERO),
         sized: of(SIZES),
     }
+}
+
+/// The number of a call, from 1, and the kind of what it returned.
+fn returned_kind(line: &str) -> Option<(u64, u64)> {
+    let (number, kind) = line.strip_prefix(RETURNED)?.split_once('\t')?;
+    let (number, kind) = (number.parse().ok()?, kind.parse().ok()?);
+    (number > 0 && returned::KINDS.contains(&kind)).then_some((number, kind))
 }
 
 fn line<'t>(line: &'t str, callers: &mut Callers<'t>) -> Option<ListedCall> {
@@ -285,6 +301,9 @@ mod tests {
         );
         let whole = text.rsplit_once('\n').unwrap().0;
         assert!(!read(whole).is_cut);
+        let returned = read(&format!("{whole}\nreturned\t2\t1\nreturned\t9\t2\nreturned\t1\t700"));
+        let summaries: Vec<u64> = returned.calls.iter().map(|call| call.summary).collect();
+        assert_eq!(summaries, [0x7ffe, 1 << 24]);
         assert_eq!(calls[0].arguments(), ["…", "-1", "NULL"]);
         // Two processes listed their calls at the same time; of a third one some are missing.
         let call = |number: u64| format!("{number}\t\tf\t/nowhere\t10\t\t0\n");

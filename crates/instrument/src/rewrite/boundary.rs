@@ -3,7 +3,7 @@
 //! The function itself does so and not its callers: a test framework calls through tables, a test in C++ is
 //! not instrumented, and a library's own calls of the function are told from the test's by being inside of one.
 
-use nearmiss_abi::boundary::{BEGIN, END, MOST_FIELDS, MOST_PARAMETERS, parameter};
+use nearmiss_abi::boundary::{ASSERTS, BEGIN, END, MOST_FIELDS, MOST_PARAMETERS, parameter};
 use nearmiss_sites::rewrite::Boundary;
 use rustc_hash::FxHashSet;
 
@@ -23,6 +23,7 @@ pub fn announce(module: &Module, boundary: &Boundary) {
     let hooks = Hooks::declare(module);
     for function in &others {
         formats::announce(module, *function);
+        test_code::announce_giving_up(module, *function, ASSERTS);
     }
     for function in others.iter().filter(|it| can_announce(**it)) {
         let is_wanted = match named.is_empty() {
@@ -70,14 +71,14 @@ struct Hooks {
 impl Hooks {
     fn declare(module: &Module) -> Hooks {
         let builder = Builder::new(module);
-        let pointer = builder.pointer_type();
+        let (pointer, word) = (builder.pointer_type(), builder.integer_type(64));
         let declare = |name: &str, parameters: &[Type]| {
             let ty = module.function_type(module.void_type(), parameters, false);
             (module.declare_as(name, ty), ty)
         };
         Hooks {
             begin: declare(BEGIN, &[pointer; 4]),
-            end: declare(END, &[pointer]),
+            end: declare(END, &[pointer, word, word]),
         }
     }
 
@@ -132,9 +133,25 @@ impl Hooks {
             let instructions = block.instructions();
             let tail = instructions.into_iter().rev().nth(1);
             let is_tail = |it: &Value| it.opcode() == Opcode::LLVMCall && it.is_must_tail();
-            builder.before(tail.filter(is_tail).unwrap_or(end));
-            builder.call(self.end.1, self.end.0, &[frame]);
+            let tail = tail.filter(is_tail);
+            builder.before(tail.unwrap_or(end));
+            // What comes of a tail call is not known before it.
+            let returned = (end.operand_count() == 1 && tail.is_none()).then(|| end.operand(0));
+            let number = returned.and_then(|value| as_number(builder, value));
+            let has_number = builder.u64(number.is_some().into());
+            let number = number.unwrap_or(builder.u64(0));
+            builder.call(self.end.1, self.end.0, &[frame, number, has_number]);
         }
+    }
+}
+
+/// A returned number or pointer as 64 bits. Those below zero are found among numbers of an `int`'s size or more.
+fn as_number(builder: &Builder, value: Value) -> Option<Value> {
+    let ty = value.ty();
+    match ty.scalar_width().filter(|_| ty.is_integer()) {
+        Some(32 | 64) => Some(builder.signed(value, 64)),
+        Some(1..=16) => Some(builder.unsigned(value, 64)),
+        _ => ty.is_pointer().then(|| builder.unsigned(value, 64)),
     }
 }
 

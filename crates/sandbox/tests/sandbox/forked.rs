@@ -24,6 +24,10 @@ pub const TESTS: &[Test] = &[
         runs_have_the_number_they_ask_for,
     ),
     ("forked_runs_are_limited", runs_are_limited),
+    (
+        "what_was_written_before_is_every_run_s",
+        what_was_written_before_is_every_run_s,
+    ),
     ("some_programs_are_not_forked", some_programs_are_not_forked),
 ];
 
@@ -147,10 +151,27 @@ fn runs_are_limited(world: &World) {
     assert!(sandbox.fork_server(&spec).is_ok());
 }
 
+/// A program that writes before it waits gives with each run what a process of its own gives, within the limit.
+fn what_was_written_before_is_every_run_s(world: &World) {
+    let sandbox = sandbox();
+    let mut spec = spec(&program(world), &world.directory, &["one"]);
+    spec.environment.push(("BEFORE".into(), "say".into()));
+    let mut server = sandbox.fork_server(&spec).unwrap();
+    for limit in [1 << 20, 1 << 20, 7] {
+        spec.limits.output = limit;
+        let forked = served(&mut server, &spec);
+        let alone = sandbox.run(&spec).unwrap();
+        assert!(text(&alone.stdout).starts_with("early"));
+        let said = |outcome: &Outcome| outcome.stdout.len();
+        assert_eq!(said(&forked), said(&alone), "{}", text(&forked.stdout));
+        assert!(text(&forked.stdout).starts_with("early2"));
+    }
+}
+
 fn some_programs_are_not_forked(world: &World) {
     let sandbox = sandbox();
     let program = program(world);
-    for before in ["thread", "open", "say", "write", "hang"] {
+    for before in ["thread", "open", "write", "hang"] {
         let mut spec = spec(&program, &world.directory, &[]);
         spec.environment.push(("BEFORE".into(), before.into()));
         assert!(sandbox.fork_server(&spec).is_err(), "{before}");

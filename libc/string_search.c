@@ -304,8 +304,12 @@ static char *search_string(const char *haystack, const char *needle, char *found
     size_t looked_at = found ? (size_t)(found - bytes) + size : length + 1;
     if (__nm_is_concrete(sought, size + 1) && __nm_is_concrete(bytes, looked_at))
         return found ? (char *)haystack + (found - bytes) : NULL;
-    if (!__nm_is_concrete(sought, size + 1))
-        nm_length(needle);
+    if (!__nm_is_concrete(sought, size + 1)) {
+        size_t sought_length = nm_length(needle);
+        /* A longer one may be elsewhere, or nowhere; where this one is not, none that is longer is. */
+        if (found != NULL)
+            nm_know(sought_length == size);
+    }
     if (found == NULL)
         came_to_end(bytes, bytes + length);
     ptrdiff_t at = search(bytes, length, sought, size, fold);

@@ -142,15 +142,17 @@ impl Walk<'_> {
 
     /// Asks for inputs that go another way.
     fn fork(&mut self, number: usize, event: &Event) -> Settled {
+        let mut shorter = std::mem::take(&mut self.shorter);
         let mut settled = Settled {
             event: number,
-            flips: std::mem::take(&mut self.shorter),
+            flips: Vec::new(),
             known: true,
             is_hard: false,
             counts: true,
         };
         if event.implied.is_some() {
             self.ask_shorter(event);
+            settled.flips.append(&mut shorter);
             settled.flips.append(&mut self.shorter);
             settled.is_hard = std::mem::take(&mut self.shorter_is_unknown);
             settled.known = !settled.is_hard;
@@ -177,6 +179,8 @@ impl Walk<'_> {
             .word
             .and_then(|number| self.words.get(number as usize));
         settled.flips.extend(word.map(Flip::by_word));
+        // An input that is cut off may take the same way, and the data behind would never be seen on it.
+        settled.flips.append(&mut shorter);
         settled
     }
 

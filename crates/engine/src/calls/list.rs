@@ -301,7 +301,9 @@ mod tests {
         );
         let whole = text.rsplit_once('\n').unwrap().0;
         assert!(!read(whole).is_cut);
-        let returned = read(&format!("{whole}\nreturned\t2\t1\nreturned\t9\t2\nreturned\t1\t700"));
+        let returned = read(&format!(
+            "{whole}\nreturned\t2\t1\nreturned\t9\t2\nreturned\t1\t700"
+        ));
         let summaries: Vec<u64> = returned.calls.iter().map(|call| call.summary).collect();
         assert_eq!(summaries, [0x7ffe, 1 << 24]);
         assert_eq!(calls[0].arguments(), ["…", "-1", "NULL"]);

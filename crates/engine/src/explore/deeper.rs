@@ -108,9 +108,7 @@ impl Pool {
 
     /// Takes out the flips that belong to a divergence point, up to so many forks behind it: its distance has its turn.
     pub fn take_near(&mut self, point: usize, bound: u32) -> Vec<PendingFlip> {
-        let is_near = |lead: &mut Lead| {
-            matches!(lead, Lead::Flip(flip) if flip.point == point && flip.depth <= bound && flip.is_predicted())
-        };
+        let is_near = |lead: &mut Lead| matches!(lead, Lead::Flip(flip) if flip.point == point && flip.depth <= bound && flip.is_predicted());
         let near = self.leads.take(is_near).into_iter();
         near.filter_map(|lead| match lead {
             Lead::Flip(flip) => Some(*flip),
@@ -167,8 +165,9 @@ fn add_path(leads: &mut dyn Strategy<Lead>, derived: &[DerivedPath], number: usi
     }
 }
 
+/// The first flip of a fork is to be the newest.
 fn add_flips(leads: &mut dyn Strategy<Lead>, flips: Vec<PendingFlip>) {
-    for flip in flips {
+    for flip in flips.into_iter().rev() {
         leads.add(Lead::Flip(Box::new(flip)));
     }
 }
@@ -339,7 +338,7 @@ impl Work<'_, '_> {
         };
         let analysis = (self.worker).analyse(&mut traced, subject, &task, self.deadline);
         self.count(seed, &analysis);
-        let nodes = nodes(&traced.path, &subject.file);
+        let nodes = nodes(&traced.path, &subject.file, &seed.test.calls);
         let parent = ParentPath {
             capsule: Arc::new(capsule),
             path: &traced.path,

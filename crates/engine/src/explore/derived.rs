@@ -370,7 +370,7 @@ impl Work<'_, '_> {
             return Ok(None);
         };
         self.look_whether_it_ends(seed, context, &capsule, &traced, flip)?;
-        let nodes = nodes(&traced.path, &context.subject.file);
+        let nodes = nodes(&traced.path, &context.subject.file, &seed.test.calls);
         let Some(forks) = self.place_of(seed, flip, &traced, &nodes) else {
             let _ = fs::remove_dir_all(&directory);
             return Ok(None);

@@ -300,12 +300,14 @@ impl Work<'_, '_> {
         };
         let numbered = || all.iter().enumerate();
         let is_of_calls = !seed.test.calls.is_empty();
-        let few = numbered().filter(|_| is_of_calls).map(|(number, growing)| Step {
-            number,
-            most: most(growing, FIRST_BYTES).min(FIRST_TURNS),
-            is_last: false,
-            reach: Reach::Few,
-        });
+        let few = numbered()
+            .filter(|_| is_of_calls)
+            .map(|(number, growing)| Step {
+                number,
+                most: most(growing, FIRST_BYTES).min(FIRST_TURNS),
+                is_last: false,
+                reach: Reach::Few,
+            });
         let short = numbered().map(|(number, growing)| {
             let most_first = most(growing, FIRST_BYTES);
             Step {

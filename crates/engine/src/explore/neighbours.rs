@@ -132,7 +132,7 @@ impl Work<'_, '_> {
                 return None;
             }
         };
-        let nodes = nodes(&traced.path, &subject.file);
+        let nodes = nodes(&traced.path, &subject.file, &seed.test.calls);
         if nodes.last().map(|node| node.0) != Some(seed.state.end) {
             seed.stuck = Some(self.where_left(seed, &nodes, &traced, subject));
             return None;

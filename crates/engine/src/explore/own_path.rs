@@ -108,7 +108,7 @@ impl Work<'_, '_> {
         subject: &Subject,
         traced: &Traced,
     ) -> Option<Node> {
-        let nodes = nodes(&traced.path, &subject.file);
+        let nodes = nodes(&traced.path, &subject.file, &seed.test.calls);
         let end = *nodes.last().expect("there is a root");
         let first = *locked(&self.explorer.first_there)
             .entry(sameness(&traced.path, end))

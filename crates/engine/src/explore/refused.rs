@@ -26,8 +26,8 @@ const MOST_FORKS: usize = 12;
 pub fn forks(terms: &Terms, path: &RecordedPath, from: usize) -> BTreeSet<usize> {
     let mut supports = Supports::new();
     let events = path.events.iter().enumerate();
-    let looked_at = events
-        .filter_map(|(number, event)| Some((number, byte_of(terms, &mut supports, event)?)));
+    let looked_at =
+        events.filter_map(|(number, event)| Some((number, byte_of(terms, &mut supports, event)?)));
     let mut forks = about_last(looked_at, &path.channels);
     forks.retain(|number| *number >= from && can_flip(&path.events[*number]));
     let few = forks.len().saturating_sub(MOST_FORKS);

@@ -4,6 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::path::Path;
 
 use nearmiss_abi::channel::ChannelKind;
+use nearmiss_results::BoundaryCall;
 use nearmiss_search::strategy::Outcome;
 use nearmiss_search::{Node, Trail};
 use nearmiss_trace::{Channel, Event, RecordedPath};
@@ -22,8 +23,11 @@ pub fn outcomes_of(path: &RecordedPath) -> impl Iterator<Item = Outcome> {
 
 /// The nodes of the execution tree along a path: the root, then one for each fork. That an input
 /// is long enough is no part of a path's name.
-pub fn nodes(path: &RecordedPath, program: &Path) -> Vec<Node> {
-    let mut trail = Trail::root(shape(path, program));
+///
+/// Of calls of a unit test only those to the same functions go the same way: what the test does with what a call returns is
+/// part of it.
+pub fn nodes(path: &RecordedPath, program: &Path, calls: &[BoundaryCall]) -> Vec<Node> {
+    let mut trail = Trail::root(shape(path, program, calls));
     let mut nodes = vec![trail.node()];
     for event in path.events.iter().filter(|event| is_fork(event)) {
         nodes.push(match event.implied.is_some() {
@@ -40,11 +44,14 @@ pub fn way(event: &Event) -> u64 {
     event.choice | what << 32
 }
 
-/// What two executions must have in common for their forks to be comparable: the program, and its
-/// arguments but for what is in them. Whether two have the same files shows only later.
-fn shape(path: &RecordedPath, program: &Path) -> u64 {
+/// What two executions must have in common for their forks to be comparable: the program, its
+/// arguments but for what is in them, and which functions its calls are to. Whether two have the same files shows only later.
+fn shape(path: &RecordedPath, program: &Path, calls: &[BoundaryCall]) -> u64 {
     let mut hasher = SipHasher13::new();
     program.hash(&mut hasher);
+    for call in calls {
+        call.function.hash(&mut hasher);
+    }
     let is_argument = |one: &&Channel| one.kind == ChannelKind::Argument;
     path.channels
         .iter()

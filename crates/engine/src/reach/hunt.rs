@@ -257,7 +257,7 @@ impl<'a> Hunt<'a> {
             return None;
         }
         self.lost += u64::from(traced.exceeded.is_some());
-        let nodes = nodes(&traced.path, &self.subject.file);
+        let nodes = nodes(&traced.path, &self.subject.file, &[]);
         self.diverged += u64::from(expected.is_some_and(|node| !nodes.contains(&node)));
         let open = self.open_forks(&mut traced, &nodes);
         self.known.add_all(nodes.iter().copied());
@@ -367,7 +367,7 @@ impl<'a> Hunt<'a> {
         leads: &mut dyn Strategy<Lead>,
     ) {
         self.queries += analysis.statistics.queries();
-        let nodes = nodes(&traced.path, &self.subject.file);
+        let nodes = nodes(&traced.path, &self.subject.file, &[]);
         for settled in &analysis.forks {
             self.hard += u64::from(settled.is_hard);
             let event = &traced.path.events[settled.event];

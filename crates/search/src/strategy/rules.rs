@@ -1,10 +1,11 @@
 //! Rules for a [`Mix`](super::Mix): one sentence each.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::str::FromStr;
 
 use super::mix::Rule;
-use super::{Item, Outcomes};
+use super::{Item, Outcome, Outcomes};
 
 /// The name of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +62,7 @@ impl RuleName {
             RuleName::Nearest => Box::new(Nearest),
             RuleName::Rarest => Box::new(Rarest),
             RuleName::Random => Box::<Random>::default(),
-            RuleName::Refused => Box::new(Refused),
+            RuleName::Refused => Box::<Refused>::default(),
         }
     }
 }
@@ -147,18 +148,21 @@ impl<T: Item> Rule<T> for Newest {
     }
 }
 
-/// Of the items about a byte at which a path was refused the one nearest to the path that everything began with; of equal
-/// ones the one whose outcome the fewest runs have had.
-#[derive(Clone, Copy, Debug)]
-pub struct Refused;
+/// Of the items about a byte at which a path was refused the one whose outcome this rule has chosen least often; of equal ones the
+/// newest, since where one refusal is overcome the next one follows.
+#[derive(Clone, Debug, Default)]
+pub struct Refused {
+    chosen: HashMap<Outcome, u32>,
+}
 
 impl<T: Item> Rule<T> for Refused {
-    fn choose(&mut self, items: &[T], outcomes: &Outcomes) -> Option<usize> {
-        let numbered = items.iter().enumerate();
-        numbered
-            .filter(|(_, item)| item.is_about_refused())
-            .min_by_key(|(_, item)| (item.depth(), outcomes.count(item.outcome())))
-            .map(|(position, _)| position)
+    fn choose(&mut self, items: &[T], _: &Outcomes) -> Option<usize> {
+        let times = |item: &T| self.chosen.get(&item.outcome()).copied().unwrap_or(0);
+        let refused = items.iter().enumerate().rev();
+        let refused = refused.filter(|(_, item)| item.is_about_refused());
+        let (position, item) = refused.min_by_key(|(_, item)| times(item))?;
+        *self.chosen.entry(item.outcome()).or_default() += 1;
+        Some(position)
     }
 }
 
@@ -215,6 +219,37 @@ mod tests {
     fn what_leaves_a_path_with_something_new_is_fresh() {
         let items = [3, 0, 2, 0, 1].map(Aged);
         assert_eq!(Fresh.choose(&items, &Outcomes::default()), Some(3));
+    }
+
+    /// Refused at a byte, or not.
+    struct About(u64, bool);
+
+    impl Item for About {
+        fn outcome(&self) -> Outcome {
+            (self.0, 0)
+        }
+
+        fn is_about_refused(&self) -> bool {
+            self.1
+        }
+    }
+
+    #[test]
+    fn refusals_take_turns_and_the_newest_comes_first() {
+        let mut items: Vec<About> = [(1, true), (2, true), (1, true), (3, false)]
+            .map(|(outcome, is_refused)| About(outcome, is_refused))
+            .into();
+        let (mut rule, outcomes) = (Refused::default(), Outcomes::default());
+        let order: Vec<usize> = std::iter::from_fn(|| {
+            let position = rule.choose(&items, &outcomes)?;
+            items[position].1 = false;
+            Some(position)
+        })
+        .collect();
+        assert_eq!(order, [2, 1, 0]);
+        let mut outcomes = outcomes;
+        outcomes.add(&mut [(3, 0)].into_iter());
+        assert_eq!(Unseen.choose(&items, &outcomes), Some(2));
     }
 
     #[test]

@@ -15,6 +15,10 @@ pub const BEGIN: &str = "__nm_call_begin";
 pub const END: &str = "__nm_call_end";
 /// The function that stands where test code would end the program because an expectation failed.
 pub const FAILED: &str = "__nm_test_failed";
+/// The function that says whether the test goes on where it would leave by a jump because an expectation failed.
+pub const GOES_ON: &str = "__nm_test_goes_on";
+/// Before the name of an expectation of a framework stands what test code calls in its place (`libc/call_expectations.c`).
+pub const EXPECTATION: &str = "__nm_expect";
 /// The function that is called where code under test ends the program because an assertion of its own failed.
 pub const ASSERTS: &str = "__nm_call_asserts";
 

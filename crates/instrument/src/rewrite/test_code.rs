@@ -3,24 +3,54 @@
 //!
 //! ```text
 //!  if (cond) ok; else { __assert_fail(…); unreachable }      ─►      else { __nm_test_failed(); goto ok }
+//!  if (cond) ok; else { longjmp(…); unreachable }            ─►      else { if (__nm_test_goes_on()) goto ok; longjmp(…) … }
+//!  _assert_true(cond, …)                                     ─►      __nm_expect_assert_true(cond, …)
 //! ```
+//!
+//! A jump may leave something else than an expectation: a callback that ends what the library does, a test that is not to be
+//! run. So whether it is made is decided when it is come to, and only what has another way around it goes on.
 
-use nearmiss_abi::boundary::{FAILED, FORK};
+use nearmiss_abi::boundary::{EXPECTATION, FAILED, FORK, GOES_ON};
 
 use crate::llvm::{Block, Builder, Module, Opcode, Value};
 
 /// The functions by which a test gives up.
-const GIVING_UP: &[&str] = &["__assert_fail", "__assert_perror_fail", "abort"];
+const GIVING_UP: &[&str] = &[
+    "__assert_fail",
+    "__assert_perror_fail",
+    "abort",
+    // Check.
+    "_ck_assert_failed",
+];
 /// Those that do with a status, which is not zero then.
 const WITH_STATUS: &[&str] = &["exit", "_exit", "_Exit", "quick_exit"];
+
+/// Those by which a framework leaves a test.
+const JUMPS: &[&str] = &["longjmp", "_longjmp", "siglongjmp", "__longjmp_chk"];
+/// Expectations of CMocka, which are functions of its library.
+const EXPECTATIONS: &[&str] = &[
+    "_assert_true",
+    "_assert_return_code",
+    "_assert_int_equal",
+    "_assert_int_not_equal",
+    "_assert_string_equal",
+    "_assert_string_not_equal",
+    "_assert_memory_equal",
+    "_assert_memory_not_equal",
+    "_assert_in_range",
+    "_assert_not_in_range",
+    "_fail",
+];
 
 /// Makes one function of the test code go on.
 pub fn go_on(module: &Module, function: Value) {
     for block in function.blocks() {
-        if let Some(call) = giving_up(block)
-            && let Some((branch, other)) = way_around(block)
-        {
+        expect(module, block);
+        let around = way_around(block);
+        if let (Some(call), Some((branch, other))) = (last_call(block, gives_up), around) {
             pass_by(module, block, call, branch, other);
+        } else if let Some(call) = last_call(block, |call| is_named(call, JUMPS)) {
+            jump_or_go_on(module, function, call, around);
         }
     }
 }
@@ -28,7 +58,7 @@ pub fn go_on(module: &Module, function: Value) {
 /// Where one function ends the program because an expectation of its own failed, another function is called before.
 pub fn announce_giving_up(module: &Module, function: Value, announce: &str) {
     for block in function.blocks() {
-        if let Some(call) = giving_up(block) {
+        if let Some(call) = last_call(block, gives_up) {
             let builder = Builder::new(module);
             builder.before(call);
             let ty = module.function_type(module.void_type(), &[], false);
@@ -52,27 +82,85 @@ pub fn fork_on_the_way(module: &Module, function: Value) {
     }
 }
 
-/// The call that ends the program at the end of a block.
-fn giving_up(block: Block) -> Option<Value> {
+/// The call at the end of a block behind which nothing comes, if it is of this kind.
+fn last_call(block: Block, is_meant: impl Fn(Value) -> bool) -> Option<Value> {
     if block.terminator().opcode() != Opcode::LLVMUnreachable {
         return None;
     }
     let calls = block.instructions().into_iter().rev();
     let mut calls = calls.filter(|it| it.opcode() == Opcode::LLVMCall);
     let call = calls.find(|it| it.called().intrinsic_id() == 0)?;
-    let callee = call.called();
-    if !callee.is_function() {
-        return None;
-    }
-    let name = callee.name();
+    (call.called().is_function() && is_meant(call)).then_some(call)
+}
+
+fn is_named(call: Value, names: &[&str]) -> bool {
+    names.contains(&call.called().name().as_str())
+}
+
+/// Whether a call ends the program because an expectation failed.
+fn gives_up(call: Value) -> bool {
     let status = || {
-        call.arguments()
-            .first()
-            .and_then(|it| it.constant_integer())
+        let arguments = call.arguments();
+        arguments.first().and_then(|it| it.constant_integer())
     };
-    let gives_up = GIVING_UP.contains(&name.as_str())
-        || (WITH_STATUS.contains(&name.as_str()) && status().is_some_and(|it| it != 0));
-    gives_up.then_some(call)
+    is_named(call, GIVING_UP) || (is_named(call, WITH_STATUS) && status().is_some_and(|it| it != 0))
+}
+
+/// Expectations that are functions of a library: what is called instead knows them.
+fn expect(module: &Module, block: Block) {
+    let calls = block.instructions().into_iter();
+    let calls = calls.filter(|it| it.opcode() == Opcode::LLVMCall && it.called().is_function());
+    for call in calls.filter(|call| is_named(*call, EXPECTATIONS)) {
+        let name = format!("{EXPECTATION}{}", call.called().name());
+        call.set_called(module.declare_as(&name, call.called_type()));
+    }
+}
+
+/// Where a framework leaves a test. Unity's expectations are functions of their own in the test's program: these return.
+fn jump_or_go_on(
+    module: &Module,
+    function: Value,
+    call: Value,
+    around: Option<(Value, Block)>,
+) {
+    let name = function.name();
+    let is_expectation = name.starts_with("Unity") && !name.contains("Ignore");
+    if around.is_none() && !is_expectation {
+        return;
+    }
+    let builder = Builder::new(module);
+    let leaves = call.block();
+    let head = builder.split_before(call);
+    let onward = match around {
+        Some((branch, other)) => {
+            come_from(other, branch.block(), head);
+            other
+        }
+        None => {
+            let block = builder.append_block(function, c"nm.onward");
+            builder.at_end(block);
+            let ty = function.global_value_type().return_type();
+            match ty.is_void() {
+                true => builder.return_words(&[]),
+                false => builder.return_value(module.zero(ty)),
+            }
+            block
+        }
+    };
+    builder.at_end(head);
+    let ty = module.function_type(builder.integer_type(1), &[], false);
+    let goes_on = builder.call(ty, module.declare_as(GOES_ON, ty), &[]);
+    builder.branch(goes_on, onward, leaves);
+}
+
+/// One more block leads to another, with what its phis have from the first.
+fn come_from(block: Block, first: Block, more: Block) {
+    for phi in block.phis() {
+        let incoming = phi.incoming().into_iter();
+        if let Some((value, _)) = incoming.into_iter().find(|(_, block)| *block == first) {
+            phi.add_incoming(value, more);
+        }
+    }
 }
 
 /// The branch that leads to a block and nowhere else but to the block that is given with it.
@@ -83,7 +171,9 @@ fn way_around(block: Block) -> Option<(Value, Block)> {
     };
     jump.branch_condition()?;
     let mut others = jump.successors().into_iter().filter(|it| *it != block);
-    Some((*jump, others.next()?))
+    // An end that both sides have is no expectation's.
+    let other = others.next()?;
+    (other.terminator().opcode() != Opcode::LLVMUnreachable).then_some((*jump, other))
 }
 
 fn pass_by(module: &Module, block: Block, call: Value, branch: Value, other: Block) {
@@ -96,11 +186,5 @@ fn pass_by(module: &Module, block: Block, call: Value, branch: Value, other: Blo
     builder.before(end);
     builder.jump(other);
     end.erase();
-    let from = branch.block();
-    for phi in other.phis() {
-        let incoming = phi.incoming().into_iter();
-        if let Some((value, _)) = incoming.into_iter().find(|(_, block)| *block == from) {
-            phi.add_incoming(value, block);
-        }
-    }
+    come_from(other, branch.block(), block);
 }

@@ -377,6 +377,11 @@ impl Value {
             .collect()
     }
 
+    /// Makes a terminator lead to another block.
+    pub fn set_successor(self, index: u32, block: Block) {
+        unsafe { LLVMSetSuccessor(self.0, index, block.0) };
+    }
+
     /// The condition, if this is a branch with two ways.
     pub fn branch_condition(self) -> Option<Value> {
         let two_ways = self.opcode() == Opcode::LLVMBr && unsafe { LLVMIsConditional(self.0) != 0 };

@@ -46,13 +46,21 @@ const EXPECTATIONS: &[&str] = &[
 pub fn go_on(module: &Module, function: Value) {
     for block in function.blocks() {
         expect(module, block);
-        let around = way_around(block);
-        if let (Some(call), Some((branch, other))) = (last_call(block, gives_up), around) {
-            pass_by(module, block, call, branch, other);
-        } else if let Some(call) = last_call(block, |call| is_named(call, JUMPS)) {
-            jump_or_go_on(module, function, call, around);
+        if last_call(block, gives_up).is_some() {
+            lead_around(module, block, Passed::Always);
+        } else if last_call(block, |call| is_named(call, JUMPS)).is_some()
+            && !lead_around(module, block, Passed::IfItGoesOn)
+        {
+            return_instead(module, block);
         }
     }
+}
+
+/// When what follows on a failed expectation is passed by.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Passed {
+    Always,
+    IfItGoesOn,
 }
 
 /// Where one function ends the program because an expectation of its own failed, another function is called before.
@@ -116,41 +124,92 @@ fn expect(module: &Module, block: Block) {
     }
 }
 
-/// Where a framework leaves a test. Unity's expectations are functions of their own in the test's program: these return.
-fn jump_or_go_on(
-    module: &Module,
-    function: Value,
-    call: Value,
-    around: Option<(Value, Block)>,
-) {
-    let name = function.name();
-    let is_expectation = name.starts_with("Unity") && !name.contains("Ignore");
-    if around.is_none() && !is_expectation {
-        return;
+/// Leads each branch to where a test ends to its other side, as if this part of the expectation held: `a && b` has two. Says
+/// whether there is any.
+fn lead_around(module: &Module, end: Block, passed: Passed) -> bool {
+    let mut is_led = false;
+    let failure = leading_to(end);
+    for block in failure.iter().filter(|block| block.phis().is_empty()) {
+        for jump in block.jumps() {
+            let successors = jump.successors();
+            let here = successors.iter().position(|it| it == block);
+            let other = successors.iter().copied().find(|it| !failure.contains(it));
+            // An end that both sides have is no expectation's.
+            let other = other.filter(|it| it.terminator().opcode() != Opcode::LLVMUnreachable);
+            let (Some(here), Some(other), Some(_)) = (here, other, jump.branch_condition()) else {
+                continue;
+            };
+            let between = pass_by(module, *block, other, passed);
+            come_from(other, jump.block(), between);
+            jump.set_successor(here as u32, between);
+            is_led = true;
+        }
     }
-    let builder = Builder::new(module);
-    let leaves = call.block();
-    let head = builder.split_before(call);
-    let onward = match around {
-        Some((branch, other)) => {
-            come_from(other, branch.block(), head);
-            other
-        }
-        None => {
-            let block = builder.append_block(function, c"nm.onward");
-            builder.at_end(block);
-            let ty = function.global_value_type().return_type();
-            match ty.is_void() {
-                true => builder.return_words(&[]),
-                false => builder.return_value(module.zero(ty)),
+    is_led
+}
+
+/// The blocks behind which nothing else can come than the end of the test.
+fn leading_to(end: Block) -> Vec<Block> {
+    let mut blocks = vec![end];
+    let mut next = 0;
+    while let Some(block) = blocks.get(next) {
+        next += 1;
+        for jump in block.jumps() {
+            let from = jump.block();
+            let is_inside = jump.successors().iter().all(|it| blocks.contains(it));
+            if is_inside && !blocks.contains(&from) {
+                blocks.push(from);
+                // What leads here and to a block before it is looked at once more.
+                next = 0;
+                break;
             }
-            block
         }
+    }
+    blocks
+}
+
+/// A new block that leads around a failure.
+fn pass_by(module: &Module, failure: Block, other: Block, passed: Passed) -> Block {
+    let builder = Builder::new(module);
+    let between = builder.append_block(failure.function(), c"nm.passed");
+    builder.at_end(between);
+    match passed {
+        Passed::Always => {
+            let ty = module.function_type(module.void_type(), &[], false);
+            builder.call(ty, module.declare_as(FAILED, ty), &[]);
+            builder.jump(other);
+        }
+        Passed::IfItGoesOn => builder.branch(goes_on(module, &builder), other, failure),
+    }
+    between
+}
+
+/// Unity's expectations are functions of their own in the test's program: these return where they would leave the test.
+fn return_instead(module: &Module, block: Block) {
+    let function = block.function();
+    let name = function.name();
+    let Some(call) = last_call(block, |_| {
+        name.starts_with("Unity") && !name.contains("Ignore")
+    }) else {
+        return;
     };
+    let builder = Builder::new(module);
+    let head = builder.split_before(call);
+    let onward = builder.append_block(function, c"nm.onward");
+    builder.at_end(onward);
+    let ty = function.global_value_type().return_type();
+    match ty.is_void() {
+        true => builder.return_words(&[]),
+        false => builder.return_value(module.zero(ty)),
+    }
     builder.at_end(head);
+    builder.branch(goes_on(module, &builder), onward, block);
+}
+
+/// Whether the test goes on, as a condition.
+fn goes_on(module: &Module, builder: &Builder) -> Value {
     let ty = module.function_type(builder.integer_type(1), &[], false);
-    let goes_on = builder.call(ty, module.declare_as(GOES_ON, ty), &[]);
-    builder.branch(goes_on, onward, leaves);
+    builder.call(ty, module.declare_as(GOES_ON, ty), &[])
 }
 
 /// One more block leads to another, with what its phis have from the first.
@@ -161,30 +220,4 @@ fn come_from(block: Block, first: Block, more: Block) {
             phi.add_incoming(value, more);
         }
     }
-}
-
-/// The branch that leads to a block and nowhere else but to the block that is given with it.
-fn way_around(block: Block) -> Option<(Value, Block)> {
-    let jumps = block.jumps();
-    let [jump] = jumps.as_slice() else {
-        return None;
-    };
-    jump.branch_condition()?;
-    let mut others = jump.successors().into_iter().filter(|it| *it != block);
-    // An end that both sides have is no expectation's.
-    let other = others.next()?;
-    (other.terminator().opcode() != Opcode::LLVMUnreachable).then_some((*jump, other))
-}
-
-fn pass_by(module: &Module, block: Block, call: Value, branch: Value, other: Block) {
-    let builder = Builder::new(module);
-    builder.before(call);
-    let ty = module.function_type(module.void_type(), &[], false);
-    builder.call(ty, module.declare_as(FAILED, ty), &[]);
-    call.erase();
-    let end = block.terminator();
-    builder.before(end);
-    builder.jump(other);
-    end.erase();
-    come_from(other, branch.block(), block);
 }

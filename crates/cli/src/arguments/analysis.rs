@@ -76,7 +76,7 @@ pub struct BudgetArguments {
     /// Maximum of runs in the sandbox [default: as many as there is time for]
     #[arg(long, value_name = "N")]
     pub runs: Option<u64>,
-    /// Rules by which new paths are chosen as starting points, in turns: new, fresh, newest, nearest, rarest, random
+    /// Rules by which new paths are chosen as starting points, in turns: new, refused, fresh, newest, nearest, rarest, random
     #[arg(long, value_delimiter = ',', value_name = "LIST", default_values_t = RuleName::USUAL)]
     pub search: Vec<RuleName>,
     /// Work at so many tests at the same time [default: one for each processor]

@@ -27,7 +27,7 @@ use crate::defects;
 use crate::error::EngineError;
 use crate::growth::numbers::with_numbers;
 use crate::growth::trial::{Attempt, Ladder};
-use crate::growth::{Growing, ShapedInput, Shapes};
+use crate::growth::{Growing, ShapedInput, Shapes, emptied};
 use crate::inputs;
 use crate::invent::Alteration;
 use crate::subject::Subject;
@@ -127,6 +127,9 @@ impl Work<'_, '_> {
             &seed.test.capsule.arguments,
         );
         seed.state.progress.not_grown = shapes.left_out;
+        if seed.state.progress.grown == 0 && !self.run_emptied(seed, &subject, &route)? {
+            return self.save(seed);
+        }
         // Runs of the twin are cheap; the solver is asked behind them.
         let is_done = self.try_all(seed, &subject, &route, &shapes.growing)?
             && self.try_numbers(seed, &subject, &mut route)?
@@ -135,6 +138,18 @@ impl Work<'_, '_> {
             seed.state.progress.grown_to = Some(self.explorer.shared.config.grow);
         }
         self.save(seed)
+    }
+
+    /// Where calls are the input: each parameter of each function once without data. Says whether all was tried.
+    fn run_emptied(
+        &self,
+        seed: &mut Seed,
+        subject: &Subject,
+        route: &OwnRoute,
+    ) -> Result<bool, EngineError> {
+        let mut inputs = emptied(&route.channels);
+        inputs.retain(|name, _| locked(&self.explorer.grown).insert(*name));
+        self.run_shapes(seed, subject, route, inputs.into_values().collect())
     }
 
     /// Numbers of the input as values: what makes a check fail, or a decision go another way, whatever its digits.

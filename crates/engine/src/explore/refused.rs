@@ -82,9 +82,11 @@ fn byte_of(terms: &Terms, supports: &mut Supports, event: &Event) -> Option<Inpu
 fn is_zero_test(terms: &Terms, condition: TermId) -> bool {
     match terms.node(condition) {
         Node::Unary { op: Op::Not, a } => is_zero_test(terms, a),
-        Node::Binary { op: Op::Eq, a, b } => {
-            [a, b].iter().any(|it| terms.as_constant(*it) == Some(0))
-        }
+        Node::Binary {
+            op: Op::Eq | Op::Ne,
+            a,
+            b,
+        } => [a, b].iter().any(|it| terms.as_constant(*it) == Some(0)),
         _ => false,
     }
 }

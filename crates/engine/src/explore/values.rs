@@ -27,8 +27,7 @@ const BEYOND: u32 = FIRST_DISTANCES + 1;
 /// The maximum of bytes of all inputs together.
 const MOST_BYTES: usize = 24;
 
-/// The runs in which one byte of a test's own input has another value, the most promising last: a worklist
-/// begins with what was added last.
+/// The runs in which one byte of a test's own input has another value, the most promising first.
 pub fn flips(seed: &Seed, channels: &Arc<Vec<Channel>>) -> Vec<PendingFlip> {
     let Some(&root) = seed.memory.nodes.first() else {
         return Vec::new();
@@ -36,8 +35,8 @@ pub fn flips(seed: &Seed, channels: &Arc<Vec<Channel>>) -> Vec<PendingFlip> {
     let capsule = Arc::new(seed.test.capsule.clone());
     let bytes = bytes_of(channels);
     let mut flips = Vec::new();
-    for value in by_promise().rev() {
-        for &(byte, recorded) in bytes.iter().rev() {
+    for value in by_promise() {
+        for &(byte, recorded) in &bytes {
             if value == recorded || !is_possible(&channels[byte.channel as usize], value) {
                 continue;
             }
@@ -80,7 +79,7 @@ fn bytes_of(channels: &[Channel]) -> Vec<(InputByte, u8)> {
 }
 
 /// All values: digits, letters, other characters, and the rest.
-fn by_promise() -> impl DoubleEndedIterator<Item = u8> {
+fn by_promise() -> impl Iterator<Item = u8> {
     let class = |value: &u8| match value {
         b'0'..=b'9' => 0,
         value if value.is_ascii_alphabetic() => 1,

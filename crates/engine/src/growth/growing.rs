@@ -101,6 +101,12 @@ impl ShapedInput {
     }
 }
 
+/// The function whose data a channel of a call is; of other channels their name.
+pub fn function_of(channel: &Channel) -> &[u8] {
+    let mut parts = channel.name.split(|byte| *byte == b':');
+    parts.nth(1).unwrap_or(&channel.name)
+}
+
 impl Parts {
     /// One part, repeated as it is.
     pub fn alone(segment: Segment) -> Parts {
@@ -121,15 +127,11 @@ impl Parts {
     pub fn likeness(&self, channels: &[Channel]) -> u64 {
         let mut hasher = SipHasher13::new();
         for segment in &self.segments {
-            let Channel {
-                kind,
-                name,
-                content,
-                ..
-            } = &channels[segment.channel];
+            let channel = &channels[segment.channel];
+            let content = &channel.content;
             let around = segment.start.saturating_sub(1)..content.len().min(segment.end + 1);
-            let function = name.split(|byte| *byte == b':').nth(1).unwrap_or(name);
-            (*kind as u8, function, &content[around], segment.len()).hash(&mut hasher);
+            (channel.kind as u8, function_of(channel)).hash(&mut hasher);
+            (&content[around], segment.len()).hash(&mut hasher);
         }
         (self.numbers.len(), &self.copies).hash(&mut hasher);
         hasher.finish()

@@ -21,6 +21,7 @@
 //! | [`sizes`] | numbers in the input that say how long a part of it is, or all of it |
 //! | [`fields`] | such numbers, as they are written |
 //! | [`tags`] | numbers that are compared with one value, and measure nothing |
+//! | [`empty`] | calls of unit tests without data |
 //! | [`trial`] | which k are tried, and the least that fails |
 //! | [`numbers`], [`tokens`], [`rewrite`] | numbers in text as values, whatever their digits |
 //!
@@ -28,6 +29,7 @@
 
 mod copies;
 mod counts;
+mod empty;
 mod fields;
 mod growing;
 mod looks;
@@ -47,6 +49,7 @@ use nearmiss_expr::Terms;
 use nearmiss_sites::Sites;
 use nearmiss_trace::{Channel, RecordedPath};
 
+pub use empty::emptied;
 pub use growing::{Growing, Parts, Segment, ShapedInput};
 
 use copies::Copies;

@@ -107,8 +107,9 @@ struct Grown<'g> {
 }
 
 impl Work<'_, '_> {
-    /// Tries what may grow, one after the other, until all was tried or the unit's time is over.
-    pub(super) fn grow(&self, seed: &mut Seed) -> Result<(), EngineError> {
+    /// Tries what may grow, one after the other, until all was tried or the unit's time is over. Where other tests wait for
+    /// their turn, a first one ends with a few turns of everything.
+    pub(super) fn grow(&self, seed: &mut Seed, others_wait: bool) -> Result<(), EngineError> {
         if self.is_over() {
             return Ok(());
         }
@@ -131,7 +132,7 @@ impl Work<'_, '_> {
             return self.save(seed);
         }
         // Runs of the twin are cheap; the solver is asked behind them.
-        let is_done = self.try_all(seed, &subject, &route, &shapes.growing)?
+        let is_done = self.try_all(seed, &subject, &route, &shapes.growing, others_wait)?
             && self.try_numbers(seed, &subject, &mut route)?
             && self.run_shapes(seed, &subject, &route, shapes.next)?;
         if is_done {
@@ -198,6 +199,7 @@ impl Work<'_, '_> {
         subject: &Subject,
         route: &OwnRoute,
         all: &[Growing],
+        others_wait: bool,
     ) -> Result<bool, EngineError> {
         let steps = self.steps(seed, route, all);
         if steps.len() <= seed.state.progress.grown && self.to_fill(seed, &steps).is_empty() {
@@ -219,8 +221,7 @@ impl Work<'_, '_> {
         let mut is_done = true;
         let first = steps.get(seed.state.progress.grown).map(|step| step.reach);
         while let Some(step) = steps.get(seed.state.progress.grown).filter(|_| is_done) {
-            if first == Some(Reach::Few) && step.reach != Reach::Few {
-                // Other tests have their first turn before this one has its second.
+            if others_wait && first == Some(Reach::Few) && step.reach != Reach::Few {
                 is_done = false;
                 break;
             }

@@ -262,7 +262,7 @@ impl<'a> Explorer<'a> {
         };
         match unit.stage {
             Stage::OwnPath => work.own_path(unit.seed, &mut seed)?,
-            Stage::Growth => work.grow(&mut seed)?,
+            Stage::Growth => work.grow(&mut seed, !unit.is_postponed)?,
             Stage::Neighbours(distance) => work.neighbours(&mut seed, distance)?,
             Stage::Unseen => work.unseen(&mut seed)?,
             Stage::Deeper(_) => work.deeper(&mut seed)?,

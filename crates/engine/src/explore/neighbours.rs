@@ -288,14 +288,14 @@ impl Work<'_, '_> {
             return Ok(true);
         }
         let mut pending = seed.memory.pending.remove(&point).unwrap_or_default();
-        if pending.is_empty() && explored == 0 {
+        if pending.is_empty() {
+            // Also of an earlier stage: it may have come to this fork before its distance had its turn.
+            let on = self.explore_on(point, seed, context, bound);
             let parent = route.parent();
-            let flips = seed.memory.flips.get(&point);
-            let flips = flips.map_or(&[][..], Vec::as_slice);
-            let flips = parent.flips_of(point, flips, 1, &route.channels);
-            flips.into_iter().for_each(|flip| pending.add(flip));
-        } else if pending.is_empty() {
-            pending = self.explore_on(point, seed, context, bound);
+            let own = seed.memory.flips.get(&point).filter(|_| explored == 0);
+            let own = own.map_or(&[][..], Vec::as_slice);
+            let own = parent.flips_of(point, own, 1, &route.channels);
+            own.into_iter().chain(on).for_each(|flip| pending.add(flip));
         }
         let near = seed.memory.pool.take_near(point, bound);
         near.into_iter().for_each(|flip| pending.add(flip));
@@ -313,8 +313,8 @@ impl Work<'_, '_> {
         seed: &mut Seed,
         context: &Context,
         bound: u32,
-    ) -> BreadthFirst<PendingFlip> {
-        let mut pending = BreadthFirst::default();
+    ) -> Vec<PendingFlip> {
+        let mut pending = Vec::new();
         for number in 0..seed.state.progress.derived.len() {
             let path = &seed.state.progress.derived[number];
             let reached = path.depth + path.feasible;
@@ -322,8 +322,7 @@ impl Work<'_, '_> {
                 continue;
             }
             let flips = self.flips_behind(seed, context.subject, number, bound - reached);
-            let flips = flips.into_iter().flatten();
-            flips.for_each(|flip| pending.add(flip));
+            pending.extend(flips.into_iter().flatten());
         }
         pending
     }

@@ -31,10 +31,12 @@ pub const FORK: &str = "__nm_call_fork";
 /// numbers are inputs, and `s` if numbers in structures are; the formats are parameters that stay as they are,
 /// `FUNCTION#PARAMETER,…`, and so are the texts, which are given with their length and without a zero; the forks lead to the process that makes the calls, `FORK.FORK…`; a word says what a call of the test's
 /// own run was, from the first on: digests of the numbers and of the function's name, what kind of number it returned ([`returned`]), and a bit for each null
-/// pointer. Or it names the file in which all calls are to be listed, a line for each; behind a [`LOOKS`] it is also looked
+/// pointer; behind the word of the last call of the same test stands a [`TEST_ENDS`]. Or it names the file in which all calls are to be listed, a line for each; behind a [`LOOKS`] it is also looked
 /// whether texts that are given with their length need their zero. It is taken out of the
 /// environment before the first call.
 pub const CALLS: &str = "NEARMISS_CALLS";
+/// Stands behind the word of the last call of a test.
+pub const TEST_ENDS: &str = "!";
 /// Stands before the file for the list of calls.
 pub const LOOKS: &str = "*";
 

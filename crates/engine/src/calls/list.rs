@@ -222,6 +222,16 @@ pub fn groups(calls: &[ListedCall]) -> Vec<&[ListedCall]> {
     groups.into_iter().map(|(_, group)| group).collect()
 }
 
+/// How many calls there are up to the last one that the same function makes without a gap: then its test is over.
+pub fn test_end(calls: &[ListedCall], first: u64) -> usize {
+    let from = first as usize - 1;
+    let place = |call: &ListedCall| (call.caller.clone(), call.file.clone());
+    let same = calls[from..]
+        .iter()
+        .take_while(|call| place(call) == place(&calls[from]));
+    from + same.count()
+}
+
 /// How many numbers, and how many pointers to structures and the like, calls were given.
 pub fn kept(calls: &[ListedCall]) -> (u64, u64) {
     let (mut numbers, mut structures) = (0, 0);
@@ -261,6 +271,7 @@ mod tests {
             .map(|group| group.iter().map(|call| call.number).collect())
             .collect();
         assert_eq!(numbers, [vec![1, 2], vec![3], vec![4], vec![5]]);
+        assert_eq!((test_end(&calls, 1), test_end(&calls, 3)), (2, 3));
         let many: Vec<ListedCall> = (1..=20).map(|number| call(number, "a")).collect();
         let sizes: Vec<usize> = groups(&many).iter().map(|group| group.len()).collect();
         assert_eq!(sizes, [8, 4, 8], "what is not alike comes first");

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use nearmiss_abi::boundary::{CALLS, LOOKS};
+use nearmiss_abi::boundary::{CALLS, LOOKS, TEST_ENDS};
 use nearmiss_abi::channel::{ChannelKind, ChannelSet};
 use nearmiss_campaign::{Capsule, TestCase};
 use nearmiss_results::{BoundaryCall, UnitTests};
@@ -185,9 +185,10 @@ fn groups_of(
         let (first, last) = (group[0].number, group[group.len() - 1].number);
         let mut capsule = capsule.clone();
         let kept = format!("{kinds}/{formats}/{texts}/{}", group[0].forks);
-        capsule
-            .environment
-            .set(CALLS.into(), chosen(first, last, &kept, &words));
+        capsule.environment.set(
+            CALLS.into(),
+            chosen(first, last, &kept, &words, list::test_end(listed, first)),
+        );
         TestCase {
             id: format!("{}.{first}", test.id),
             capsule,
@@ -219,11 +220,18 @@ fn words_of(bare: &Bare) -> String {
 }
 
 /// What says which calls have inputs, and how (`abi::boundary::CALLS`).
-fn chosen(first: u64, last: u64, how: &str, words: &[u64]) -> OsString {
+fn chosen(first: u64, last: u64, how: &str, words: &[u64], test_end: usize) -> OsString {
     let from = first as usize - 1;
     let until = words.len().min(last as usize + MOST_LATER);
-    let own: Vec<String> = (words[from..until].iter())
-        .map(|word| format!("{word:x}"))
+    let own: Vec<String> = (from..until)
+        .map(|number| {
+            let end = if number + 1 == test_end {
+                TEST_ENDS
+            } else {
+                ""
+            };
+            format!("{:x}{end}", words[number])
+        })
         .collect();
     format!("{first}-{last}/{how}:{}", own.join(",")).into()
 }

@@ -99,7 +99,7 @@ impl Explorer<'_> {
             }
             more.push(next);
         }
-        if unit.stage == Stage::OwnPath && has_farther && is_of_calls(seed) {
+        if unit.stage == Stage::OwnPath && maximum.is_none() && is_of_calls(seed) {
             more.push(after(unit, Stage::Unseen));
         }
         if unit.stage == Stage::OwnPath && self.grows(seed) {

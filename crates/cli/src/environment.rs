@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use nearmiss_engine::EngineError;
 use nearmiss_sandbox::Sandbox;
+use nearmiss_search::Drill;
 
 /// The configuration of the compiler driver.
 pub fn compiler_config() -> Result<nearmiss_cc::Config, String> {
@@ -42,6 +43,20 @@ pub fn variables() -> Vec<(OsString, OsString)> {
 /// The working directory.
 pub fn directory() -> Result<PathBuf, String> {
     std::env::current_dir().map_err(|error| format!("the working directory: {error}"))
+}
+
+/// For tests: a signal that this process sends itself behind a number of runs, as in
+/// `NEARMISS_SIGNAL_AT=INT:60`.
+pub fn drill() -> Option<Drill> {
+    let text = std::env::var("NEARMISS_SIGNAL_AT").ok()?;
+    let (signal, runs) = text.split_once(':')?;
+    let act = match signal {
+        "INT" => || crate::signals::send_to_self(libc::SIGINT),
+        "KILL" => || crate::signals::send_to_self(libc::SIGKILL),
+        _ => return None,
+    };
+    let runs = runs.parse().ok()?;
+    Some(Drill { runs, act })
 }
 
 /// The time of day: `2026-11-16T08:00:00Z`.

@@ -60,6 +60,12 @@ pub fn install() {
     }
 }
 
+/// Sends this process a signal.
+pub fn send_to_self(signal: libc::c_int) {
+    // SAFETY: no more than any other process could do.
+    unsafe { libc::raise(signal) };
+}
+
 /// What `SIGPIPE` did before Rust's own start changed it.
 static BROKEN_PIPES_IGNORED: AtomicBool = AtomicBool::new(false);
 

@@ -163,7 +163,7 @@ impl<'a> Worker<'a> {
 
     /// A run is made.
     pub fn count_run(&self) {
-        self.shared.tally.runs.add(1);
+        self.shared.tally.count_run();
         self.count(|counts| counts.runs += 1);
     }
 

@@ -22,5 +22,5 @@ pub use exploration::{Explore, Next, Visited, next_arrival};
 pub use strategy::{
     BreadthFirst, DepthFirst, Guided, Mix, NewCoverage, Schedule, Stage, Strategy, Unit,
 };
-pub use tally::{Count, Phase, Tally};
+pub use tally::{Count, Drill, Phase, Tally};
 pub use trail::{Known, Node, Trail};

@@ -1,8 +1,8 @@
 //! How far a search has come, in numbers that any thread may read at any time.
 
 use std::fmt;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::Instant;
 
 /// A number that any thread may change.
@@ -62,12 +62,23 @@ impl fmt::Display for Phase {
     }
 }
 
+/// Something that happens when a number of runs was made: tests interrupt a campaign at a place that does not
+/// depend on how fast the machine is.
+#[derive(Clone, Copy, Debug)]
+pub struct Drill {
+    /// Number of runs.
+    pub runs: u64,
+    /// What happens then.
+    pub act: fn(),
+}
+
 /// The numbers. The exploration changes them; the display reads. Those that a command has no use for
 /// stay zero.
 #[derive(Debug, Default)]
 pub struct Tally {
     phase: Mutex<Phase>,
     deadline: Mutex<Option<Instant>>,
+    drill: OnceLock<Drill>,
     /// Executions that were captured.
     pub executions: Count,
     /// Tests to look at.
@@ -107,6 +118,19 @@ impl Tally {
     /// Enters a phase.
     pub fn enter(&self, phase: Phase) {
         *self.phase.lock().expect("no thread panics") = phase;
+    }
+
+    /// Counts one run of the program.
+    pub fn count_run(&self) {
+        let made = self.runs.0.fetch_add(1, Ordering::Relaxed) + 1;
+        if let Some(drill) = self.drill.get().filter(|drill| drill.runs == made) {
+            (drill.act)();
+        }
+    }
+
+    /// Has something happen at a run. Only the first drill counts.
+    pub fn set_drill(&self, drill: Drill) {
+        let _ = self.drill.set(drill);
     }
 
     /// When the time is over, if that is known.

@@ -25,6 +25,9 @@ pub fn run(arguments: RunArguments) -> Result<u8, String> {
     let target = target(arguments.command)?;
     signals::install();
     let tally = Arc::new(Tally::default());
+    if let Some(drill) = environment::drill() {
+        tally.set_drill(drill);
+    }
     let display = Display::start(
         campaign::Campaign::new(tally.clone()),
         Mode::choose(arguments.analysis.quiet),

@@ -41,6 +41,9 @@ pub fn test(arguments: TestArguments) -> Result<u8, String> {
     }
     signals::install();
     let tally = Arc::new(Tally::default());
+    if let Some(drill) = environment::drill() {
+        tally.set_drill(drill);
+    }
     let display = Display::start(campaign::Campaign::new(tally.clone()), Mode::choose(quiet));
     let report = nearmiss_engine::test(target, &config, &tally);
     display.finish();

@@ -154,6 +154,7 @@ impl Runner {
             process: None,
             world: Vec::new(),
             files: Vec::new(),
+            stand_ins: Vec::new(),
             writable: vec![self.directory.clone()],
             limits: Limits {
                 wall: Duration::from_secs(600),

@@ -30,7 +30,7 @@ use crate::{InferError, Origin};
 #[derive(Clone, Debug)]
 pub struct WhiteBox {
     /// What compiles programs that record.
-    pub compiler: nearmiss_cc::Config,
+    pub compiler: nearmiss_compile::Config,
     /// The time of all explorations of a function, without building.
     pub time: Duration,
 }

@@ -26,7 +26,7 @@ pub struct Explored {
     /// Where it was made: [`crate::Config::directory`].
     pub directory: PathBuf,
     /// With what its twin is built, should that be gone.
-    pub compiler: nearmiss_cc::Config,
+    pub compiler: nearmiss_compile::Config,
     /// Where the twin runs.
     pub sandbox: Sandbox,
 }
@@ -59,6 +59,7 @@ impl Explored {
             process: None,
             world: Vec::new(),
             files: Vec::new(),
+            stand_ins: Vec::new(),
             writable: Vec::new(),
             limits: Limits {
                 wall: RUN_TIME,

@@ -123,6 +123,7 @@ impl Spec {
             && self.environment == other.environment
             && self.directory == other.directory
             && self.umask == other.umask
+            && self.stand_ins == other.stand_ins
             && self.writable == other.writable
             && self.files.len() == other.files.len()
             && files.all(|(one, other)| one.path == other.path)

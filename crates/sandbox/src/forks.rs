@@ -183,7 +183,9 @@ impl Forks {
         }
         let contents = descriptors[DESCRIPTORS..].iter();
         for (file, content) in self.spec.files.iter().zip(contents) {
-            mounts::write_content(&file.path, &File::from(content.try_clone()?))?;
+            if !self.spec.has_stand_in_at(&file.path) {
+                mounts::write_content(&file.path, &File::from(content.try_clone()?))?;
+            }
         }
         if !self.spec.files.is_empty() {
             self.before = self.remains.entries()?;

@@ -13,7 +13,7 @@ use crate::refusal::{Needs, Refusal};
 use crate::server::{DONE, FORKED, INIT_WAS_KILLED};
 use crate::spec::{Report, Spec};
 use crate::stage::Stage;
-use crate::{mounts, sys};
+use crate::{mounts, stand_ins, sys};
 
 /// Runs the programs that the line `fd` tells of, each in a sandbox, until it is closed. Never
 /// returns.
@@ -78,13 +78,14 @@ impl Launcher {
         is_forked: bool,
     ) -> Result<u8, Refusal> {
         let ground = self.ground.as_mut().map_err(|refusal| refusal.clone())?;
-        let spec = read_spec(shared)?;
+        let mut spec = read_spec(shared)?;
         if !self.stage.as_ref().is_some_and(|stage| stage.serves(&spec)) {
             self.stage = None;
             self.stage = Some(Stage::build(&spec, ground.users)?);
         }
         ground.sockets.look();
         let stage = self.stage.as_ref().expect("it was just made");
+        stand_ins::give_up(&mut spec, &stage.missing);
         let pid = sys::fork_into(ground.namespaces_of_a_run).needs("pid and ipc namespaces")?;
         if pid == 0 {
             let line = (!is_forked).then_some(&self.line);

@@ -16,6 +16,9 @@
 //! devices only. There is no network. When init ends, the kernel ends all that is left of the
 //! program; when nearmiss ends, the launcher ends, and with it init.
 //!
+//! Sanitizer twins and recorders lie at the paths of the programs and libraries that they stand in
+//! for ([`StandIn`]).
+//!
 //! Many runs that differ in their inputs only have one sandbox, in which the program is forked for each
 //! ([`ForkServer`]), as long as no run leaves anything there.
 //!
@@ -40,6 +43,7 @@ mod server;
 mod sockets;
 mod spec;
 mod stage;
+mod stand_ins;
 mod sys;
 mod watch;
 pub mod words;
@@ -54,8 +58,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub use fork_server::ForkServer;
 pub use launcher::enter;
 pub use spec::{
-    Ended, Endless, EndlessSearch, Exceeded, Limits, Nature, Outcome, Replacement, Spec, Stdin,
-    Thing, Unavailable, Used,
+    Ended, Endless, EndlessSearch, Exceeded, Limits, Nature, Outcome, Replacement, Spec, StandIn,
+    Stdin, Thing, Unavailable, Used,
 };
 
 use server::{Server, Told};
@@ -229,6 +233,8 @@ impl Sandbox {
 
 /// What the program needs and would not find: the sandbox has a `/dev` of its own.
 fn hidden(spec: &Spec) -> Option<&PathBuf> {
-    let mut needed = spec.writable.iter().chain([&spec.program, &spec.directory]);
+    let stand_ins = spec.stand_ins.iter().flat_map(|it| [&it.path, &it.file]);
+    let others = spec.writable.iter().chain(stand_ins);
+    let mut needed = others.chain([&spec.program, &spec.directory]);
     needed.find(|path| path.starts_with("/dev"))
 }

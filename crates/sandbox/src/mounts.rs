@@ -14,12 +14,12 @@ use crate::overlay::{self, Overlay, real};
 use crate::refusal::{Needs, Refusal};
 use crate::spec::{Replacement, Spec};
 use crate::stage::Stage;
-use crate::{sys, world};
+use crate::{stand_ins, sys, world};
 
 /// A mount to be attached at a path.
-struct Prepared {
-    mount: OwnedFd,
-    path: PathBuf,
+pub struct Prepared {
+    pub mount: OwnedFd,
+    pub path: PathBuf,
 }
 
 /// The file system as the program sees it.
@@ -36,6 +36,7 @@ pub fn prepare(spec: &Spec, stage: &Stage, ground: &Ground) -> Result<View, Refu
     sys::make_read_only(Path::new("/"))
         .needs("recursive read-only mounts (mount_setattr, Linux 5.12)")?;
     let contents = open_contents(spec)?;
+    let stand_ins = stand_ins::clone_all(spec)?;
     let run = Path::new(WORKSHOP).join("run");
     sys::mount("tmpfs", &run, 0, &size_option(spec)).needs("tmpfs")?;
     let View {
@@ -51,7 +52,7 @@ pub fn prepare(spec: &Spec, stage: &Stage, ground: &Ground) -> Result<View, Refu
     for (file, content) in spec.files.iter().zip(contents) {
         replace(file, content).needs(&format!("replacing {}", file.path.display()))?;
     }
-    for prepared in &kept {
+    for prepared in kept.iter().chain(&stand_ins) {
         sys::attach_mount(&prepared.mount, &prepared.path)
             .needs(&format!("mounting on {}", prepared.path.display()))?;
     }
@@ -85,7 +86,8 @@ fn size_option(spec: &Spec) -> String {
 /// Whether the program lies in a directory, or something that it was given.
 fn is_needed(spec: &Spec, directory: &Path) -> bool {
     let files = spec.files.iter().map(|file| &file.path);
-    let mut needed = files.chain([&spec.program, &spec.directory]);
+    let stand_ins = spec.stand_ins.iter().map(|it| &it.path);
+    let mut needed = (files.chain(stand_ins)).chain([&spec.program, &spec.directory]);
     needed.any(|path| real(path).starts_with(directory))
 }
 
@@ -132,7 +134,7 @@ fn replace(file: &Replacement, content: File) -> io::Result<()> {
     let path = &file.path;
     match write_content(path, &content) {
         Ok(()) => Ok(()),
-        Err(_) => sys::attach_mount(&sys::clone_mount_of(&content)?, &fs::canonicalize(path)?),
+        Err(_) => sys::attach_mount(&sys::clone_mount_of(&content)?, path),
     }
 }
 

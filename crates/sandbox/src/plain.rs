@@ -8,6 +8,9 @@
 //!
 //! The world ([`Spec::world`]) is not made: it would have to replace the user's own files. What
 //! differs from it is reported as missing. The umask is set.
+//!
+//! Of the stand-ins ([`Spec::stand_ins`]) the program's own is executed in its place, and libraries are
+//! found by `LD_LIBRARY_PATH`. What starts or loads an original by its path gets the original.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -20,7 +23,7 @@ use std::time::Instant;
 
 use crate::capture::Output;
 use crate::spec::{Ended, Exceeded, Outcome, Replacement, Spec, Stdin, Used};
-use crate::{SandboxError, sys, world};
+use crate::{SandboxError, stand_ins, sys, world};
 
 /// Runs a program as any other child, in a process group of its own.
 pub fn run(spec: &Spec) -> Result<Outcome, SandboxError> {
@@ -44,7 +47,7 @@ pub fn run(spec: &Spec) -> Result<Outcome, SandboxError> {
 
 fn run_there(spec: &Spec) -> Result<Outcome, SandboxError> {
     let missing = world::differences(spec);
-    let mut command = Command::new(&spec.program);
+    let mut command = Command::new(spec.executed());
     command
         .args(spec.arguments.iter().skip(1))
         .env_clear()
@@ -53,6 +56,9 @@ fn run_there(spec: &Spec) -> Result<Outcome, SandboxError> {
         .process_group(0)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped());
+    if let Some(path) = stand_ins::library_path(spec) {
+        command.env("LD_LIBRARY_PATH", path);
+    }
     if let Some(name) = spec.arguments.first() {
         command.arg0(name);
     }

@@ -39,6 +39,9 @@ pub struct Spec {
     pub world: Vec<Thing>,
     /// Files that have another content for it. They win over `world`.
     pub files: Vec<Replacement>,
+    /// Programs and libraries that lie at the paths of others. They win over `world` and `files`.
+    #[serde(default)]
+    pub stand_ins: Vec<StandIn>,
     /// Directories in which it may write for good.
     #[serde(with = "words::paths")]
     pub writable: Vec<PathBuf>,
@@ -59,6 +62,7 @@ impl Spec {
             process: None,
             world: Vec::new(),
             files: Vec::new(),
+            stand_ins: Vec::new(),
             writable: Vec::new(),
             limits: Limits::default(),
         }
@@ -131,6 +135,18 @@ pub struct Replacement {
     /// A file with the content that it has for the program.
     #[serde(with = "words::path")]
     pub content: PathBuf,
+}
+
+/// A program or library of nearmiss in the place of the user's own: whatever executes or loads the
+/// path gets the file.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandIn {
+    /// Path of the original, absolute, whether or not it is still there.
+    #[serde(with = "words::path")]
+    pub path: PathBuf,
+    /// The file that lies there, with the file name and the permissions of the original.
+    #[serde(with = "words::path")]
+    pub file: PathBuf,
 }
 
 /// What a program may use up. Address space is not limited: shadow memory needs terabytes of

@@ -13,13 +13,17 @@ use crate::ground::{Users, WORKSHOP};
 use crate::overlay::{self, Overlay};
 use crate::refusal::{Needs, Refusal};
 use crate::spec::{Spec, Thing};
-use crate::sys;
 use crate::world::World;
+use crate::{stand_ins, sys};
 
 /// A world, and where it is.
 pub(crate) struct Stage {
     /// What it is the world of.
     world: Vec<Thing>,
+    /// Paths of the stand-ins of its runs, for which it has a file.
+    stand_ins: Vec<PathBuf>,
+    /// Those of them at which there was none on the disk.
+    gaps: Vec<PathBuf>,
     directory: PathBuf,
     home: Option<OsString>,
     /// The directories that get an overlay, outer ones first.
@@ -33,12 +37,14 @@ impl Stage {
     pub fn build(spec: &Spec, users: Users) -> Result<Stage, Refusal> {
         let mut stage = Stage {
             world: spec.world.clone(),
+            stand_ins: spec.stand_ins.iter().map(|it| it.path.clone()).collect(),
+            gaps: stand_ins::gaps(spec),
             directory: spec.directory.clone(),
             home: overlay::home(spec).cloned(),
             places: overlay::places(spec, users),
             missing: Vec::new(),
         };
-        if !spec.world.is_empty() {
+        if stage.has_layers() {
             stage.missing = stage.make_world(spec, users)?;
         }
         Ok(stage)
@@ -49,12 +55,18 @@ impl Stage {
         self.directory == spec.directory
             && self.home.as_ref() == overlay::home(spec)
             && self.world == spec.world
+            && (self.stand_ins.iter()).eq(spec.stand_ins.iter().map(|it| &it.path))
+            && self.gaps == stand_ins::gaps(spec)
+    }
+
+    fn has_layers(&self) -> bool {
+        !self.world.is_empty() || !self.gaps.is_empty()
     }
 
     /// The layer of the overlay with this number.
     pub fn layer(&self, number: usize) -> Option<PathBuf> {
         let layer = Path::new(WORKSHOP).join(format!("stage/{number}/upper"));
-        (!self.world.is_empty() && layer.exists()).then_some(layer)
+        (self.has_layers() && layer.exists()).then_some(layer)
     }
 
     /// Makes the layers, in a process with mounts of its own that leaves nothing else.

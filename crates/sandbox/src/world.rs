@@ -4,7 +4,7 @@
 //! layer. Nothing here can harm: all but overlays is read-only by now, so that what has no overlay
 //! cannot be made, which the outcome says.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fs::{self, File, Metadata, Permissions};
 use std::io;
 use std::os::fd::OwnedFd;
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use crate::spec::{Nature, Spec, Thing};
-use crate::sys;
+use crate::{stand_ins, sys};
 
 /// Directories whose content is the kernel's, not a test's.
 const KERNEL: [&str; 3] = ["/proc", "/sys", "/dev"];
@@ -31,7 +31,11 @@ pub fn places(spec: &Spec) -> Vec<PathBuf> {
     let may_change =
         |thing: &&Thing| !is_beneath(&thing.path, &SYSTEM) || !is_so(thing).unwrap_or(false);
     let things = made(spec).filter(may_change);
-    few(things.filter_map(place).collect())
+    let gaps = stand_ins::gaps(spec);
+    let gaps = gaps
+        .iter()
+        .filter_map(|path| nearest_directory(path.parent()?));
+    few(things.filter_map(place).chain(gaps).collect())
 }
 
 /// What is not on the disk as the world says.
@@ -79,10 +83,14 @@ fn few(mut places: Vec<PathBuf>) -> Vec<PathBuf> {
     }
 }
 
-/// The things that are for us to make.
+/// The things that are for us to make, and not covered by a stand-in.
 fn made(spec: &Spec) -> impl Iterator<Item = &Thing> {
-    let is_ours =
-        |thing: &&Thing| thing.path.starts_with("/dev/shm") || !is_beneath(&thing.path, &KERNEL);
+    let covered: HashSet<&Path> = spec.stand_ins.iter().map(|it| it.path.as_path()).collect();
+    let is_ours = move |thing: &&Thing| {
+        let is_covered = covered.contains(thing.path.as_path());
+        let is_kernel = is_beneath(&thing.path, &KERNEL) && !thing.path.starts_with("/dev/shm");
+        !is_covered && !is_kernel
+    };
     spec.world.iter().filter(is_ours)
 }
 
@@ -95,6 +103,8 @@ fn is_beneath(path: &Path, directories: &[&str]) -> bool {
 /// The world, with all that is needed to make it: contents may be out of sight by then.
 pub struct World<'a> {
     things: Vec<(&'a Thing, Option<Source>)>,
+    /// Paths of stand-ins, at which there must be a file.
+    stand_ins: Vec<&'a Path>,
 }
 
 /// A file with a content: its directory, opened, and its name. Worlds have many files, and their
@@ -129,6 +139,7 @@ impl World<'_> {
         let things = made(spec).map(|thing| (thing, source(thing)));
         World {
             things: things.collect(),
+            stand_ins: spec.stand_ins.iter().map(|it| it.path.as_path()).collect(),
         }
     }
 
@@ -140,6 +151,9 @@ impl World<'_> {
                 failed.push(thing.path.clone());
             }
         }
+        let places = self.stand_ins.iter().copied();
+        let no_room = places.filter(|path| stand_ins::make_room(path).is_err());
+        failed.extend(no_room.map(Path::to_path_buf));
         // What was made in a directory changed its time, and may not have been allowed in it.
         let directories = self.things.iter().rev().map(|(thing, _)| thing);
         for thing in directories.filter(|thing| thing.nature == Nature::Directory) {

@@ -306,6 +306,7 @@ fn spec(settings: &Settings, directory: &Path, board: &Path) -> Spec {
         process: None,
         world: Vec::new(),
         files: Vec::new(),
+        stand_ins: Vec::new(),
         writable: vec![directory.into()],
         limits: Limits {
             wall: LONGEST,

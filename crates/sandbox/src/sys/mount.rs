@@ -82,9 +82,10 @@ pub fn bind(directory: &Path, target: &Path) -> io::Result<()> {
     attach_mount(&clone_mount(directory)?, target)
 }
 
-/// Attaches mounts at a path.
+/// Attaches mounts at a path; symbolic links are followed.
 pub fn attach_mount(mount: &OwnedFd, path: &Path) -> io::Result<()> {
     const MOVE_MOUNT_F_EMPTY_PATH: i64 = 4;
+    const MOVE_MOUNT_T_SYMLINKS: i64 = 16;
     let path = path_string(path)?;
     let empty: &CStr = c"";
     // SAFETY: the strings outlive the call.
@@ -95,7 +96,7 @@ pub fn attach_mount(mount: &OwnedFd, path: &Path) -> io::Result<()> {
             empty.as_ptr(),
             libc::AT_FDCWD,
             path.as_ptr(),
-            MOVE_MOUNT_F_EMPTY_PATH,
+            MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_SYMLINKS,
         )
     };
     check(result).map(drop)

@@ -32,7 +32,7 @@ pub const TESTS: &[Test] = &[
 ];
 
 /// `forked.c`, linked as programs and twins are.
-fn program(world: &World) -> PathBuf {
+pub fn program(world: &World) -> PathBuf {
     let sources = [
         ("forked.c", include_str!("forked.c")),
         ("main.c", include_str!("../../../../libc/main.c")),

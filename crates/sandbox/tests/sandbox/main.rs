@@ -6,6 +6,8 @@ mod forked;
 mod harms;
 mod refusals;
 mod reuse;
+mod stand_in_places;
+mod stand_ins;
 mod support;
 mod worlds;
 
@@ -14,6 +16,8 @@ fn main() {
         confinement::TESTS,
         worlds::TESTS,
         reuse::TESTS,
+        stand_ins::TESTS,
+        stand_in_places::TESTS,
         forked::TESTS,
         endless::TESTS,
         harms::TESTS,

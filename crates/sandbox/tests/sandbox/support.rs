@@ -10,7 +10,7 @@ use std::process::{Command, exit};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use nearmiss_sandbox::{Limits, Outcome, Sandbox, Spec, Stdin};
+use nearmiss_sandbox::{Limits, Outcome, Sandbox, Spec, StandIn, Stdin};
 
 /// A test and its name.
 pub type Test = (&'static str, fn(&World));
@@ -52,8 +52,21 @@ pub fn main(tests: &[Test]) {
             print!("{}", text(&run(&spec).stdout));
             exit(0);
         }
-        [_, "__time", program, directory, count, threads] => {
-            let spec = spec(Path::new(program), Path::new(directory), &[]);
+        [
+            _,
+            "__time",
+            program,
+            directory,
+            count,
+            threads,
+            ref pairs @ ..,
+        ] => {
+            let mut spec = spec(Path::new(program), Path::new(directory), &[]);
+            let stand_in = |pair: &[&str]| StandIn {
+                path: pair[0].into(),
+                file: pair[1].into(),
+            };
+            spec.stand_ins = pairs.chunks_exact(2).map(stand_in).collect();
             measure(&spec, count.parse().expect("a number"), threads);
             exit(0);
         }
@@ -164,7 +177,8 @@ fn run_all(tests: &[Test], base: &Path, filter: &str) {
     }
 }
 
-/// For developers: how long a run takes when several threads make many of them.
+/// For developers: how long a run takes when several threads make many of them. Pairs of a path and a file behind
+/// the number of threads are stand-ins.
 fn measure(spec: &Spec, count: u32, threads: &str) {
     let threads: u32 = threads.parse().expect("a number");
     let sandbox = sandbox();
@@ -178,7 +192,7 @@ fn measure(spec: &Spec, count: u32, threads: &str) {
             });
         }
     });
-    println!("{:.1?} a run", start.elapsed() / count);
+    println!("{:.3?} a run", start.elapsed() / count);
 }
 
 fn check_and_exit() -> ! {
@@ -209,6 +223,7 @@ pub fn spec(program: &Path, directory: &Path, arguments: &[&str]) -> Spec {
         process: None,
         world: Vec::new(),
         files: Vec::new(),
+        stand_ins: Vec::new(),
         writable: Vec::new(),
         // What is to end by a limit has a shorter one; nothing else is to, however busy the machine.
         limits: Limits {

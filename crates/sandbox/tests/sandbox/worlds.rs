@@ -35,7 +35,8 @@ pub const TESTS: &[Test] = &[
 
 const THEN: (i64, u32) = (1_000_000_000, 123_456_789);
 
-fn thing(path: impl Into<PathBuf>, nature: Nature, mode: u32) -> Thing {
+/// Something that was last changed [`THEN`].
+pub fn thing(path: impl Into<PathBuf>, nature: Nature, mode: u32) -> Thing {
     Thing {
         path: path.into(),
         nature,

@@ -6,8 +6,9 @@
 #include "text.h"
 
 #pragma GCC visibility push(default)
-extern size_t strlcpy(char *to, const char *from, size_t room);
-extern size_t strlcat(char *to, const char *from, size_t room);
+/* A program may have one of them as its own and not the other. */
+extern __attribute__((weak)) size_t strlcpy(char *to, const char *from, size_t room);
+extern __attribute__((weak)) size_t strlcat(char *to, const char *from, size_t room);
 #pragma GCC visibility pop
 
 #pragma GCC visibility push(hidden)

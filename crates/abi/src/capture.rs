@@ -13,10 +13,16 @@
 //!  /tmp/.nearmiss-UID/PID-START      "DIRECTORY\0OPTIONS\0": PID and START (field 22 of /proc/PID/stat)
 //!                                    are those of the ancestor; directory and file belong to UID
 //!  DIRECTORY/PID.capsule             what process PID did, records in order (PID.1.capsule and so on
-//!                                    if that is there); written by O_APPEND, so any prefix is valid
+//!                                    if that is there and of another program that the process
+//!                                    executed); written by O_APPEND, so any prefix is valid
 //!  DIRECTORY/PID.capsule.program     one more name of its program, if there can be one: suites remove what they built
 //!  DIRECTORY/files/NAME              contents of files, shared by all capsules
 //! ```
+//!
+//! A program and its libraries each may have code that captures, and any of them may come first.
+//! They write into one capsule: that of the process image, which is known by sixteen random bytes
+//! that the kernel gives with each `execve` and that forked children keep (`AT_RANDOM`). The
+//! first record has them.
 //!
 //! A record is `u32 kind, u32 size`, then `size` bytes of payload; numbers are little-endian. A
 //! record that is cut off ends the capsule. Forked children go on writing into the capsule of
@@ -37,6 +43,11 @@ pub const PROGRAM_SUFFIX: &str = ".program";
 
 /// Version of the records: the payload of [`RecordKind::Start`] begins with it.
 pub const CAPTURE_VERSION: u32 = 1;
+
+/// Bytes that identify a process image.
+pub const IMAGE_SIZE: usize = 16;
+/// Bytes of the payload of [`RecordKind::Start`].
+pub const START_SIZE: usize = 48;
 
 /// Option of a meeting place: the most bytes of one file that are kept.
 pub const OPTION_FILE: &str = "file";
@@ -66,7 +77,9 @@ macro_rules! codes {
 codes! {
     /// What a record says.
     RecordKind:
-    /// `u32 CAPTURE_VERSION, u32 pid, u32 parent pid, u32 umask`. Always the first.
+    /// `u32 CAPTURE_VERSION, u32 pid, u32 parent pid, u32 umask`, [`IMAGE_SIZE`] bytes that identify
+    /// the process image, `u64 device, u64 inode` of a standard input whose bytes are captured, or
+    /// zeros. Always the first.
     Start = 1;
     /// The file of the program, absolute.
     Program = 2;

@@ -43,3 +43,5 @@ pub const FLOW_SECTION: &str = ".nearmiss.flow";
 pub const TWIN_SECTION: &str = ".nearmiss.twin";
 /// ELF section with the link command of a program or shared library.
 pub const LINK_SECTION: &str = ".nearmiss.link";
+/// ELF section with what each unit was compiled from.
+pub const RECIPE_SECTION: &str = ".nearmiss.recipe";

@@ -1,11 +1,11 @@
 //! Files as inputs: which of those that a program opens are, and their contents.
 
 use nearmiss_abi::channel::{ChannelKind, ChannelRow, PIECE_WHOLE};
-use nearmiss_abi::environment::SYSTEM_PATHS;
 use nearmiss_abi::note::NoteKind;
 use nearmiss_abi::site::SiteId;
 use nearmiss_abi::term::CONCRETE;
 
+pub use crate::base_files::{AT_FDCWD, flags, flags_of, is_system};
 use crate::events::place_of;
 use crate::models::real;
 use crate::runtime::Runtime;
@@ -14,22 +14,6 @@ use crate::text::Text;
 
 /// The most bytes of one file that are copied into the trace.
 const LARGEST_CONTENT: u64 = 16 << 20;
-
-/// Relative paths start at the current directory.
-pub const AT_FDCWD: i32 = -100;
-/// How a file was opened, as `open` has it.
-pub mod flags {
-    /// For writing only.
-    pub const WRONLY: i32 = 1;
-    /// The bits that say whether for reading or writing.
-    pub const ACCESS_MODE: i32 = 3;
-    /// For both.
-    pub const RDWR: i32 = 2;
-    /// Made if it did not exist.
-    pub const CREAT: i32 = 0o100;
-    /// Emptied first.
-    pub const TRUNC: i32 = 0o1000;
-}
 
 impl Runtime {
     /// The program opened a file as descriptor `fd`.
@@ -268,13 +252,6 @@ fn make_absolute(buffer: &mut Text<8192>, directory: i32, path: &[u8]) -> bool {
     };
     let ends_with_slash = buffer.text().last() == Some(&b'/');
     found && (ends_with_slash || buffer.push(b"/")) && buffer.push(path)
-}
-
-/// Whether a path is part of the system, not an input.
-pub fn is_system(path: &[u8]) -> bool {
-    SYSTEM_PATHS
-        .iter()
-        .any(|prefix| path.starts_with(prefix.as_bytes()))
 }
 
 #[cfg(test)]

@@ -128,7 +128,7 @@ unsafe fn open_output(path: *const u8) {
 pub extern "C" fn __nm_serve(words: *const SummaryWords) {
     if let Some(board) = board()
         && ptr::eq(words, start::own_words())
-        && start::is_in_program()
+        && crate::auxiliary::is_in_program()
     {
         // SAFETY: the board is mapped.
         unsafe { serve(board) };

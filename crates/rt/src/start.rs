@@ -13,7 +13,8 @@ use nearmiss_abi::forks::FORKS;
 use nearmiss_abi::server::SERVER;
 use nearmiss_abi::shadow::SummaryWords;
 
-use crate::capture;
+use crate::auxiliary::{is_in_program, is_of_program, is_privileged};
+use crate::capture::{self, Descriptor, value_of};
 use crate::chance;
 use crate::dispatch;
 use crate::forks;
@@ -137,7 +138,8 @@ unsafe fn start_capture(
         None
     };
     // SAFETY: as promised by the caller.
-    request.is_some_and(|request| unsafe { capture::begin(&request, argv.cast(), envp) })
+    let begin = |request| unsafe { capture::begin(&request, Descriptor::Kept, argv.cast(), envp) };
+    request.and_then(begin).is_some()
 }
 
 /// Whether the process records from now on.
@@ -239,18 +241,6 @@ unsafe fn read_environment(envp: *const *const u8) -> Environment {
     found
 }
 
-/// The value, if the entry of the environment is this variable.
-///
-/// # Safety
-/// `entry` ends with a zero.
-unsafe fn value_of(entry: *const u8, name: &str) -> Option<*const u8> {
-    // SAFETY: comparison ends at the first difference, so at the zero at the latest.
-    unsafe {
-        let same = (0..name.len()).all(|index| entry.add(index).read() == name.as_bytes()[index]);
-        (same && entry.add(name.len()).read() == b'=').then(|| entry.add(name.len() + 1))
-    }
-}
-
 /// The process exits: glibc passes the status.
 extern "C" fn finish(status: i32, _: *mut c_void) {
     capture::ended(status);
@@ -267,12 +257,6 @@ pub fn end_recording(status: i32) {
     }
 }
 
-fn is_privileged() -> bool {
-    const AT_SECURE: u64 = 23;
-    // SAFETY: reads the auxiliary vector.
-    unsafe { real::getauxval(AT_SECURE) != 0 }
-}
-
 /// The summary words of this copy of the runtime.
 pub fn own_words() -> *const SummaryWords {
     let words: *const SummaryWords;
@@ -285,46 +269,4 @@ pub fn own_words() -> *const SummaryWords {
         );
     }
     words
-}
-
-/// Whether this copy of the runtime is part of the program itself: a library could be gone
-/// before the exit handlers run.
-pub fn is_in_program() -> bool {
-    let own: u64;
-    // SAFETY: the linker defines the symbol as the ELF header, if that is loaded.
-    unsafe {
-        core::arch::asm!(
-            ".weak __ehdr_start",
-            ".hidden __ehdr_start",
-            "mov {own}, qword ptr [rip + __ehdr_start@GOTPCREL]",
-            own = out(reg) own,
-            options(pure, nomem, nostack, preserves_flags),
-        );
-    }
-    is_of_program(own)
-}
-
-/// Whether this is the ELF header of the program itself: its program headers follow.
-fn is_of_program(header: u64) -> bool {
-    const AT_PHDR: u64 = 3;
-    // SAFETY: reads the auxiliary vector.
-    let headers = unsafe { real::getauxval(AT_PHDR) };
-    header != 0 && headers.wrapping_sub(header) < 4096
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn variables_are_found_by_their_whole_name() {
-        let value = |entry: &core::ffi::CStr| {
-            // SAFETY: ends with a zero.
-            unsafe { value_of(entry.as_ptr().cast(), "NAME").map(|value| system::text(value)) }
-        };
-        assert_eq!(value(c"NAME=x"), Some(&b"x"[..]));
-        assert_eq!(value(c"NAME="), Some(&b""[..]));
-        assert_eq!(value(c"NAMES=x"), None);
-        assert_eq!(value(c"NA"), None);
-    }
 }

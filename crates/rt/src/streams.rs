@@ -12,37 +12,10 @@
 
 use nearmiss_abi::term::{CONCRETE, Label};
 
+use crate::base_streams::{self as layout, Buffer, IN_BACKUP};
+pub use crate::base_streams::{Ahead, File, ahead, descriptor, take};
 use crate::models::real;
 use crate::system;
-
-/// glibc's stream, as far as the runtime looks.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Buffer {
-    flags: u32,
-    /// The next byte to be read from the buffer.
-    read: u64,
-    /// The end of what was read from the descriptor.
-    end: u64,
-    base: u64,
-    write_base: u64,
-    /// The end of what is to be written to the descriptor.
-    write: u64,
-    others: [u64; 3],
-    /// While a pushed-back byte is being read: what comes after it.
-    saved: u64,
-    backup: u64,
-    saved_end: u64,
-    chains: [u64; 2],
-    descriptor: i32,
-}
-const _: () = assert!(core::mem::offset_of!(Buffer, descriptor) == 112);
-
-/// A byte that was not read is being read: the pointers are those of another buffer.
-const IN_BACKUP: u32 = 0x100;
-
-/// A `FILE` of libc.
-pub type File = core::ffi::c_void;
 
 const MOST: usize = 256;
 
@@ -182,60 +155,6 @@ impl Stream {
     }
 }
 
-fn look(file: *mut File) -> Buffer {
-    // SAFETY: an open stream; see the module's comment.
-    unsafe { file.cast::<Buffer>().read() }
-}
-
-/// What a stream has to give without asking its descriptor; `libc/model.h` has it too.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Ahead {
-    /// The next byte.
-    pub read: u64,
-    /// The end of what its buffer holds.
-    pub end: u64,
-    /// The start of its buffer.
-    pub base: u64,
-    /// Bytes until it asks its descriptor, with those that were pushed back.
-    pub available: u64,
-}
-
-/// What the stream has read ahead.
-///
-/// # Safety
-/// `file` is an open stream.
-pub unsafe fn ahead(file: *mut File) -> Ahead {
-    let buffer = look(file);
-    let behind_backup = match buffer.flags & IN_BACKUP {
-        0 => 0,
-        _ => buffer.saved_end.wrapping_sub(buffer.saved),
-    };
-    Ahead {
-        read: buffer.read,
-        end: buffer.end,
-        base: buffer.base,
-        available: buffer
-            .end
-            .wrapping_sub(buffer.read)
-            .wrapping_add(behind_backup),
-    }
-}
-
-/// The descriptor of a stream; negative if it has none.
-///
-/// # Safety
-/// `file` is an open stream.
-pub unsafe fn descriptor(file: *mut File) -> i32 {
-    /// A stream into memory, or one of functions of the program's, has no descriptor.
-    const IS_FILE: u32 = 0x2000;
-    let buffer = look(file);
-    match buffer.flags & IS_FILE {
-        0 => -1,
-        _ => buffer.descriptor,
-    }
-}
-
 /// Gives a stream of functions a descriptor.
 ///
 /// # Safety
@@ -279,4 +198,9 @@ pub unsafe fn tell(file: *mut File) -> Told {
         }
         None => Told::Nothing,
     }
+}
+
+fn look(file: *mut File) -> Buffer {
+    // SAFETY: an open stream; see the module's comment.
+    unsafe { layout::look(file) }
 }

@@ -2,11 +2,10 @@
 //! data. Of the latter labels are lost, as in any function without a model; here is noted what
 //! cannot be seen from their arguments.
 
-use nearmiss_abi::chance::EXECUTES;
 use nearmiss_abi::note::NoteKind;
 
 use super::{model, real};
-use crate::capture;
+use crate::capture::executes;
 use crate::runtime::Runtime;
 use crate::streams::File;
 use crate::thread::{ANY_FUNCTION, Thread};
@@ -27,11 +26,6 @@ macro_rules! jump_models {
 }
 
 jump_models! { longjmp _longjmp siglongjmp __longjmp_chk }
-
-/// Another program is about to be started, which may read any variable.
-fn executes() {
-    capture::chance(0, EXECUTES.as_bytes(), &[1]);
-}
 
 /// Defines such a function: what is noted before, then the real one.
 macro_rules! noted {

@@ -6,26 +6,7 @@ use core::ffi::c_void;
 use super::stdio_flow::Functions;
 use crate::streams::File;
 
-/// `struct iovec`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct IoVector {
-    pub start: *mut u8,
-    pub size: usize,
-}
-
-/// `struct msghdr`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Message {
-    pub name: *mut u8,
-    pub name_size: u32,
-    pub vectors: *mut IoVector,
-    pub count: usize,
-    pub control: *mut u8,
-    pub control_size: usize,
-    pub flags: i32,
-}
+pub use crate::vectors::{IoVector, Message};
 
 unsafe extern "C" {
     pub fn __errno_location() -> *mut i32;
@@ -33,7 +14,6 @@ unsafe extern "C" {
         callback: unsafe extern "C" fn(*const c_void, usize, *mut c_void) -> i32,
         data: *mut c_void,
     ) -> i32;
-    pub fn getauxval(kind: u64) -> u64;
     pub fn on_exit(handler: extern "C" fn(i32, *mut c_void), argument: *mut c_void) -> i32;
 
     // fcntl.h

@@ -1,27 +1,11 @@
 //! `<stdio.h>`: opening and closing streams.
 
 use super::model;
+pub use crate::base_files::flags_of;
 use crate::calls::Call;
-use crate::files::{AT_FDCWD, flags};
+use crate::files::AT_FDCWD;
 use crate::runtime::Runtime;
 use crate::streams::{File, Told, descriptor, tell};
-
-/// The flags of `open` for a mode of `fopen`.
-///
-/// # Safety
-/// `mode` ends with a zero.
-pub unsafe fn flags_of(mode: *const u8) -> i32 {
-    // SAFETY: as promised by the caller.
-    let mode = unsafe { crate::system::text(mode) };
-    let both = mode.iter().skip(1).any(|&letter| letter == b'+');
-    match mode.first() {
-        Some(b'r') if both => flags::RDWR,
-        Some(b'r') => 0,
-        Some(b'a') if both => flags::RDWR | flags::CREAT,
-        Some(b'w') => flags::WRONLY | flags::TRUNC,
-        _ => flags::WRONLY,
-    }
-}
 
 /// A stream was opened by its path.
 fn opened(

@@ -10,8 +10,8 @@ use core::sync::atomic::{AtomicU32, Ordering};
 
 use nearmiss_abi::chance::{self as names, STEP};
 
+use crate::auxiliary;
 use crate::capture;
-use crate::models::real;
 use crate::streams::{self, File};
 use crate::system;
 use crate::text::Text;
@@ -118,12 +118,10 @@ fn with(work: impl FnOnce(&mut State)) {
 
 /// Before `main`: what a process is given without asking.
 pub fn start() {
-    const AT_RANDOM: u64 = 25;
     if !is_on() {
         return;
     }
-    // SAFETY: reads the auxiliary vector.
-    let random = unsafe { real::getauxval(AT_RANDOM) } as *mut u8;
+    let random = auxiliary::value(auxiliary::kind::RANDOM) as *mut u8;
     if !random.is_null() {
         // SAFETY: the kernel put 16 bytes there, on the stack.
         unsafe { give(names::AUXILIARY.as_bytes(), random, 16) };
@@ -224,15 +222,24 @@ pub fn in_child(number: u32) {
 }
 
 /// A path was opened: it may be that of a random device.
+///
+/// # Safety
+/// `path` is null or ends with a zero.
 #[inline(always)]
-pub fn opened(path: *const u8) {
+pub unsafe fn opened(path: *const u8) {
     if is_on() && !path.is_null() {
-        // SAFETY: the real function took it for a path.
+        // SAFETY: as promised by the caller.
         let path = unsafe { system::text(path) };
         if matches!(path, b"/dev/urandom" | b"/dev/random") {
             DEVICES.store(1, Ordering::Relaxed);
+            capture::stdin::look_at_all();
         }
     }
+}
+
+/// Whether a random device was opened.
+pub fn has_devices() -> bool {
+    DEVICES.load(Ordering::Relaxed) != 0
 }
 
 /// `got` bytes were read from a descriptor: those of a random device are random bytes.

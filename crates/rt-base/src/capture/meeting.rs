@@ -3,7 +3,7 @@
 use nearmiss_abi::capture::MEETING_PREFIX;
 
 use super::kernel::{self, kind, open};
-use crate::models::real;
+use crate::auxiliary;
 use crate::system;
 use crate::text::{Text, parse_number};
 
@@ -17,9 +17,7 @@ pub type Message = Text<8192>;
 
 /// Looks for the meeting place of an ancestor; its content is then in `message`.
 pub fn find(message: &mut Message) -> bool {
-    const AT_EUID: u64 = 12;
-    // SAFETY: reads the auxiliary vector.
-    let user = unsafe { real::getauxval(AT_EUID) } as u32;
+    let user = auxiliary::value(auxiliary::kind::USER) as u32;
     let mut place = Text::<128>::EMPTY;
     if !(place.push(MEETING_PREFIX.as_bytes()) && place.push_number(user)) {
         return false;
@@ -97,13 +95,15 @@ fn read_message(place: &Text<128>, user: u32, message: &mut Message) -> bool {
 
 /// What `/proc/PID/stat` says of a process.
 #[derive(Debug, PartialEq, Eq)]
-struct Ancestor {
-    parent: u32,
+pub struct Ancestor {
+    /// Its parent.
+    pub parent: u32,
     start: u64,
 }
 
 impl Ancestor {
-    fn read(process: u32) -> Option<Ancestor> {
+    /// Reads it; `None` if the process is gone.
+    pub fn read(process: u32) -> Option<Ancestor> {
         let mut path = Text::<32>::EMPTY;
         let fits = path.push(b"/proc/") && path.push_number(process) && path.push(b"/stat");
         if !fits {

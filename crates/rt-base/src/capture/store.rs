@@ -46,14 +46,6 @@ pub enum Source<'a> {
 }
 
 impl Store {
-    /// Nothing is kept yet.
-    pub const fn none() -> Store {
-        Store {
-            bytes: 0,
-            copies: 0,
-        }
-    }
-
     fn is_within(&self, limits: &Limits, size: u64) -> Result<(), Loss> {
         if size > limits.file {
             return Err(Loss::FileTooLarge);
@@ -220,7 +212,7 @@ fn own_name(prefix: &[u8], copies: u32) -> Option<Text<40>> {
         && name.push(b"-")
         && name.push_number(copies)
         && name.push(b"-")
-        && push_large_number(&mut name, (kernel::now() / 1000) as u64 % 1_000_000_000);
+        && push_large_number(&mut name, (kernel::now() as u64 / 1000) % 1_000_000_000);
     fits.then_some(name)
 }
 

@@ -15,6 +15,10 @@ pub struct Errno(pub i32);
 
 /// The file exists.
 pub const EEXIST: Errno = Errno(17);
+/// The system has no more descriptors.
+pub const ENFILE: Errno = Errno(23);
+/// The process has no more descriptors.
+pub const EMFILE: Errno = Errno(24);
 /// The operation is not supported by this file system.
 pub const EOPNOTSUPP: Errno = Errno(95);
 /// A system call was interrupted.

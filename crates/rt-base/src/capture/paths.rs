@@ -59,6 +59,7 @@ pub struct Table {
 
 impl Table {
     /// No paths yet.
+    #[cfg(test)]
     pub const fn none() -> Table {
         Table {
             rows: [0; MOST_PATHS],
@@ -113,7 +114,7 @@ fn hash(path: &[u8]) -> u64 {
 
 impl Capture {
     /// The program is about to use a path: its row, if it has none.
-    pub fn use_path(&mut self, how: Use, directory: i32, path: *const u8) {
+    pub(super) fn use_path(&mut self, how: Use, directory: i32, path: *const u8) {
         if path.is_null() {
             return;
         }

@@ -1,13 +1,17 @@
 //! Capturing: what a process needs to be run again is appended to a small log
 //! (`abi::capture` has its format), while the process does not record anything.
 //!
-//! Models call [`uses`] before the real function touches a path, [`stdin`]'s functions after
+//! [`uses`] is called before the real function touches a path, [`stdin`]'s functions after
 //! bytes of standard input came. Everything goes through [`with`]: one lock, never entered
 //! twice by a thread, and given up for good if its holder seems to be gone (a thread that did
 //! not survive a `fork`): a capsule is worth nothing compared to the program.
+//!
+//! Each program and each shared library may have a copy of this code; the copies of one process
+//! image write into one log ([`log`]).
 
 mod absolute;
 mod begin;
+mod join;
 mod kernel;
 mod log;
 mod meeting;
@@ -15,16 +19,16 @@ mod paths;
 pub mod stdin;
 mod store;
 
-use core::cell::UnsafeCell;
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::arch::asm;
+use core::ptr;
+use core::sync::atomic::{AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use nearmiss_abi::capture::{DEFAULT_FILE, DEFAULT_FILES, RecordKind};
-use nearmiss_abi::chance::MOST_BYTES;
+use nearmiss_abi::chance::{EXECUTES, MOST_BYTES};
 
 use crate::system;
 use crate::text::Text;
-use crate::thread::Thread;
-pub use begin::{Request, begin};
+pub use begin::{Descriptor, Request, Role, begin, value_of};
 pub use meeting::{Message, find as find_meeting_place};
 pub use paths::Use;
 
@@ -48,8 +52,8 @@ impl Limits {
 /// Bytes of directory entries or of a file that is being copied.
 const SCRATCH: usize = 128 << 10;
 
-/// Everything known about the capsule of this process. All zero at first, so that it is no
-/// part of the program's file.
+/// Everything known about the capsule of this process. All zero is a valid value: it is mapped
+/// when capturing begins.
 pub struct Capture {
     log: log::Log,
     directory: Text<4096>,
@@ -59,6 +63,8 @@ pub struct Capture {
     stdin: stdin::Watched,
     /// Bytes kept of what came by chance.
     chance: usize,
+    /// The status that was written as the end.
+    ended: Option<i32>,
     /// The path that is being looked at, absolute.
     path: Text<8192>,
     /// A second path: where a link leads, where content is put.
@@ -66,25 +72,10 @@ pub struct Capture {
     scratch: [u8; SCRATCH],
 }
 
-struct Global(UnsafeCell<Capture>);
-
-// SAFETY: reached through the lock only.
-unsafe impl Sync for Global {}
-
-static CAPTURE: Global = Global(UnsafeCell::new(Capture {
-    log: log::Log::none(),
-    directory: Text::EMPTY,
-    limits: Limits { file: 0, files: 0 },
-    paths: paths::Table::none(),
-    store: store::Store::none(),
-    stdin: stdin::Watched::none(),
-    chance: 0,
-    path: Text::EMPTY,
-    other: Text::EMPTY,
-    scratch: [0; SCRATCH],
-}));
+static CAPTURE: AtomicPtr<Capture> = AtomicPtr::new(ptr::null_mut());
 static ACTIVE: AtomicU32 = AtomicU32::new(0);
-static LOCK: AtomicU32 = AtomicU32::new(0);
+/// The thread that holds the lock, by its thread pointer; 0: none.
+static LOCK: AtomicUsize = AtomicUsize::new(0);
 
 /// Whether this process is captured.
 #[inline(always)]
@@ -92,37 +83,58 @@ pub fn active() -> bool {
     ACTIVE.load(Ordering::Relaxed) != 0
 }
 
-/// Does `work` on the capsule, if there is one and nobody is at it in this thread.
+/// Does `work` on the capsule, if there is one and this thread is not at it already.
 #[cold]
 fn with(work: impl FnOnce(&mut Capture)) {
-    let thread = Thread::current();
-    if !thread.go_inside() {
+    if !acquire() {
         return;
     }
-    if acquire() {
-        // SAFETY: the lock is held.
-        let capture = unsafe { &mut *CAPTURE.0.get() };
+    // SAFETY: the lock is held, and what is mapped stays.
+    if let Some(capture) = unsafe { CAPTURE.load(Ordering::Relaxed).as_mut() } {
         work(capture);
         capture.log.flush();
         if capture.log.is_broken() {
             stop();
         }
-        LOCK.store(0, Ordering::Release);
     }
-    thread.go_outside();
+    LOCK.store(0, Ordering::Release);
 }
 
+/// Takes the lock. `false` in a signal handler that came in while this thread had it.
 fn acquire() -> bool {
     // Copying a file takes its time, and others wait for it.
     const PATIENCE: u32 = 1 << 20;
+    let me = thread();
     for _ in 0..PATIENCE {
-        if LOCK.swap(1, Ordering::Acquire) == 0 {
-            return true;
+        match LOCK.compare_exchange(0, me, Ordering::Acquire, Ordering::Relaxed) {
+            Ok(_) => return true,
+            Err(owner) if owner == me => return false,
+            Err(_) => system::yield_processor(),
         }
-        system::yield_processor();
     }
     stop();
     false
+}
+
+/// The thread pointer: other than a thread-local variable it costs a library no room in the
+/// memory that the loader keeps for those.
+fn thread() -> usize {
+    let pointer: usize;
+    // SAFETY: its first word is its own address.
+    unsafe {
+        asm!("mov {pointer}, qword ptr fs:[0]", pointer = out(reg) pointer, options(pure, readonly, nostack));
+    }
+    pointer
+}
+
+/// Maps the state, if it is not there yet.
+fn prepare() -> bool {
+    if CAPTURE.load(Ordering::Relaxed).is_null()
+        && let Ok(room) = system::map_private(size_of::<Capture>())
+    {
+        CAPTURE.store(room.cast(), Ordering::Relaxed);
+    }
+    !CAPTURE.load(Ordering::Relaxed).is_null()
 }
 
 /// Nothing is captured any more.
@@ -167,6 +179,11 @@ pub fn chance(process: u32, name: &[u8], bytes: &[u8]) {
     }
 }
 
+/// Another program is about to be executed, which may read any variable.
+pub fn executes() {
+    chance(0, EXECUTES.as_bytes(), &[1]);
+}
+
 impl Capture {
     fn keep_chance(&mut self, process: u32, name: &[u8], bytes: &[u8]) {
         // What later runs are not given need not be kept.
@@ -200,7 +217,8 @@ pub fn device_of(fd: i32) -> Option<(u64, u64)> {
 pub fn ended(status: i32) {
     if active() {
         with(|capture| {
-            if capture.log.is_of_this_process() {
+            if capture.log.is_of_this_process() && capture.ended != Some(status) {
+                capture.ended = Some(status);
                 let status = status.to_le_bytes();
                 capture.log.record(RecordKind::End, &[&status]);
             }

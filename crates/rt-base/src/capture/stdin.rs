@@ -4,18 +4,26 @@
 //! at the start. Of a stream it is known what it has read ahead: what a call gives the program
 //! beyond that came from the descriptor, and so did what the stream's buffer holds afterwards.
 
-use core::sync::atomic::{AtomicU32, Ordering};
+use core::arch::asm;
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicUsize, Ordering};
 
 use nearmiss_abi::capture::{Loss, RecordKind, StdinNature};
 
 use super::kernel::{self, kind};
 use super::{Capture, with};
-use crate::models::real::IoVector;
+use crate::auxiliary;
+use crate::chance;
 use crate::streams::{self, Ahead, File, ahead};
 use crate::system;
+use crate::vectors::IoVector;
 
 /// Whether bytes of standard input are to be captured.
 static WATCHED: AtomicU32 = AtomicU32::new(0);
+
+/// Whether functions that read streams may be called by each other.
+static MAY_NEST: AtomicBool = AtomicBool::new(false);
+/// Where the stack was when such a function was called; 0: none is at work.
+static READING: AtomicUsize = AtomicUsize::new(0);
 
 /// Which pipe or device standard input is.
 pub struct Watched {
@@ -24,13 +32,18 @@ pub struct Watched {
     bytes: u64,
 }
 
-impl Watched {
-    /// None.
-    pub const fn none() -> Watched {
-        Watched {
-            device: 0,
-            inode: 0,
-            bytes: 0,
+/// Standard input as the process found it.
+pub(super) struct Found {
+    nature: StdinNature,
+    /// Device and number of what is read byte by byte.
+    pub(super) watched: Option<(u64, u64)>,
+}
+
+impl Found {
+    fn of(nature: StdinNature) -> Found {
+        Found {
+            nature,
+            watched: None,
         }
     }
 }
@@ -43,6 +56,7 @@ pub fn is_watched() -> bool {
 
 /// Nobody wants to know any more.
 pub fn forget() {
+    look_at_all();
     WATCHED.store(0, Ordering::Relaxed);
 }
 
@@ -106,7 +120,7 @@ pub type Before = Option<Ahead>;
 #[inline(always)]
 pub unsafe fn before(file: *mut File) -> Before {
     // SAFETY: as promised by the caller.
-    is_watched().then(|| unsafe { ahead(file) })
+    unsafe { (is_watched() && !is_nested(file)).then(|| ahead(file)) }
 }
 
 /// To be called after a stream was read.
@@ -116,9 +130,104 @@ pub unsafe fn before(file: *mut File) -> Before {
 #[inline(always)]
 pub unsafe fn after(file: *mut File, before: Before, given: Given) {
     if let Some(before) = before {
+        READING.store(0, Ordering::Relaxed);
         // SAFETY: as promised by the caller.
-        unsafe { look_at(file, &before, given) };
+        unsafe {
+            if !was_waiting(file, &before, given) {
+                look_at(file, &before, given);
+            }
+        }
     }
+}
+
+/// Whether all that was given had been read ahead, so that nothing came.
+///
+/// # Safety
+/// As for [`after`].
+unsafe fn was_waiting(file: *mut File, before: &Ahead, given: Given) -> bool {
+    match given {
+        Given::Byte(_) => before.available > 0,
+        Given::Bytes(_, size) => size > 0 && size as u64 <= before.available,
+        Given::Line(line) if !line.is_null() => {
+            // SAFETY: as promised by the caller. A line that came otherwise is longer than this, and
+            // has no newline before its end.
+            unsafe {
+                let now = ahead(file);
+                let size = now.read.wrapping_sub(before.read) as usize;
+                matches!(change(before, &now), Change::Nothing)
+                    && size > 0
+                    && size as u64 <= before.available
+                    && line.add(size - 1).read() == b'\n'
+                    && line.add(size).read() == 0
+            }
+        }
+        _ => false,
+    }
+}
+
+/// The next byte of a stream, if it was read ahead and no other thread can be at the stream: what
+/// `getc_unlocked` is expanded to.
+///
+/// # Safety
+/// `file` is an open stream.
+#[inline(always)]
+pub unsafe fn take_waiting(file: *mut File) -> Option<u8> {
+    // SAFETY: one of two bytes that are always there; as promised by the caller.
+    unsafe {
+        match QUICK.load(Ordering::Relaxed).read_volatile() {
+            0 => None,
+            _ => streams::take(file),
+        }
+    }
+}
+
+static NEVER: u8 = 0;
+/// A byte that is not zero where bytes may be taken from streams without looking at anything else:
+/// libc's own that says that there is one thread, as long as nothing but standard input is captured.
+static QUICK: AtomicPtr<u8> = AtomicPtr::new((&raw const NEVER).cast_mut());
+
+/// From now on every byte of a stream is looked at.
+pub fn look_at_all() {
+    QUICK.store((&raw const NEVER).cast_mut(), Ordering::Relaxed);
+}
+
+/// Bytes that wait in a stream are no longer looked at, if libc tells how many threads there are.
+fn look_at_new() {
+    let place: *mut u8;
+    // SAFETY: reads an address, which is zero where there is no such symbol.
+    unsafe {
+        asm!(
+            ".weak __libc_single_threaded",
+            "mov {place}, qword ptr [rip + __libc_single_threaded@GOTPCREL]",
+            place = out(reg) place,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    if !place.is_null() && !chance::has_devices() {
+        QUICK.store(place, Ordering::Relaxed);
+    }
+}
+
+/// Whether a function that reads a stream was called by another one: in a static program libc's own
+/// calls are wrapped too. It is where the stack is deeper than that other one's, and not much.
+/// A stream of functions may lead to another one.
+///
+/// # Safety
+/// `file` is an open stream.
+unsafe fn is_nested(file: *mut File) -> bool {
+    const DEEPEST: usize = 64 << 10;
+    // SAFETY: as promised by the caller.
+    if !MAY_NEST.load(Ordering::Relaxed) || unsafe { streams::descriptor(file) } < 0 {
+        return false;
+    }
+    let place = 0u8;
+    let here = core::hint::black_box(&raw const place).addr();
+    let outer = READING.load(Ordering::Relaxed);
+    let nested = outer.checked_sub(here).is_some_and(|depth| depth < DEEPEST);
+    if !nested {
+        READING.store(here, Ordering::Relaxed);
+    }
+    nested
 }
 
 /// # Safety
@@ -194,25 +303,43 @@ unsafe fn line_bytes<'a>(before: &Ahead, now: &Ahead, line: *const u8) -> &'a [u
 }
 
 impl Capture {
-    /// Writes down what standard input is.
-    pub fn begin_stdin(&mut self) {
+    /// What standard input is, before anything was read from it.
+    pub(super) fn look_at_stdin(&self) -> Found {
         let Ok(details) = kernel::details(0) else {
-            return self.tell_stdin(StdinNature::Closed, &[]);
+            return Found::of(StdinNature::Closed);
         };
         // The device 1, 3.
         const NULL: u64 = 0x103;
         let nature = match details.kind() {
-            kind::REGULAR => return self.begin_stdin_file(),
+            kind::REGULAR => StdinNature::File,
             kind::CHARACTER if details.is_device() == NULL => StdinNature::Null,
             kind::CHARACTER if kernel::is_terminal(0) => StdinNature::Terminal,
             kind::PIPE => StdinNature::Pipe,
             _ => StdinNature::Other,
         };
-        self.tell_stdin(nature, &[]);
-        if nature != StdinNature::Null {
-            self.stdin.device = details.device();
-            self.stdin.inode = details.inode();
+        let mut found = Found::of(nature);
+        if !matches!(nature, StdinNature::Null | StdinNature::File) {
+            found.watched = Some((details.device(), details.inode()));
+        }
+        found
+    }
+
+    /// Writes down what standard input is.
+    pub(super) fn begin_stdin(&mut self, found: Found) {
+        match found.nature {
+            StdinNature::File => self.begin_stdin_file(),
+            nature => self.tell_stdin(nature, &[]),
+        }
+        self.watch_stdin(found.watched);
+    }
+
+    /// Bytes that come from this pipe or device are captured.
+    pub(super) fn watch_stdin(&mut self, watched: Option<(u64, u64)>) {
+        if let Some((device, inode)) = watched {
+            (self.stdin.device, self.stdin.inode) = (device, inode);
+            MAY_NEST.store(auxiliary::is_static(), Ordering::Relaxed);
             WATCHED.store(1, Ordering::Relaxed);
+            look_at_new();
         }
     }
 

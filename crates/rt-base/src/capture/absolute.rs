@@ -132,7 +132,8 @@ mod tests {
         assert_eq!(absolute("src/.."), here);
         assert_eq!(absolute("src/../x"), format!("{here}/x"));
         assert_eq!(absolute("/nowhere/../x"), "/x");
-        assert_eq!(absolute("../rt"), here);
+        let name = here.rsplit('/').next().unwrap();
+        assert_eq!(absolute(&format!("../{name}")), here);
         assert_eq!(absolute("/.."), "/");
     }
 

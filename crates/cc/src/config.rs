@@ -1,99 +1,41 @@
-//! What the driver is told besides the command line.
+//! What the wrapper is told besides the command line.
 
-use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::ffi::OsString;
+use std::path::PathBuf;
 
-use crate::checks::{Checks, UnknownCheck};
-
-/// Under which name the driver was called.
+/// The language of a compiler's driver.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Language {
     /// `nearmiss cc`.
     C,
-    /// `nearmiss c++`: C++ is compiled without instrumentation, but linked with the runtime.
+    /// `nearmiss c++`.
     Cplusplus,
 }
 
-/// Where the tools are and what is wanted.
+/// The word of a command line by which objects keep no sources; compilers do not see it.
+pub const NO_SOURCE: &str = "--no-source";
+
+/// The compiler, and what is added.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The C compiler.
-    pub clang: PathBuf,
-    /// The C++ compiler.
-    pub clang_cplusplus: PathBuf,
-    /// The program that instruments bitcode.
-    pub instrument: PathBuf,
-    /// Where `libnearmiss_rt.a` and its companions are.
-    pub library_directory: PathBuf,
-    /// Where `nearmiss.h` is, for harnesses; none if it is not where it was installed.
-    pub include_directory: Option<PathBuf>,
-    /// Which of clang's checks are compiled in.
-    pub checks: Checks,
-    /// Whether an expression that chooses (`a ? b : c`, `a && b`) is always a decision of the path, also
-    /// where clang makes no branch of it.
-    pub choices_are_branches: bool,
-    /// Under which name the driver was called.
+    /// The user's compiler: its name or path, and words before the arguments (`ccache gcc`).
+    pub compiler: Vec<String>,
+    /// What the compiler is a driver for.
     pub language: Language,
-    /// How long instrumenting one file may take before it is left without.
-    pub instrument_limit: Duration,
-    /// Whether what happens at memory is told at once, at the price of speed: for explorations, in
-    /// which nothing may be lost where the program dies.
-    pub fine: bool,
-    /// Whether to say which files are left without instrumentation, and why.
-    pub verbose: bool,
+    /// The directory of the capture library.
+    pub library_directory: PathBuf,
+    /// Variables of the compiler's environment.
+    pub variables: Vec<(&'static str, OsString)>,
+    /// Whether objects keep the contents of their sources.
+    pub keeps_sources: bool,
 }
 
-/// The runtime that every instrumented program is linked with.
-pub const RUNTIME_ARCHIVE: &str = "libnearmiss_rt.a";
-/// The models of libc functions written in C.
-pub const MODELS_ARCHIVE: &str = "libnearmiss_models.a";
-
-impl Config {
-    /// The configuration of an installation in which `directory` holds the executables;
-    /// `lookup` gives the value of an environment variable.
-    pub fn from_lookup(
-        directory: &Path,
-        lookup: impl Fn(&str) -> Option<String>,
-    ) -> Result<Config, UnknownCheck> {
-        let tool =
-            |variable: &str, name: &str| PathBuf::from(lookup(variable).unwrap_or(name.into()));
-        Ok(Config {
-            clang: tool("NEARMISS_CLANG", "clang-19"),
-            clang_cplusplus: tool("NEARMISS_CLANGXX", "clang++-19"),
-            instrument: directory.join("nearmiss-instrument"),
-            library_directory: library_directory(directory),
-            include_directory: include_directory(directory),
-            checks: lookup("NEARMISS_CHECKS")
-                .map_or(Ok(Checks::default()), |list| Checks::parse(&list))?,
-            choices_are_branches: false,
-            language: Language::C,
-            instrument_limit: Duration::from_secs(300),
-            fine: false,
-            verbose: lookup("NEARMISS_VERBOSE")
-                .is_some_and(|value| !value.is_empty() && value != "0"),
-        })
-    }
-
-    /// The compiler for this language.
-    pub fn compiler(&self) -> &Path {
-        match self.language {
-            Language::C => &self.clang,
-            Language::Cplusplus => &self.clang_cplusplus,
+impl Language {
+    /// The compiler that is wrapped unless the user names another.
+    pub fn default_compiler(self) -> &'static str {
+        match self {
+            Language::C => "cc",
+            Language::Cplusplus => "c++",
         }
     }
-}
-
-/// In a build tree the archives lie beside the executables, installed in `lib/nearmiss`.
-fn library_directory(executables: &Path) -> PathBuf {
-    match executables.join(RUNTIME_ARCHIVE).exists() {
-        true => executables.to_path_buf(),
-        false => executables.join("../lib/nearmiss"),
-    }
-}
-
-fn include_directory(executables: &Path) -> Option<PathBuf> {
-    let candidates = ["include", "../include"].map(|name| executables.join(name));
-    candidates
-        .into_iter()
-        .find(|directory| directory.join("nearmiss.h").exists())
 }

@@ -1,144 +1,118 @@
-//! What is to be done for a command line: pure data, made by a pure function.
-//!
-//! Each C source that becomes an object takes three steps: clang's front end writes bitcode
-//! with its checks, `nearmiss-instrument` instruments it, clang makes machine code of it. A
-//! program is linked by clang with the user's own arguments, the objects in place of the
-//! sources, and the runtime.
+//! Planning a command line: whether anything is added to it.
 
-use std::fmt;
+use std::path::Path;
 
-use crate::command::Command;
-use crate::config::Config;
-use crate::{compile, link};
+use crate::command::{Command, InputKind};
+use crate::config::Language;
+use crate::options::Role;
 
-/// A word of a command to run.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Word {
-    /// The word itself.
-    Text(String),
-    /// The path of a file with this name in the temporary directory.
-    Temporary(String),
-}
-
-/// What is to be done.
-#[derive(Clone, Debug, PartialEq, Eq)]
+/// What becomes of a command line.
+#[derive(Debug)]
 pub enum Plan {
-    /// clang gets the command line as it is.
+    /// The compiler gets the words as they are.
     Unchanged,
-    /// The sources are compiled, then what came of it is linked.
-    Build {
-        /// One job for each source that is compiled on its own.
-        compilations: Vec<Compilation>,
-        /// The link, unless objects are wanted.
-        link: Option<Link>,
-    },
+    /// C sources become objects, or objects a program: something is added.
+    Build(Command),
 }
 
-/// One source to compile.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Compilation {
-    /// By clang alone.
-    Plain(Vec<Word>),
-    /// With instrumentation.
-    Instrumented(Box<Instrumented>),
-}
-
-/// One source to compile with instrumentation.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Instrumented {
-    /// The number that is part of the names of its temporary files.
-    pub number: usize,
-    /// The source as named on the command line.
-    pub source: String,
-    /// The object to write.
-    pub object: Word,
-    /// clang's arguments to write bitcode with checks.
-    pub front_end: Vec<Word>,
-    /// Whether the user wants debug information in the object.
-    pub keep_debug: bool,
-    /// Whether the user wants optimised code.
-    pub optimised: bool,
-    /// Options with which the twin's code is generated.
-    pub twin_options: Vec<String>,
-    /// clang's arguments to write that bitcode once more, without an output.
-    pub again: Vec<String>,
-    /// clang's arguments to write what else the user asks for: the notes of `--coverage` (there are no
-    /// counters, which would be instrumented too), the files of `-save-temps`.
-    pub beside: Vec<Vec<Word>>,
-    /// Whether the object goes to standard output in the end.
-    pub to_stdout: bool,
-    /// clang's arguments to make an object of the instrumented bitcode.
-    pub code: Vec<Word>,
-    /// clang's arguments to compile without instrumentation, if that fails.
-    pub plain: Vec<Word>,
-}
-
-/// A link.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Link {
-    /// clang's arguments, in order, up to our additions.
-    pub arguments: Vec<LinkArgument>,
-    /// Whether the runtime is added: not in partial links, whose result is linked again.
-    pub runtime: bool,
-    /// Whether the result is a shared library.
-    pub shared: bool,
-    /// Whether no shared library is linked with the program, nor will be.
-    pub is_static: bool,
-    /// The user's words that are put aside.
-    pub aside: Vec<String>,
-    /// The user's words for counters, which instrumented code does without.
-    pub counters: Vec<String>,
-    /// Whether the user's words stand for all libraries, so that libc must be named again
-    /// after the runtime.
-    pub names_libc: bool,
-}
-
-/// A part of a link command, and how it is recorded for the twin.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum LinkArgument {
-    /// Recorded as it is.
-    Option(Vec<String>),
-    /// A single word that ends in a path; recorded with an absolute one.
-    Path(String, String),
-    /// An input for the linker; recorded with an absolute path unless it is instrumented.
-    Linked(String),
-    /// A source that clang compiles on the way; recorded with an absolute path.
-    Source(String),
-    /// The object of the compilation with this number; recorded as its source if it had to be
-    /// compiled without instrumentation.
-    Compiled(usize),
-    /// Not recorded.
-    Silent(Vec<String>),
-}
-
-/// The file that step `suffix` of compilation `number` writes.
-pub fn temporary(number: usize, suffix: &str) -> String {
-    format!("{number}.{suffix}")
-}
-
-/// Plans a command line: the words after the compiler's name, response files expanded.
-pub fn plan(words: &[String], config: &Config) -> Plan {
-    let command = Command::parse(words, config.language);
-    if command.stop {
+/// Plans the words after the wrapper's name, response files expanded, of a command in `directory`.
+pub fn plan(words: &[String], directory: &Path, language: Language) -> Plan {
+    let command = Command::parse(words, language);
+    if command.stop || is_probe(&command, directory) || writes_elsewhere(&command) {
         return Plan::Unchanged;
     }
-    let compile_only = command.compile_only();
-    let compilations = (command.sources())
-        .filter(|source| compile_only || source.is_instrumented())
-        .enumerate()
-        .map(|(number, source)| compile::compilation(&command, source, number, config))
-        .collect();
-    Plan::Build {
-        compilations,
-        link: (!compile_only).then(|| link::link(&command)),
+    let has_sources = command.inputs(InputKind::Instrumented).next().is_some();
+    match command.compile_only() {
+        true if !has_sources => Plan::Unchanged,
+        false if is_partial(&command) => Plan::Unchanged,
+        _ => Plan::Build(command),
     }
 }
 
-impl fmt::Display for Word {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Word::Text(text) => write!(f, "{text}"),
-            Word::Temporary(name) => write!(f, "$T/{name}"),
+/// The names that configure scripts give to their little programs.
+const PROBES: [&str; 3] = ["conftest", "sanitycheckc", "cmTC_"];
+/// The directories in which build systems try compilers out.
+const PROBE_DIRECTORIES: [&str; 4] = ["CMakeScratch", "CMakeTmp", "meson-private", "CompilerIdC"];
+
+/// Whether a build system only asks what the compiler can do.
+fn is_probe(command: &Command, directory: &Path) -> bool {
+    let is_named = |path: &str| {
+        let name = Path::new(path).file_name().unwrap_or_default();
+        let name = name.to_string_lossy();
+        PROBES.iter().any(|probe| name.starts_with(probe))
+    };
+    let inputs = command.with(Role::Input);
+    let lies_in = |path: &Path| {
+        let mut parts = path.components().map(|part| part.as_os_str());
+        parts.any(|part| PROBE_DIRECTORIES.iter().any(|probe| part == *probe))
+    };
+    lies_in(directory)
+        || command.output().is_some_and(is_named)
+        || inputs
+            .map(|input| input.words[0].as_str())
+            .any(|path| is_named(path) || lies_in(Path::new(path)))
+}
+
+/// Whether the result is no file that anything can be added to.
+fn writes_elsewhere(command: &Command) -> bool {
+    let output = command.output();
+    output.is_some_and(|name| name == "-" || name.starts_with("/dev/"))
+}
+
+/// Whether the result of a link is linked again: what objects keep is kept by the linker.
+fn is_partial(command: &Command) -> bool {
+    let mut words = command.arguments.iter().map(|argument| &argument.words[0]);
+    command.has(Role::Relocatable) || words.any(|word| word == "-Wl,-r")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn is_build(line: &str, directory: &str) -> bool {
+        let words: Vec<String> = line.split(' ').map(str::to_string).collect();
+        let plan = plan(&words, Path::new(directory), Language::C);
+        matches!(plan, Plan::Build(_))
+    }
+
+    #[test]
+    fn something_is_added_to_objects_and_programs_only() {
+        for line in [
+            "-c a.c",
+            "-O2 -c a.c -o x/a.o",
+            "a.o -o a",
+            "a.c",
+            "-shared -fPIC a.o -o liba.so",
+            "-c a.c -fsanitize=address",
+            "-c a.c -flto --coverage -save-temps",
+        ] {
+            assert!(is_build(line, "/home/me"), "{line}");
         }
+        for line in [
+            "-E a.c",
+            "-S a.c",
+            "-M a.c",
+            "-fsyntax-only a.c",
+            "-c a.cc",
+            "-c a.s",
+            "-m32 -c a.c",
+            "-c a.h",
+            "-c -x c -",
+            "-v",
+            "--version",
+            "-r a.o b.o -o c.o",
+            "conftest.c -o conftest",
+            "-c conftest.c",
+            "-c a.c -o /dev/null",
+            "-c a.c -o -",
+            "-o cmTC_1234 CMakeFiles/cmTC_1234.dir/a.c.o",
+        ] {
+            assert!(!is_build(line, "/home/me"), "{line}");
+        }
+        assert!(!is_build(
+            "-c a.c",
+            "/b/CMakeFiles/CMakeScratch/TryCompile-x"
+        ));
+        assert!(!is_build("/b/meson-private/tmp1/testfile.c -o x", "/b"));
     }
 }

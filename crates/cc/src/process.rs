@@ -45,7 +45,8 @@ fn missing(tool: &Path) -> String {
     let name = tool.file_name().unwrap_or_default().to_string_lossy();
     let advice = match name.starts_with("clang") {
         true => "install it with: apt-get install clang-19",
-        false => "the installation of nearmiss is not complete",
+        false if name.starts_with("nearmiss") => "the installation of nearmiss is not complete",
+        false => "NEARMISS_CC names the compiler",
     };
     format!("cannot find {}: {advice}", tool.display())
 }
@@ -55,6 +56,7 @@ pub struct Tool<'a> {
     program: &'a Path,
     arguments: Vec<String>,
     directory: Option<&'a Path>,
+    variables: &'a [(&'static str, OsString)],
     english: bool,
 }
 
@@ -65,6 +67,7 @@ impl<'a> Tool<'a> {
             program,
             arguments,
             directory: None,
+            variables: &[],
             english: false,
         }
     }
@@ -72,6 +75,12 @@ impl<'a> Tool<'a> {
     /// Runs in another directory than ours.
     pub fn in_directory(mut self, directory: &'a Path) -> Self {
         self.directory = Some(directory);
+        self
+    }
+
+    /// Sets variables of its environment.
+    pub fn with_variables(mut self, variables: &'a [(&'static str, OsString)]) -> Self {
+        self.variables = variables;
         self
     }
 
@@ -99,6 +108,7 @@ impl<'a> Tool<'a> {
         if let Some(directory) = self.directory {
             command.current_dir(directory);
         }
+        command.envs(self.variables.iter().map(|(name, value)| (name, value)));
         if self.english {
             command.env("LC_ALL", "C");
         }
@@ -116,6 +126,17 @@ impl<'a> Tool<'a> {
     /// Runs it with our own standard streams.
     pub fn run(&self) -> Result<(), Failure> {
         let mut child = self.spawn(&mut self.command())?;
+        finished(child.wait())
+    }
+
+    /// Runs it without standard streams.
+    pub fn run_silent(&self) -> Result<(), Failure> {
+        let mut command = self.command();
+        command
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        let mut child = self.spawn(&mut command)?;
         finished(child.wait())
     }
 
@@ -164,9 +185,25 @@ impl<'a> Tool<'a> {
     }
 }
 
-/// Becomes `program`: nothing is left for us to do.
-pub fn replace_by(program: &Path, arguments: &[OsString]) -> Failure {
-    spawn_failure(program, &Command::new(program).args(arguments).exec())
+/// Becomes the compiler: nothing is left for us to do.
+pub fn replace_by(
+    compiler: &[String],
+    arguments: &[OsString],
+    variables: &[(&'static str, OsString)],
+) -> Failure {
+    let (program, words) = compiler.split_first().expect("a compiler is named");
+    let mut command = Command::new(program);
+    command.envs(variables.iter().map(|(name, value)| (name, value)));
+    spawn_failure(
+        Path::new(program),
+        &command.args(words).args(arguments).exec(),
+    )
+}
+
+/// Writes one line that starts with our name.
+pub fn say(messages: &mut dyn Write, text: &str) {
+    // There is nobody else to tell that nobody listens.
+    let _ = writeln!(messages, "nearmiss: {text}");
 }
 
 fn spawn_failure(program: &Path, error: &io::Error) -> Failure {

@@ -1,364 +1,208 @@
-//! Carrying out a plan.
+//! Carrying out a command to which something is added.
+//!
+//! Whatever goes wrong in our own part, the build goes on: an object without a recipe, or a program without the
+//! capture library, is named when an analysis looks at it.
 
-use std::io::Write;
-use std::path::Path;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
 
-use nearmiss_abi::hook::ABI_SYMBOL;
+use nearmiss_abi::site::RECIPE_SECTION;
+use nearmiss_sites::frame;
+use nearmiss_sites::recipe::Recipe;
 
+use crate::command::{Argument, Command, InputKind};
 use crate::config::Config;
-use crate::frames::FrameSearch;
-use crate::link::wrap_main;
-use crate::plan::{Compilation, Instrumented, Link, LinkArgument, Word, temporary};
-use crate::process::{Failure, Tool, trouble};
-use crate::{record, version_script};
+use crate::options::Role;
+use crate::process::{Failure, Tool, say, trouble};
+use crate::sources::Maker;
+use crate::{dependencies, elf, link};
 
-/// The ending of the file that `nearmiss-instrument` makes for a unit with a huge function.
-const HUGE: &str = "huge";
-
-/// A plan being carried out.
+/// A command to carry out.
 pub struct Build<'a> {
-    config: &'a Config,
-    /// For temporary files.
-    temporary: &'a Path,
+    pub config: &'a Config,
     /// The directory of the command.
-    directory: &'a Path,
-    /// The compilations that had to do without instrumentation, and their sources.
-    uninstrumented: Vec<(usize, String)>,
-    /// Where messages go.
-    messages: &'a mut dyn Write,
-    /// Whether what clang says goes there too, and not to our standard error.
-    hears_clang: bool,
+    pub directory: &'a Path,
+    /// The user's words.
+    pub words: &'a [String],
+    /// The words, read.
+    pub command: &'a Command,
+    /// Whether objects keep the contents of their sources.
+    pub keeps_sources: bool,
 }
 
-impl<'a> Build<'a> {
-    /// Prepares to work in `directory`, with temporary files in `temporary`.
-    pub fn new(
-        config: &'a Config,
-        directory: &'a Path,
-        temporary: &'a Path,
-        messages: &'a mut dyn Write,
-    ) -> Build<'a> {
-        Build {
-            config,
-            temporary,
-            directory,
-            uninstrumented: Vec::new(),
-            messages,
-            hears_clang: false,
+impl Build<'_> {
+    /// Runs the compiler and adds what is to be added.
+    pub fn run(&self) -> Result<(), Failure> {
+        match self.command.compile_only() {
+            true => self.compile(),
+            false if self.sources().next().is_some() => self.compile_and_link(),
+            false => self.link(),
         }
     }
 
-    /// All that clang says becomes part of the messages.
-    pub fn hearing_clang(mut self) -> Build<'a> {
-        self.hears_clang = true;
-        self
+    fn sources(&self) -> impl Iterator<Item = &Argument> {
+        self.command.inputs(InputKind::Instrumented)
     }
 
-    /// Compiles every source, as clang does even if one has errors, then links.
-    pub fn run(
-        &mut self,
-        compilations: &[Compilation],
-        link: Option<&Link>,
-    ) -> Result<(), Failure> {
-        let mut result = Ok(());
-        for compilation in compilations {
-            match self.compile(compilation) {
-                Err(failure @ Failure::Status(_)) => result = Err(failure),
-                other => other?,
-            }
-        }
-        result?;
-        link.map_or(Ok(()), |link| self.link(link))
-    }
-
-    fn compile(&mut self, compilation: &Compilation) -> Result<(), Failure> {
-        match compilation {
-            Compilation::Plain(words) => self.clang(words),
-            Compilation::Instrumented(job) => self.compile_instrumented(job),
-        }
-    }
-
-    fn compile_instrumented(&mut self, job: &Instrumented) -> Result<(), Failure> {
-        if let Err(failure) = self.clang(&job.front_end) {
-            self.remove(&job.object);
-            return Err(failure);
-        }
-        for words in &job.beside {
-            let again = self.tool(&self.config.clang, self.expand(words));
-            // The front end has found nothing wrong with the source, and code is not wanted.
-            let _ = again.run_limited(self.config.instrument_limit, self.config.verbose);
-        }
-        let compiled = match self.instrument(job) {
-            Ok(()) => Ok(()),
-            Err(failure @ (Failure::Status(_) | Failure::Timeout)) => {
-                self.compile_plain(job, &failure)
-            }
-            Err(failure @ Failure::Signal(_)) if crate::signals::caught().is_none() => {
-                self.compile_plain(job, &failure)
-            }
-            Err(failure) => Err(failure),
+    /// Makes objects, and gives each its recipe.
+    fn compile(&self) -> Result<(), Failure> {
+        let temporary = temporary_directory()?;
+        let sources: Vec<&Argument> = self.sources().collect();
+        let asked_for = match sources.as_slice() {
+            [source] => dependencies::asked_for(self.command, &object(self.command, source)),
+            _ => None,
         };
-        match compiled {
-            Ok(()) if job.to_stdout => self.write_out(&job.object),
-            other => other,
+        let own = temporary.path().join("dependencies");
+        let adds =
+            asked_for.is_none() && sources.len() == 1 && !self.command.has(Role::Dependencies);
+        let mut words = self.words.to_vec();
+        if adds {
+            words.extend(["-MD".into(), "-MF".into(), text(&own)]);
         }
-    }
-
-    /// Writes an object to standard output.
-    fn write_out(&self, object: &Word) -> Result<(), Failure> {
-        let path = (self.directory).join(self.expand(std::slice::from_ref(object)).remove(0));
-        let bytes = std::fs::read(&path).map_err(|error| trouble(&path, &error))?;
-        let mut output = std::io::stdout();
-        let written = output.write_all(&bytes).and_then(|()| output.flush());
-        written.map_err(|error| trouble(Path::new("standard output"), &error))
-    }
-
-    /// As clang does, leaves no old object after an error.
-    fn remove(&self, object: &Word) {
-        let path = (self.directory).join(self.expand(std::slice::from_ref(object)).remove(0));
-        if std::fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
-            // If it stays, nothing is worse than before.
-            let _ = std::fs::remove_file(&path);
+        self.compiler(words).run()?;
+        for source in sources {
+            let written = asked_for.as_ref().map(|path| self.directory.join(path));
+            let written = written.or_else(|| adds.then(|| own.clone()));
+            let read = written.and_then(|path| read_dependencies(&path));
+            let read = read.unwrap_or_else(|| self.ask_for_dependencies(source, &own));
+            let recipe = frame::write(&self.maker().recipe(source, &read));
+            let object = self.directory.join(object(self.command, source));
+            // Where it cannot be added, the object is still the compiler's own.
+            let _ = elf::append(&object, RECIPE_SECTION, &recipe);
         }
+        Ok(())
     }
 
-    /// Instruments and makes code: what may fail for reasons of our own. Frames of code that is not
-    /// optimised are looked at, and made smaller where they are too large.
-    fn instrument(&self, job: &Instrumented) -> Result<(), Failure> {
-        let wanted = FrameSearch::new(job, self.temporary).filter(|_| !self.config.fine);
-        let Some(mut frames) = wanted else {
-            return self.make_code(job, &[], &[]);
+    /// Makes a program of sources.
+    fn compile_and_link(&self) -> Result<(), Failure> {
+        let temporary = temporary_directory()?;
+        let file = temporary.path().join("dependencies");
+        let recipe = |source: &Argument| {
+            let dependencies = self.ask_for_dependencies(source, &file);
+            self.maker().recipe(source, &dependencies)
         };
-        loop {
-            self.make_code(
-                job,
-                &frames.instrument_arguments(),
-                &frames.code_arguments(),
-            )?;
-            if !frames.wants_another() {
-                return Ok(());
-            }
-        }
+        let recipes: Vec<Recipe> = self.sources().map(recipe).collect();
+        self.run_with_additions(temporary.path(), &recipes)
     }
 
-    /// One try, with these arguments for the two tools beside the usual ones.
-    fn make_code(
-        &self,
-        job: &Instrumented,
-        instrument_more: &[String],
-        code_more: &[String],
-    ) -> Result<(), Failure> {
-        let limit = self.config.instrument_limit;
-        let loud = self.config.verbose;
-        let arguments = [instrument_more, &self.instrument_arguments(job)].concat();
-        self.tool(&self.config.instrument, arguments)
-            .run_limited(limit, loud)?;
-        let mut code = self.expand(&job.code);
-        if Path::new(&self.temporary_path(&temporary(job.number, HUGE))).exists() {
-            code.extend(crate::compile::HUGE_CODE.map(str::to_string));
-        }
-        code.extend(code_more.iter().cloned());
-        self.tool(&self.config.clang, code).run_limited(limit, loud)
+    fn link(&self) -> Result<(), Failure> {
+        self.run_with_additions(temporary_directory()?.path(), &self.recipes_of_objects())
     }
 
-    fn instrument_arguments(&self, job: &Instrumented) -> Vec<String> {
-        let file = |suffix: &str| self.temporary_path(&temporary(job.number, suffix));
-        let named = [
-            ("--input", file("bc")),
-            ("--output", file("instrumented.bc")),
-            ("--sites", file("sites")),
-            ("--twin", file("twin")),
-            ("--huge", file(HUGE)),
-            ("--source", job.source.clone()),
-            ("--directory", self.directory.to_string_lossy().into_owned()),
-        ];
-        let mut arguments: Vec<String> = named
-            .into_iter()
-            .flat_map(|(name, value)| [name.to_string(), value])
-            .collect();
-        if job.keep_debug {
-            arguments.push("--keep-debug".to_string());
+    /// The recipes of the objects of a link that optimises: the linker makes others of them, without our sections.
+    fn recipes_of_objects(&self) -> Vec<Recipe> {
+        let words = self
+            .command
+            .arguments
+            .iter()
+            .map(|argument| &argument.words[0]);
+        if !words.into_iter().any(|word| word.starts_with("-flto")) {
+            return Vec::new();
         }
-        if job.optimised {
-            arguments.push("--optimised".to_string());
-        }
-        if self.config.choices_are_branches {
-            arguments.push("--choices-are-branches".to_string());
-        }
-        if self.config.fine {
-            arguments.push("--fine".to_string());
-        }
-        arguments.extend(["--command".to_string(), job.again.len().to_string()]);
-        arguments.extend(job.again.iter().cloned());
-        arguments.push("--options".to_string());
-        arguments.extend(job.twin_options.iter().cloned());
-        arguments
+        let objects = self.command.inputs(InputKind::Linked);
+        let sections = objects.filter_map(|object| {
+            elf::section(&self.directory.join(&object.words[0]), RECIPE_SECTION)
+        });
+        let recipes = sections.filter_map(|section| frame::read_all(&section).ok());
+        recipes.flatten().collect()
     }
 
-    fn compile_plain(&mut self, job: &Instrumented, failure: &Failure) -> Result<(), Failure> {
-        self.uninstrumented.push((job.number, job.source.clone()));
-        if self.config.verbose {
-            self.say(&format!(
-                "{} is compiled without instrumentation: {failure}",
-                job.source
-            ));
+    /// Links; where the linker does not take what is added, as the user says.
+    fn run_with_additions(&self, directory: &Path, recipes: &[Recipe]) -> Result<(), Failure> {
+        let record = self.record(directory, recipes)?;
+        let with = |more: Vec<String>| self.compiler([self.words, &more].concat());
+        let linked = with(link::additions(self.command, &record, self.config)).run();
+        if !matches!(linked, Err(Failure::Status(_))) {
+            return linked;
         }
-        self.clang(&job.plain)
+        // What does not link without us is the user's to mend, and the compiler has said so.
+        let alone = with(link::record_words(self.command, &record)).run_silent();
+        if alone.is_err() && with(Vec::new()).run_silent().is_err() {
+            return linked;
+        }
+        self.say_not_captured();
+        Ok(())
     }
 
-    fn link(&mut self, link: &Link) -> Result<(), Failure> {
-        let mut arguments = self.link_arguments(link);
-        if !link.runtime {
-            return self.compiler(arguments)?.run();
-        }
-        arguments = self.admit_hooks(arguments)?;
-        arguments.extend(self.link_additions(link)?);
-        self.say_what_is_missing(link);
-        let tool = self.compiler(arguments)?;
-        let (result, heard) = tool.run_heard(self.messages)?;
-        if result.is_err() && mentions_other_version(&heard) {
-            self.say("an object was compiled by another version of nearmiss: rebuild it");
-        }
-        result
+    fn say_not_captured(&self) {
+        let output = self.command.output().unwrap_or("a.out");
+        let words =
+            format!("{output} is linked without nearmiss's capture library: the linker refused it");
+        say(&mut io::stderr(), &words);
     }
 
-    /// What was put aside, and what the program has in it without instrumentation: one line each,
-    /// where the program is made.
-    fn say_what_is_missing(&mut self, link: &Link) {
-        if !link.aside.is_empty() {
-            let is_sanitizer = |word: &String| word.starts_with("-fsanitize");
-            let why = match link.aside.iter().any(is_sanitizer) {
-                true => " (sanitizers are in the twin)",
-                false => "",
-            };
-            self.say(&format!("put aside: {}{why}", link.aside.join(" ")));
-        }
-        if !link.counters.is_empty() {
-            let words = link.counters.join(" ");
-            self.say(&format!("no counters are in instrumented code: {words}"));
-        }
-        let names = record::uninstrumented(link, self.directory, &|number| self.source(number));
-        if !names.is_empty() {
-            self.say(&format!("without instrumentation: {}", names.join(", ")));
-        }
-    }
-
-    /// The source of a compilation that had to do without instrumentation.
-    fn source(&self, number: usize) -> Option<String> {
-        let mut found = self.uninstrumented.iter();
-        let found = found.find(|(other, _)| *other == number);
-        found.map(|(_, source)| source.clone())
-    }
-
-    fn link_arguments(&self, link: &Link) -> Vec<String> {
-        let mut arguments = Vec::new();
-        for argument in &link.arguments {
-            match argument {
-                LinkArgument::Option(words) | LinkArgument::Silent(words) => {
-                    arguments.extend(words.iter().cloned())
-                }
-                LinkArgument::Path(name, path) => arguments.push(format!("{name}{path}")),
-                LinkArgument::Linked(path) | LinkArgument::Source(path) => {
-                    arguments.push(path.clone())
-                }
-                LinkArgument::Compiled(number) => {
-                    arguments.push(self.temporary_path(&temporary(*number, "o")))
-                }
-            }
-        }
-        arguments
-    }
-
-    /// Gives the linker version scripts that do not hide our hooks.
-    fn admit_hooks(&self, arguments: Vec<String>) -> Result<Vec<String>, Failure> {
-        version_script::admit_hooks_in_link(arguments, self.directory, self.temporary)
-            .map_err(|error| trouble(self.temporary, &error))
-    }
-
-    /// The runtime and the record of the link. Hooks are visible to shared libraries, so that
-    /// a program and its libraries share one runtime.
-    fn link_additions(&self, link: &Link) -> Result<Vec<String>, Failure> {
-        let uninstrumented = |number| self.source(number);
-        let record = record::record(link, self.directory, self.config.language, &uninstrumented);
+    /// The object file with the record of the link.
+    fn record(&self, directory: &Path, recipes: &[Recipe]) -> Result<PathBuf, Failure> {
+        let record = link::record(self.command, self.directory, self.config.language);
         // Not by a name that ends with `.o`: libtool looks at a link's command line for objects that all links need.
-        let file = self.temporary.join("link-record");
-        std::fs::write(&file, record::object_file(&record))
-            .map_err(|error| trouble(&file, &error))?;
-
-        let archives = record::archives(&self.config.library_directory);
-        if let Some(missing) = archives.iter().find(|archive| !archive.exists()) {
-            return Err(Failure::Missing(missing.clone()));
-        }
-        let mut words = vec![file.to_string_lossy().into_owned()];
-        // A static program has none to share with; position-independent, it would find its
-        // thread's words by a relocation for which it is too early at its start.
-        if !link.is_static {
-            words.push("-Wl,--export-dynamic-symbol=__nm_*".to_string());
-        }
-        if !link.shared {
-            // The engine may have the program stop before `main` (`libc/main.c`).
-            let own = self.link_arguments(link);
-            words.extend(wrap_main(&own).map(str::to_string));
-        }
-        words.push("-Wl,--start-group".to_string());
-        words.extend(
-            archives
-                .iter()
-                .map(|archive| archive.to_string_lossy().into_owned()),
-        );
-        words.push("-Wl,--end-group".to_string());
-        if link.names_libc {
-            words.push("-lc".to_string());
-        }
-        Ok(words)
+        let file = directory.join("link-record");
+        let written = fs::write(&file, link::object_file(&record, recipes));
+        written.map_err(|error| trouble(&file, &error))?;
+        Ok(file)
     }
 
-    fn clang(&mut self, words: &[Word]) -> Result<(), Failure> {
-        let clang =
-            (self.tool(&self.config.clang, self.expand(words))).shortened(self.temporary)?;
-        match self.hears_clang {
-            true => clang.run_heard(self.messages)?.0,
-            false => clang.run(),
-        }
-    }
-
-    fn compiler(&self, arguments: Vec<String>) -> Result<Tool<'a>, Failure> {
-        (self.tool(self.config.compiler(), arguments)).shortened(self.temporary)
-    }
-
-    fn tool(&self, program: &'a Path, arguments: Vec<String>) -> Tool<'a> {
-        Tool::new(program, arguments)
-            .in_directory(self.directory)
-            .in_english(self.hears_clang)
-    }
-
-    fn expand(&self, words: &[Word]) -> Vec<String> {
-        let expand = |word: &Word| match word {
-            Word::Text(text) => text.clone(),
-            Word::Temporary(name) => self.temporary_path(name),
+    /// Has the compiler say what a source depends on.
+    fn ask_for_dependencies(&self, source: &Argument, file: &Path) -> Vec<String> {
+        let wanted = |argument: &&Argument| {
+            let role = argument.role;
+            matches!(
+                role,
+                Role::Front | Role::Code | Role::Target | Role::Optimise | Role::Plain
+            )
         };
-        words.iter().map(expand).collect()
+        let chosen = self.command.arguments.iter().filter(wanted);
+        let mut words: Vec<String> = chosen.flat_map(|argument| argument.words.clone()).collect();
+        words.extend(["-w".into(), "-M".into(), "-MF".into(), text(file)]);
+        let input = source.input.as_ref();
+        if let Some(language) = input.and_then(|input| input.language.clone()) {
+            words.extend(["-x".into(), language]);
+        }
+        words.push(source.words[0].clone());
+        let _ = fs::remove_file(file);
+        let _ = self.compiler(words).run_silent();
+        read_dependencies(file).unwrap_or_default()
     }
 
-    fn temporary_path(&self, name: &str) -> String {
-        self.temporary.join(name).to_string_lossy().into_owned()
+    fn maker(&self) -> Maker<'_> {
+        let words = self.command.arguments.iter();
+        Maker {
+            directory: self.directory,
+            compiler: &self.config.compiler,
+            arguments: words.flat_map(|argument| argument.words.clone()).collect(),
+            keeps_sources: self.keeps_sources,
+        }
     }
 
-    fn say(&mut self, text: &str) {
-        say(self.messages, text);
+    fn compiler(&self, words: Vec<String>) -> Tool<'_> {
+        let (program, first) = (self.config.compiler.split_first()).expect("a compiler is named");
+        Tool::new(Path::new(program), [first, &words].concat())
+            .with_variables(&self.config.variables)
     }
 }
 
-/// Writes one line that starts with our name.
-pub fn say(messages: &mut dyn Write, text: &str) {
-    // There is nobody else to tell that nobody listens.
-    let _ = writeln!(messages, "nearmiss: {text}");
+fn read_dependencies(file: &Path) -> Option<Vec<String>> {
+    let bytes = fs::read(file).ok()?;
+    Some(dependencies::read(&String::from_utf8_lossy(&bytes)))
 }
 
-/// Whether the linker misses the symbol that only a runtime of the same ABI has.
-fn mentions_other_version(errors: &[u8]) -> bool {
-    let prefix = ABI_SYMBOL.trim_end_matches(|last: char| last.is_ascii_digit());
-    let text = String::from_utf8_lossy(errors);
-    text.lines()
-        .any(|line| line.contains("undefined") && line.contains(prefix))
+/// The object that the compiler writes.
+fn object(command: &Command, source: &Argument) -> String {
+    let default = || {
+        let file = Path::new(&source.words[0]).file_name().unwrap_or_default();
+        PathBuf::from(file)
+            .with_extension("o")
+            .to_string_lossy()
+            .into_owned()
+    };
+    command.output().map_or_else(default, str::to_string)
+}
+
+fn temporary_directory() -> Result<tempfile::TempDir, Failure> {
+    let made = tempfile::Builder::new().prefix("nearmiss-cc-").tempdir();
+    made.map_err(|error| trouble(Path::new("temporary directory"), &error))
+}
+
+fn text(path: &Path) -> String {
+    path.to_string_lossy().into_owned()
 }

@@ -6,9 +6,6 @@
 //! and labels live no longer than a statement. No pass runs on it, code generation spares it, and its
 //! regions are those of [`Grain::Huge`] (see bench/results.md).
 
-use nearmiss_sites::stack_frames::Thrift;
-
-use crate::frames;
 use crate::llvm::{Module, Opcode, Value};
 use crate::regions::Grain;
 use crate::unit::defined_functions;
@@ -56,16 +53,18 @@ pub fn is_huge(function: Value) -> bool {
 pub fn grain_of(function: Value, wanted: Grain) -> Grain {
     match wanted {
         Grain::Coarse | Grain::Short if is_huge(function) => Grain::Huge,
-        Grain::Short if frames::thrift_of(function) == Some(Thrift::GuardsOutside) => Grain::Huge,
         _ => wanted,
     }
 }
 
-/// Runs passes on all but the functions whose variables stay in memory: the huge ones and those with thrifty
-/// [`frames`]. They are looked for each time, since passes remove functions.
+/// Runs passes on all but the huge functions, whose variables stay in memory. They are looked for each time, since passes
+/// remove functions.
 pub fn run_on_others(module: &Module, passes: &str) -> Result<(), String> {
-    let stays = |function: &Value| is_huge(*function) || frames::thrift_of(*function).is_some();
-    let left_alone = || defined_functions(module).into_iter().filter(stays);
+    let left_alone = || {
+        defined_functions(module)
+            .into_iter()
+            .filter(|function| is_huge(*function))
+    };
     for function in left_alone() {
         module.forbid_passes(function);
     }

@@ -10,7 +10,6 @@ mod context;
 mod elision;
 mod export;
 mod flow;
-mod frames;
 mod function;
 mod globals;
 mod guard;
@@ -40,9 +39,8 @@ use regions::Grain;
 use unit::Request;
 
 const USAGE: &str = "usage: nearmiss-instrument --input BC --output BC --sites FILE --twin FILE \
-                     --source NAME --directory DIR [--keep-debug] [--optimised] \
+                     --source NAME --directory DIR [--keep-debug] [--optimised] [--keep-allocations] \
                      [--choices-are-branches] [--fine] [--rewrite FILE] [--huge FILE] \
-                     [--plain-frames FILE] [--thrifty-frames FILE] \
                      [--command COUNT WORD...] [--options OPTION...]\n\
                      or: nearmiss-instrument --input BC --program FILE";
 
@@ -72,12 +70,11 @@ fn parse(mut arguments: impl Iterator<Item = String>) -> Result<Request, String>
             "--source" => request.source = value()?,
             "--directory" => request.directory = value()?,
             "--huge" => request.huge = Some(value()?.into()),
-            "--plain-frames" => request.plain_frames = Some(value()?.into()),
-            "--thrifty-frames" => request.thrifty_frames = Some(value()?.into()),
             "--program" => request.program = Some(value()?.into()),
             "--rewrite" => request.rewrite = Some(value()?.into()),
             "--choices-are-branches" => request.choices_are_branches = true,
             "--optimised" => request.optimised = true,
+            "--keep-allocations" => request.keep_allocations = true,
             "--keep-debug" => request.keep_debug = true,
             "--fine" => request.grain = Grain::Fine,
             "--command" => {

@@ -32,8 +32,8 @@ pub struct SiteMap {
     unit: Unit,
     files: FxHashMap<String, u32>,
     functions: FxHashMap<String, u32>,
-    /// Which function each line belongs to: inlining moves code away from its function.
-    homes: FxHashMap<(String, u32), u32>,
+    /// The function of each line, if it is one: inlining moves code away from its function.
+    homes: FxHashMap<(String, u32), Option<u32>>,
     function: u32,
 }
 
@@ -80,7 +80,10 @@ impl SiteMap {
         {
             let place = Place::of(instruction);
             if let Some(file) = place.file {
-                self.homes.entry((file, place.line)).or_insert(number);
+                let home = self.homes.entry((file, place.line)).or_insert(Some(number));
+                if *home != Some(number) {
+                    *home = None;
+                }
             }
         }
     }
@@ -111,10 +114,12 @@ impl SiteMap {
             None => 0,
         };
         let (line, column) = (place.line, place.column);
+        let named = place.file.clone().map(|file| (file, line));
+        let home = named.and_then(|line| self.homes.get(&line).copied().flatten());
         self.unit.sites.push(Site {
             kind,
             file,
-            function: self.function,
+            function: home.unwrap_or(self.function),
             line,
             column,
             in_loop,

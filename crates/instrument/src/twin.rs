@@ -36,6 +36,7 @@ pub fn write(unit: u64, request: &Request) -> Result<(), String> {
         bitcode: module.bitcode(),
         options: request.options.clone(),
         command: request.command.clone(),
+        keeps_allocations: request.keep_allocations,
     };
     write_file(&request.twin, &frame::write(&twin))
 }

@@ -11,7 +11,6 @@ use crate::assembly;
 use crate::context::Context;
 use crate::elision;
 use crate::flow::Flow;
-use crate::frames;
 use crate::function;
 use crate::globals;
 use crate::huge;
@@ -49,14 +48,12 @@ pub struct Request {
     pub choices_are_branches: bool,
     /// Whether the user asked for optimisation.
     pub optimised: bool,
+    /// Whether allocations stay that clang leaves out where it optimises.
+    pub keep_allocations: bool,
     /// Whether the user asked for debug information.
     pub keep_debug: bool,
     /// Where regions end.
     pub grain: Grain,
-    /// Where the plain program's frames are estimated, if wanted.
-    pub plain_frames: Option<PathBuf>,
-    /// The list of functions whose frames must be kept small, if there are any.
-    pub thrifty_frames: Option<PathBuf>,
     /// How the unit is rewritten first, if it is (`nearmiss_sites::rewrite`).
     pub rewrite: Option<PathBuf>,
     /// The file that is made if code generation must be spared, for the sake of a huge function.
@@ -131,19 +128,13 @@ pub fn instrument(request: &Request) -> Result<(), String> {
     write(context, request)
 }
 
-/// Measures and marks frames, and runs what comes before instrumentation.
+/// Runs what comes before instrumentation.
 fn prepare(module: &Module, request: &Request) -> Result<(), String> {
-    if let Some(path) = &request.plain_frames {
-        frames::write_plain(module, path)?;
-    }
-    if let Some(path) = &request.thrifty_frames {
-        frames::mark(module, path)?;
-    }
     run_before(module, request.grain)?;
     if request.grain == Grain::Short && !request.has_option("-fno-omit-frame-pointer") {
         leave_out_frame_pointers(module);
     }
-    if request.optimised {
+    if request.optimised && !request.keep_allocations {
         elision::leave_out_unused(module);
     }
     Ok(())
@@ -173,7 +164,6 @@ fn write(context: Context, request: &Request) -> Result<(), String> {
     if !request.keep_debug {
         module.strip_debug();
     }
-    frames::unmark(&module);
     if huge::unmark(&module)
         && let Some(file) = &request.huge
     {

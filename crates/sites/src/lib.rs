@@ -8,8 +8,8 @@
 pub mod flow;
 pub mod frame;
 pub mod program;
+pub mod recipe;
 pub mod rewrite;
-pub mod stack_frames;
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
@@ -149,6 +149,8 @@ pub struct Twin {
     /// clang's arguments that made the bitcode of the source, but for the output's: in [`Unit::directory`] they
     /// make it once more, of a source with additions.
     pub command: Vec<String>,
+    /// Whether allocations stay that clang leaves out where it optimises.
+    pub keeps_allocations: bool,
 }
 
 /// How a program or shared library was linked.

@@ -2,12 +2,10 @@
 
 use std::path::Path;
 
-use crate::beside;
-use crate::command::{Argument, Command, InputKind};
 use crate::config::Config;
-use crate::dependencies;
-use crate::options::Role;
 use crate::plan::{Compilation, Instrumented, Word, temporary};
+use nearmiss_cc::command::{Argument, Command};
+use nearmiss_cc::options::Role;
 
 /// Plans the compilation of `source`.
 pub fn compilation(
@@ -17,71 +15,44 @@ pub fn compilation(
     config: &Config,
 ) -> Compilation {
     if !source.is_instrumented() {
-        return Compilation::Plain(plain(command, source, number, false));
+        return Compilation::Plain(plain(command, source, number));
     }
     Compilation::Instrumented(Box::new(Instrumented {
         number,
         source: source.words[0].clone(),
         object: object_word(command, source, number),
-        beside: beside::compilations(command, source, number, config),
-        to_stdout: writes_to_stdout(command),
         front_end: front_end(command, source, number, config),
         keep_debug: command.debugs(),
         optimised: command.optimises(),
         twin_options: twin_options(command),
         again: again(command, source, config),
         code: code(command, source, number),
-        plain: [own_headers(config), plain(command, source, number, true)].concat(),
     }))
 }
 
-/// The user's options for the front end. Options for the linker go along with `-c`, where
-/// clang warns that it does not need them; once is enough.
-fn front_end_options(command: &Command, number: usize) -> Vec<Word> {
-    let warn_unused = command.compile_only() && number == 0;
-    let wanted = |argument: &&Argument| match argument.role {
-        Role::Front | Role::Code | Role::Target | Role::Optimise | Role::Debug => true,
-        Role::Dependencies | Role::DependencyFile | Role::DependencyTarget => true,
-        Role::DependencyDetail | Role::Plain => true,
-        Role::Link | Role::LinkPath | Role::Library | Role::Shared | Role::Relocatable => {
-            warn_unused
-        }
-        Role::Input => warn_unused && argument.is_input(InputKind::Linked),
-        Role::Assembler
-        | Role::Dropped
-        | Role::Aside
-        | Role::Temporaries
-        | Role::Compile
-        | Role::Output
-        | Role::Language
-        | Role::Stop => false,
-    };
-    chosen(command, wanted)
-}
-
 fn front_end(command: &Command, source: &Argument, number: usize, config: &Config) -> Vec<Word> {
-    let mut words = front_end_options(command, number);
-    words.extend(texts(dependencies::names(
-        command,
-        &object(command, source),
-    )));
+    let mut words = front_end_options(command);
     words.extend(bitcode_options(command, source, config));
     words.extend(texts(["-o"]));
     words.push(Word::Temporary(temporary(number, "bc")));
     words
 }
 
-/// What makes the same bitcode of the source once more, and nothing else: neither files of dependencies nor
-/// warnings.
-fn again(command: &Command, source: &Argument, config: &Config) -> Vec<String> {
-    let wanted = |argument: &&Argument| {
+/// The options of a command for the front end.
+fn front_end_options(command: &Command) -> Vec<Word> {
+    chosen(command, |argument| {
         let role = argument.role;
         matches!(
             role,
             Role::Front | Role::Code | Role::Target | Role::Optimise | Role::Debug | Role::Plain
         )
-    };
-    let mut words = chosen(command, wanted);
+    })
+}
+
+/// What makes the same bitcode of the source once more, and nothing else: neither files of dependencies nor
+/// warnings.
+fn again(command: &Command, source: &Argument, config: &Config) -> Vec<String> {
+    let mut words = front_end_options(command);
     words.extend(texts(["-w", "-Qunused-arguments"]));
     words.extend(bitcode_options(command, source, config));
     words.iter().map(Word::to_string).collect()
@@ -188,24 +159,9 @@ fn twin_options(command: &Command) -> Vec<String> {
         .collect()
 }
 
-/// Compiling without instrumentation. As a second try it is silent but for errors, since the
-/// front end has said everything else already and has written the dependencies.
-pub fn plain(command: &Command, source: &Argument, number: usize, second_try: bool) -> Vec<Word> {
-    let wanted = |argument: &&Argument| match argument.role {
-        Role::Input | Role::Output | Role::Language | Role::Compile | Role::Library => false,
-        Role::Link | Role::LinkPath | Role::Shared | Role::Relocatable => false,
-        Role::Aside => false,
-        Role::Temporaries => !second_try,
-        Role::Dependencies | Role::DependencyDetail => !second_try,
-        Role::DependencyFile | Role::DependencyTarget => !second_try,
-        // What the first try has not done would not fit what it links with.
-        Role::Dropped => !second_try,
-        _ => true,
-    };
-    let mut words = chosen(command, wanted);
-    if second_try {
-        words.extend(texts(["-w", "-Qunused-arguments"]));
-    }
+/// Compiling without instrumentation.
+fn plain(command: &Command, source: &Argument, number: usize) -> Vec<Word> {
+    let mut words = front_end_options(command);
     words.extend(texts(["-c"]));
     words.extend(source_words(source));
     words.extend(texts(["-o"]));
@@ -234,13 +190,8 @@ pub fn object(command: &Command, source: &Argument) -> String {
     command.output().map_or_else(default, str::to_string)
 }
 
-/// `-c -o -`: code generation is silent, so the object is a file first.
-pub fn writes_to_stdout(command: &Command) -> bool {
-    command.compile_only() && command.output() == Some("-")
-}
-
 fn object_word(command: &Command, source: &Argument, number: usize) -> Word {
-    match command.compile_only() && !writes_to_stdout(command) {
+    match command.compile_only() {
         true => Word::Text(object(command, source)),
         false => Word::Temporary(temporary(number, "o")),
     }

@@ -3,8 +3,6 @@
 //! A user names kinds of failure as reports do (`abi::check::Kind`); some kinds are found by
 //! checks that clang's front end inserts, the others by the runtime whatever is asked here.
 
-use std::fmt;
-
 use nearmiss_abi::check::Kind;
 
 /// A kind of failure, clang's name of the check that guards against it, and whether it is
@@ -32,25 +30,6 @@ pub struct Checks {
     sanitizers: Vec<&'static str>,
 }
 
-/// A word in a list of checks that names none.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct UnknownCheck(pub String);
-
-impl fmt::Display for UnknownCheck {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "there is no check \"{}\"; there are default, all, none",
-            self.0
-        )?;
-        Kind::ALL
-            .iter()
-            .try_for_each(|kind| write!(f, ", {}", kind.name()))
-    }
-}
-
-impl std::error::Error for UnknownCheck {}
-
 impl Default for Checks {
     fn default() -> Checks {
         Checks::where_row(|(_, _, by_default)| *by_default)
@@ -63,36 +42,14 @@ impl Checks {
         sanitizers: Vec::new(),
     };
 
-    /// Reads a list separated by commas: `default`, `all`, `none`, kinds of failure, or
-    /// clang's own names.
-    pub fn parse(list: &str) -> Result<Checks, UnknownCheck> {
-        let mut checks = Checks::NONE;
-        for word in list
-            .split(',')
-            .map(str::trim)
-            .filter(|word| !word.is_empty())
-        {
-            for sanitizer in Checks::named(word)?.sanitizers {
-                checks.add(sanitizer);
-            }
+    /// The usual checks, and those of these kinds.
+    pub fn and_of<'a>(kinds: impl IntoIterator<Item = &'a Kind>) -> Checks {
+        let mut checks = Checks::default();
+        for kind in kinds {
+            let rows = ROWS.iter().filter(|(of, _, _)| of == kind);
+            rows.for_each(|(_, sanitizer, _)| checks.add(sanitizer));
         }
-        Ok(checks)
-    }
-
-    fn named(word: &str) -> Result<Checks, UnknownCheck> {
-        let found = match word {
-            "none" => Checks::NONE,
-            "all" => Checks::where_row(|_| true),
-            "default" => Checks::default(),
-            _ => {
-                Checks::where_row(|(kind, sanitizer, _)| kind.name() == word || *sanitizer == word)
-            }
-        };
-        let known = word == "none" || Kind::from_name(word).is_some();
-        if found.sanitizers.is_empty() && !known {
-            return Err(UnknownCheck(word.to_string()));
-        }
-        Ok(found)
+        checks
     }
 
     fn where_row(wanted: impl Fn(&(Kind, &'static str, bool)) -> bool) -> Checks {
@@ -136,38 +93,31 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lists_become_options() {
-        let first =
-            |list: &str| Checks::parse(list).map(|checks| checks.options(false).first().cloned());
+    fn checks_become_options() {
         let standard =
             "-fsanitize=signed-integer-overflow,integer-divide-by-zero,shift,array-bounds,null";
-        assert_eq!(first("default"), Ok(Some(standard.into())));
-        assert_eq!(Checks::default(), Checks::parse("default").unwrap());
-        assert_eq!(first("none"), Ok(None));
-        assert_eq!(first(""), Ok(None));
-        assert_eq!(first("assertion"), Ok(None));
-        assert_eq!(
-            first("shift, null-dereference"),
-            Ok(Some("-fsanitize=shift,null".into()))
-        );
-        assert_eq!(
-            first("default,unsigned-overflow"),
-            Ok(Some(format!("{standard},unsigned-integer-overflow")))
-        );
-        assert_eq!(
-            first("implicit-conversion"),
-            Ok(Some("-fsanitize=implicit-conversion".into()))
-        );
-        assert_eq!(
-            Checks::parse("abort").unwrap().options(false),
-            ["-fsanitize=unreachable"]
-        );
-        assert_eq!(first("shfit"), Err(UnknownCheck("shfit".into())));
+        let first = |checks: Checks| checks.options(false).first().cloned();
+        assert_eq!(first(Checks::default()), Some(standard.into()));
+        assert_eq!(first(Checks::NONE), None);
+        let more = Checks::and_of(&[Kind::UnsignedOverflow, Kind::Truncation]);
+        let expected = format!("{standard},unsigned-integer-overflow,implicit-conversion");
+        assert_eq!(first(more), Some(expected));
+        let abort = Checks::and_of(&[Kind::Abort]).options(false);
+        // There is nowhere to go on from code that cannot be reached.
+        assert!(abort[0].ends_with(",unreachable") && !abort[1].contains("unreachable"));
+    }
+
+    #[test]
+    fn kinds_that_are_asked_for_are_checked_too() {
+        assert_eq!(Checks::and_of([]), Checks::default());
+        assert_eq!(Checks::and_of(&[Kind::Shift]), Checks::default());
+        let more = Checks::and_of(&[Kind::Truncation, Kind::Hang]);
+        assert_eq!(more, Checks::and_of(&[Kind::Truncation]));
     }
 
     #[test]
     fn wrapping_overflow_is_not_checked() {
-        let checks = Checks::parse("signed-overflow").unwrap();
-        assert!(checks.options(true).is_empty());
+        let options = Checks::default().options(true);
+        assert!(!options[0].contains(SIGNED_OVERFLOW));
     }
 }

@@ -7,8 +7,8 @@ use nearmiss_sites::{Twin, Unit, frame};
 
 use crate::compile::{CHEAP_CODE, HUGE_CODE};
 use crate::config::Config;
-use crate::process::{Failure, Tool, trouble};
 use crate::temporary_directory;
+use nearmiss_cc::process::{Failure, Tool, trouble};
 
 /// Makes the instrumented object of a unit, rewritten before it is instrumented. `unit` says where it comes
 /// from, `kept` is what the object of the program keeps of it.
@@ -52,6 +52,9 @@ fn compile(
         .into_iter()
         .flat_map(|(name, value)| [name.to_string(), value]);
     let mut flags = vec!["--keep-debug", "--optimised"];
+    if kept.keeps_allocations {
+        flags.push("--keep-allocations");
+    }
     if config.choices_are_branches {
         flags.push("--choices-are-branches");
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use nearmiss_abi::chance::CHANCE;
 use nearmiss_abi::channel::{ChannelKind, ChannelSet};
 use nearmiss_abi::environment as names;
-use nearmiss_sandbox::{Limits, Replacement, Spec, Stdin, Thing, words};
+use nearmiss_sandbox::{Limits, Replacement, Spec, StandIn, Stdin, Thing, words};
 use serde::{Deserialize, Serialize};
 
 use crate::chance::Chance;
@@ -25,6 +25,12 @@ pub struct Capsule {
     /// The program's file.
     #[serde(with = "words::path")]
     pub program: PathBuf,
+    /// The user's program, where `program` is made of it and runs in its place.
+    #[serde(default, with = "words::optional_path")]
+    pub stands_for: Option<PathBuf>,
+    /// What runs in the place of the user's libraries and other programs.
+    #[serde(default)]
+    pub stand_ins: Vec<StandIn>,
     /// Its arguments, with its name first.
     #[serde(with = "words::list")]
     pub arguments: Vec<OsString>,
@@ -153,8 +159,16 @@ impl Capsule {
             environment.retain(|(known, _)| known != name);
             environment.push((name.into(), value.clone()));
         }
+        let mut stand_ins = self.stand_ins.clone();
+        if let Some(original) = &self.stands_for {
+            stand_ins.push(StandIn {
+                path: original.clone(),
+                file: program.to_path_buf(),
+            });
+        }
         Spec {
-            program: program.to_path_buf(),
+            program: self.stands_for.as_deref().unwrap_or(program).to_path_buf(),
+            stand_ins,
             arguments: self.arguments.clone(),
             environment,
             directory: self.directory.clone(),
@@ -166,6 +180,28 @@ impl Capsule {
             writable: Vec::new(),
             limits: limits.clone(),
         }
+    }
+
+    /// The user's program.
+    pub fn original(&self) -> &Path {
+        self.stands_for.as_ref().unwrap_or(&self.program)
+    }
+
+    /// Has another program run in the place of the user's.
+    pub fn run_by(&mut self, program: PathBuf) {
+        let before = std::mem::replace(&mut self.program, program);
+        self.stands_for.get_or_insert(before);
+    }
+
+    /// How the user's own program is run, with nothing in its place.
+    pub fn own_spec(&self, limits: &Limits) -> Spec {
+        let own = Capsule {
+            program: self.original().to_path_buf(),
+            stands_for: None,
+            stand_ins: Vec::new(),
+            ..self.clone()
+        };
+        own.spec(&own.program, &[], limits)
     }
 
     /// The variables that make an instrumented program record into a directory.
@@ -249,6 +285,8 @@ mod tests {
         fs::write(&stdin, "12345").unwrap();
         let capsule = Capsule {
             program: "/bin/prog".into(),
+            stands_for: None,
+            stand_ins: Vec::new(),
             arguments: Vec::new(),
             environment: Environment::default(),
             directory: "/".into(),

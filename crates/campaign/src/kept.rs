@@ -107,6 +107,8 @@ mod tests {
         };
         let capsule = Capsule {
             program: "/bin/prog".into(),
+            stands_for: None,
+            stand_ins: Vec::new(),
             arguments: Vec::new(),
             environment: Environment::default(),
             variables: String::new(),

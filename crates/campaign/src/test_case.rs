@@ -25,8 +25,6 @@ pub struct TestCase {
     pub reads_files: bool,
     /// The calls of a unit test that are its inputs; none: it is a whole execution.
     pub calls: Vec<BoundaryCall>,
-    /// The user's program, where the capsule's is a variant of it.
-    pub variant_of: Option<PathBuf>,
 }
 
 impl TestCase {
@@ -38,6 +36,6 @@ impl TestCase {
 
     /// The user's program.
     pub fn program(&self) -> &Path {
-        self.variant_of.as_ref().unwrap_or(&self.capsule.program)
+        self.capsule.original()
     }
 }

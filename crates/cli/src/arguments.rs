@@ -227,6 +227,10 @@ Examples:
 pub struct RunArguments {
     #[command(flatten)]
     pub analysis: AnalysisArguments,
+    /// Record the program while it runs, instrumented, for you: for servers, devices, and whatever it would not meet
+    /// again in a second run
+    #[arg(long)]
+    pub live: bool,
     /// The program and its arguments
     #[arg(last = true, required = true, value_name = "PROGRAM")]
     pub command: Vec<OsString>,
@@ -376,7 +380,8 @@ mod tests {
             panic!("another command");
         };
         let analysis = run.analysis;
-        assert_eq!(analysis.checks, Some(vec![Kind::Shift, Kind::Assertion]));
+        let kinds = analysis.kinds().unwrap();
+        assert_eq!(kinds, [Kind::Assertion, Kind::Shift].into());
         assert_eq!(analysis.inputs.channel_set().to_string(), "ae");
         assert_eq!(analysis.inputs.length, 9);
         assert_eq!(

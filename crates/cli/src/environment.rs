@@ -6,15 +6,55 @@ use std::io;
 use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 
+use nearmiss_cc::Language;
 use nearmiss_engine::EngineError;
 use nearmiss_sandbox::Sandbox;
 use nearmiss_search::Drill;
 
+use crate::compiler::Driver;
+
 /// The configuration of the compiler driver.
-pub fn compiler_config() -> Result<nearmiss_cc::Config, String> {
+pub fn compiler_config() -> Result<nearmiss_compile::Config, String> {
     let directory = executables()?;
-    nearmiss_cc::Config::from_lookup(&directory, |name| std::env::var(name).ok())
-        .map_err(|error| error.to_string())
+    let lookup = |name: &str| std::env::var(name).ok();
+    Ok(nearmiss_compile::Config::from_lookup(&directory, lookup))
+}
+
+/// The user's compiler, to be wrapped: what the wrapper's name says, or `NEARMISS_CC` (for C++ `NEARMISS_CXX`), or the
+/// system's.
+pub fn wrapper_config(driver: &Driver) -> Result<nearmiss_cc::Config, String> {
+    let variable = match driver.language {
+        Language::C => "NEARMISS_CC",
+        Language::Cplusplus => "NEARMISS_CXX",
+    };
+    let said = || {
+        std::env::var(variable)
+            .ok()
+            .filter(|words| !words.trim().is_empty())
+    };
+    let named = driver.named.clone().or_else(said);
+    let named = named.unwrap_or_else(|| driver.language.default_compiler().to_string());
+    let directory = executables()?;
+    Ok(nearmiss_cc::Config {
+        compiler: named.split_whitespace().map(str::to_string).collect(),
+        language: driver.language,
+        library_directory: nearmiss_compile::config::library_directory(&directory),
+        variables: header_variable(&directory).into_iter().collect(),
+        keeps_sources: true,
+    })
+}
+
+/// The variable by which harnesses find `nearmiss.h`, behind the directories that the user names.
+fn header_variable(executables: &Path) -> Option<(&'static str, OsString)> {
+    const NAME: &str = "C_INCLUDE_PATH";
+    let headers = nearmiss_compile::config::include_directory(executables)?;
+    let users = std::env::var_os(NAME).filter(|list| !list.is_empty());
+    let mut list = users.map_or_else(OsString::new, |mut list| {
+        list.push(":");
+        list
+    });
+    list.push(headers);
+    Some((NAME, list))
 }
 
 /// The directory in which this program lies.

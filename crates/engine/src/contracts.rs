@@ -75,12 +75,12 @@ fn subject<'a>(
     }
 }
 
-/// The program to be run in the place of another, the directory that its libraries are to be loaded from, if it has
+/// The program to be run in the place of another, as it runs in its environment and directory; the directory that its libraries are to be loaded from, if it has
 /// any, and what became of the contracts. Where no contract is about it, and where no variant can be built, that is the
 /// program itself.
 pub fn contracted(
     program: &Path,
-    environment: &[(OsString, OsString)],
+    (environment, directory): (&[(OsString, OsString)], &Path),
     config: &Config,
     campaign: &Path,
 ) -> (PathBuf, Option<PathBuf>, Contracts) {
@@ -89,7 +89,8 @@ pub fn contracted(
     if wanted.contracts.is_empty() {
         return (itself, None, Contracts::default());
     }
-    let libraries = libraries(program, &loader_variables(environment));
+    let variables = loader_variables(environment, directory);
+    let libraries = libraries(program, &variables, directory);
     let place = place_of(program, &libraries, campaign);
     let subject = subject(program, &libraries, config, &place);
     match apply(&subject, &wanted.contracts, &wanted.directory) {

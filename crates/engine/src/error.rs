@@ -22,6 +22,8 @@ pub enum EngineError {
     NotInstrumented(PathBuf),
     /// It was built by another nearmiss, or is damaged.
     Program(PathBuf, String),
+    /// What it was compiled of cannot be compiled for recording.
+    NoRecorder(PathBuf, Arc<TwinError>),
     /// It could not be started.
     Start(PathBuf, io::Error),
     /// It ran but recorded nothing.
@@ -65,6 +67,9 @@ impl fmt::Display for EngineError {
                 path.display()
             ),
             EngineError::Program(path, why) => write!(f, "{}: {why}", path.display()),
+            EngineError::NoRecorder(path, why) => {
+                write!(f, "{} cannot be recorded: {why}", path.display())
+            }
             EngineError::Start(path, error) => {
                 write!(f, "{}: cannot be started: {error}", path.display())
             }

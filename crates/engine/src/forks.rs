@@ -39,7 +39,7 @@ pub trait ForkedRun {
     fn equip(&self, spec: &mut Spec, directory: &Path);
     /// What a run by the fork server left; nothing if that cannot be read.
     fn read(&self, outcome: Outcome, directory: &Path) -> Option<Self::Result>;
-    /// The program that must have been found fit to be forked before this one may be.
+    /// The file ([`Spec::executed`]) that must have been found fit to be forked before this one may be.
     fn relies_on(&self) -> Option<&Path> {
         None
     }
@@ -54,7 +54,8 @@ pub struct ForkServers {
     directory: PathBuf,
     /// Those that were used last come first.
     known: RefCell<Vec<Known>>,
-    /// Whether programs are fit to be forked, as far as was tried.
+    /// Whether programs are fit to be forked, as far as was tried, by the file that is executed: a program's
+    /// recorder and twins have its path ([`Spec::stand_ins`]).
     fit: RefCell<HashMap<PathBuf, bool>>,
 }
 
@@ -108,7 +109,7 @@ impl ForkServers {
         let place = known.iter().position(|known| known.spec.is_alike(spec));
         let mut entry = match place {
             Some(place) => known.remove(place),
-            None => Known::new(spec, if is_fit(&spec.program) { FIRST } else { 0 }),
+            None => Known::new(spec, if is_fit(spec.executed()) { FIRST } else { 0 }),
         };
         let result = entry.run(sandbox, spec, run, &self.directory);
         self.learn(&entry);
@@ -125,7 +126,9 @@ impl ForkServers {
             State::Refused => false,
         };
         let mut fit = self.fit.borrow_mut();
-        let known = fit.entry(entry.spec.program.clone()).or_insert(is_fit);
+        let known = fit
+            .entry(entry.spec.executed().to_path_buf())
+            .or_insert(is_fit);
         *known &= is_fit;
     }
 

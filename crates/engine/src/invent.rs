@@ -237,6 +237,8 @@ pub(crate) mod tests {
     pub fn capsule() -> Capsule {
         Capsule {
             program: "/bin/prog".into(),
+            stands_for: None,
+            stand_ins: Vec::new(),
             arguments: vec!["prog".into(), "16".into(), "x".into()],
             environment: vec![("HOME".into(), "/root".into())].into(),
             directory: "/".into(),

@@ -39,9 +39,11 @@ mod growth;
 mod inputs;
 pub mod invent;
 pub mod lengths;
+mod own_build;
 mod program;
 pub mod reach;
 pub mod record;
+mod recorders;
 pub mod resize;
 mod run;
 mod subject;
@@ -68,6 +70,7 @@ pub use nearmiss_campaign::Options;
 pub use nearmiss_solve::back::check_external as check_solver;
 pub use nearmiss_suite::SuiteTarget;
 pub use program::libraries;
+pub use recorders::recorder_of;
 pub use run::{replay, replay_input, run};
 pub use test::test;
 
@@ -105,7 +108,7 @@ pub struct Config {
     /// What becomes of the recorded program's standard output.
     pub output: Output,
     /// The compiler that makes twins and variants.
-    pub compiler: nearmiss_cc::Config,
+    pub compiler: nearmiss_compile::Config,
     /// Whether calls of unit tests are inputs.
     pub calls: Calls,
     /// The contracts that are checked where functions are entered.
@@ -177,4 +180,6 @@ pub struct Target {
     pub directory: PathBuf,
     /// Its standard input.
     pub stdin: File,
+    /// Whether it is recorded at once, in the user's world, and not run again for that.
+    pub live: bool,
 }

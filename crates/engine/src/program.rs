@@ -1,13 +1,16 @@
 //! What a program says about itself, and the shared libraries that it loads.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use nearmiss_campaign::Capsule;
 use nearmiss_sites::{Link, Sites};
 use nearmiss_twin::TwinError;
 
+use crate::contracts::LIBRARY_PATH;
 use crate::error::EngineError;
 
 /// An instrumented program.
@@ -25,8 +28,16 @@ pub struct Program {
 pub fn inspect(
     program: &Path,
     environment: &[(OsString, OsString)],
+    directory: &Path,
 ) -> Result<Program, EngineError> {
-    inspect_with(program, &libraries(program, &loader_variables(environment)))
+    let variables = loader_variables(environment, directory);
+    inspect_with(program, &libraries(program, &variables, directory))
+}
+
+/// Whether a program is as the user's compiler made it: what is looked at is its recorder.
+pub fn is_plain(program: &Path, environment: &[(OsString, OsString)], directory: &Path) -> bool {
+    let variables = loader_variables(environment, directory);
+    nearmiss_twin::can_be_recorded(program, &libraries(program, &variables, directory))
 }
 
 /// Looks at a program that loads these libraries, without running it.
@@ -34,7 +45,20 @@ pub fn inspect_with(program: &Path, libraries: &[PathBuf]) -> Result<Program, En
     if !program.is_file() {
         return Err(EngineError::NoSuchProgram(program.to_path_buf()));
     }
+    if nearmiss_twin::can_be_recorded(program, libraries) {
+        return Ok(Program {
+            sites: Sites::default(),
+            libraries: libraries.to_vec(),
+            uninstrumented: Vec::new(),
+        });
+    }
     let info = nearmiss_twin::inspect(program, libraries).map_err(|error| match error {
+        TwinError::NotInstrumented(_) if nearmiss_twin::keeps_link(program) => {
+            EngineError::Program(
+                program.to_path_buf(),
+                "no part of it, nor of its libraries, is C that nearmiss cc compiled".into(),
+            )
+        }
         TwinError::NotInstrumented(_) => EngineError::NotInstrumented(program.to_path_buf()),
         TwinError::NotElf(_) => EngineError::Program(
             program.to_path_buf(),
@@ -72,29 +96,81 @@ fn uninstrumented(link: &Link) -> Vec<String> {
         let name = Path::new(word).extension().and_then(|name| name.to_str());
         !word.starts_with('-') && matches!(name, Some("o" | "c" | "s" | "S" | "sx"))
     };
-    link.arguments.iter().filter(is_code).cloned().collect()
+    let shown = |word: &String| {
+        let refusal = nearmiss_twin::refusal(Path::new(word));
+        refusal.unwrap_or_else(|| word.clone())
+    };
+    link.arguments.iter().filter(is_code).map(shown).collect()
+}
+
+/// The libraries of a kept execution's program that are instrumented: where some run in the place of others, those.
+pub fn libraries_of(capsule: &Capsule) -> Vec<PathBuf> {
+    let variables = loader_variables(&capsule.environment, &capsule.directory);
+    let loaded = libraries(&capsule.program, &variables, &capsule.directory);
+    let stand_in = |path: PathBuf| {
+        let canonical = path.canonicalize().unwrap_or_else(|_| path.clone());
+        let mut stand_ins = capsule.stand_ins.iter();
+        let found = stand_ins.find(|stand_in| stand_in.path == canonical);
+        found.map_or(path, |stand_in| stand_in.file.clone())
+    };
+    loaded.into_iter().map(stand_in).collect()
 }
 
 /// Directories of the system's own libraries.
 const SYSTEM_LIBRARIES: [&str; 4] = ["/lib/", "/lib64/", "/usr/lib/", "/usr/lib64/"];
 
-/// The variables that may decide which libraries are loaded.
-pub fn loader_variables(environment: &[(OsString, OsString)]) -> Vec<(OsString, OsString)> {
+/// The variables that may decide which libraries are loaded by a program that runs in `directory`; places that they
+/// name from there are absolute.
+pub fn loader_variables(
+    environment: &[(OsString, OsString)],
+    directory: &Path,
+) -> Vec<(OsString, OsString)> {
     let is_read = |name: &OsString| {
         let name = name.as_encoded_bytes();
         name.starts_with(b"LD_") || name == b"GLIBC_TUNABLES"
     };
     let read = environment.iter().filter(|(name, _)| is_read(name));
-    read.cloned().collect()
+    let absolute = |(name, value): &(OsString, OsString)| {
+        let value = match name == LIBRARY_PATH {
+            true => absolute_places(value, directory),
+            false => value.clone(),
+        };
+        (name.clone(), value)
+    };
+    read.map(absolute).collect()
 }
 
-/// The instrumented libraries that a program loads with these variables, as its dynamic loader says. A
+/// A list of directories, each as it is seen from `directory`. An empty one is `directory` itself.
+fn absolute_places(list: &OsStr, directory: &Path) -> OsString {
+    let places = list
+        .as_bytes()
+        .split(|byte| matches!(byte, b':' | b';'))
+        .map(|place| match place.first() {
+            Some(b'/' | b'$') => place.to_vec(),
+            _ => directory
+                .join(OsStr::from_bytes(place))
+                .into_os_string()
+                .into_vec(),
+        });
+    OsString::from_vec(places.collect::<Vec<_>>().join(&b':'))
+}
+
+/// The instrumented libraries that a program loads with these variables in `directory`, as its dynamic loader says. A
 /// program without a loader has no libraries, and must not be asked: it would simply run.
-pub fn libraries(program: &Path, environment: &[(OsString, OsString)]) -> Vec<PathBuf> {
+pub fn libraries(
+    program: &Path,
+    environment: &[(OsString, OsString)],
+    directory: &Path,
+) -> Vec<PathBuf> {
     if !has_loader(program) {
         return Vec::new();
     }
-    let output = Command::new(program)
+    let mut loader = Command::new(program);
+    // Its own directory may have been a temporary one.
+    if directory.is_dir() {
+        loader.current_dir(directory);
+    }
+    let output = loader
         .env_clear()
         .envs(environment.iter().map(|(name, value)| (name, value)))
         .env("LD_TRACE_LOADED_OBJECTS", "1")
@@ -111,7 +187,7 @@ pub fn libraries(program: &Path, environment: &[(OsString, OsString)]) -> Vec<Pa
                 .iter()
                 .any(|prefix| path.starts_with(prefix))
         })
-        .map(PathBuf::from)
+        .map(|path| directory.join(path))
         .filter(|path| may_be_instrumented(path))
         .collect()
 }
@@ -119,16 +195,17 @@ pub fn libraries(program: &Path, environment: &[(OsString, OsString)]) -> Vec<Pa
 /// Whether a library has site maps, or cannot be read, which is then an error of the program.
 fn may_be_instrumented(library: &Path) -> bool {
     let inspected = nearmiss_twin::inspect(library, &[]);
-    !matches!(inspected, Err(TwinError::NotInstrumented(_)))
+    nearmiss_twin::has_recipes(library) || !matches!(inspected, Err(TwinError::NotInstrumented(_)))
 }
 
-/// `libx.so => /home/me/libx.so (0x00007f…)`, or `/home/me/libx.so (0x00007f…)` of one that is named by its path.
+/// `libx.so => /home/me/libx.so (0x00007f…)`, or `/home/me/libx.so (0x00007f…)` of one that is named by its path; the
+/// path may be seen from the program's directory.
 fn library_of_line(line: &str) -> Option<&str> {
     let place = line
         .split_once("=> ")
         .map_or(line.trim(), |(_, place)| place);
     let (path, _) = place.rsplit_once(" (0x")?;
-    path.starts_with('/').then_some(path)
+    path.contains('/').then_some(path)
 }
 
 /// Whether an ELF file has a program header of type `PT_INTERP`.
@@ -171,6 +248,7 @@ mod tests {
             ),
             ("\tlibx.so => not found", None),
             ("\t/home/me/libx.so (0x00007f2a)", Some("/home/me/libx.so")),
+            ("\tlibx.so => ./libx.so (0x00007f2a)", Some("./libx.so")),
         ];
         for (line, expected) in cases {
             assert_eq!(library_of_line(line), expected);
@@ -178,8 +256,21 @@ mod tests {
     }
 
     #[test]
+    fn places_of_the_loader_are_absolute() {
+        let seen = |list: &str| {
+            let variables = [(LIBRARY_PATH.into(), list.into())];
+            let read = loader_variables(&variables, Path::new("/home/me"));
+            read[0].1.to_str().unwrap().to_string()
+        };
+        assert_eq!(seen("/a:$ORIGIN/b"), "/a:$ORIGIN/b");
+        assert_eq!(seen("lib:/a"), "/home/me/lib:/a");
+        assert_eq!(seen(".;"), "/home/me/.:/home/me/");
+    }
+
+    #[test]
     fn programs_that_are_none_of_ours() {
-        let refusal = |path: &str| inspect(Path::new(path), &[]).unwrap_err().to_string();
+        let root = Path::new("/");
+        let refusal = |path: &str| inspect(Path::new(path), &[], root).unwrap_err().to_string();
         assert_eq!(refusal("/no/such"), "/no/such: no such program");
         assert!(
             refusal("/bin/ls").contains("rebuild it with CC"),

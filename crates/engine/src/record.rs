@@ -1,5 +1,6 @@
 //! The user's own run, recorded: what it does and shows is what it would do without nearmiss.
 
+use std::ffi::OsString;
 use std::fs::{self, File};
 use std::io::{self, IsTerminal, Read, Seek, Write};
 use std::os::unix::fs::FileExt;
@@ -8,15 +9,18 @@ use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::Instant;
 
-use nearmiss_abi::capture::CAPTURE;
+use nearmiss_abi::capture::{CAPTURE, DEFAULT_FILE, DEFAULT_FILES};
 use nearmiss_abi::chance::CHANCE;
 use nearmiss_abi::channel::ChannelKind;
 use nearmiss_abi::environment;
 use nearmiss_campaign::store::{Campaign, RunDirectory};
 use nearmiss_campaign::{CampaignError, Capsule, Origin, TestCase};
+use nearmiss_capture::Meeting;
 use nearmiss_sandbox::{Ended, Stdin};
+use nearmiss_suite::SuiteError;
 
 use crate::error::EngineError;
+use crate::program::is_plain;
 use crate::{Config, Output, Target};
 
 /// Runs the program once and keeps all that is needed to run it again.
@@ -35,6 +39,8 @@ pub fn record(
     }
     let mut capsule = Capsule {
         program: target.program,
+        stands_for: None,
+        stand_ins: Vec::new(),
         arguments: target.arguments,
         environment: without_our_variables(target.environment).into(),
         directory: target.directory,
@@ -53,15 +59,28 @@ pub fn record(
         channels,
         options: config.options.clone(),
     };
+    let is_plain = is_plain(&capsule.program, &capsule.environment, &capsule.directory);
+    let meeting = match is_plain {
+        true => Some(
+            Meeting::open(&run.captures(), DEFAULT_FILE, DEFAULT_FILES)
+                .map_err(SuiteError::MeetingPlace)?,
+        ),
+        false => None,
+    };
     let start = Instant::now();
-    let child = start_child(&capsule, stdin, config.output, run)
+    let variables = match is_plain {
+        true => Vec::new(),
+        false => recording(&capsule, run),
+    };
+    let child = start_child(&capsule, stdin, config.output, run, variables)
         .map_err(|error| EngineError::Start(capsule.program.clone(), error))?;
     let process = child.id();
     let trace = run.traces().join(format!("{process}.trace"));
     let status = finish(child, &capsule)
         .map_err(|error| EngineError::Start(capsule.program.clone(), error))?;
     let seconds = start.elapsed().as_secs_f64();
-    if !trace.exists() {
+    drop(meeting);
+    if !is_plain && !trace.exists() {
         return Err(EngineError::NoTrace(capsule.program));
     }
     nearmiss_suite::keep_world(&run.captures(), process, &run.join("files"), &mut capsule)
@@ -76,10 +95,9 @@ pub fn record(
         executions: 1,
         ended: Ended::from(status).to_string(),
         seconds,
-        trace: Some(trace),
+        trace: (!is_plain).then_some(trace),
         calls: Vec::new(),
         reads_files: false,
-        variant_of: None,
     })
 }
 
@@ -160,11 +178,19 @@ pub(crate) fn without_our_variables(
         .collect()
 }
 
+/// The variables by which an instrumented program records, and is captured: it may change or remove what it reads.
+fn recording(capsule: &Capsule, run: &RunDirectory) -> Vec<(&'static str, OsString)> {
+    let mut variables = capsule.recording(&run.traces(), Origin::Recorded);
+    variables.push((CAPTURE, run.captures().into()));
+    variables
+}
+
 fn start_child(
     capsule: &Capsule,
     stdin: Spooled,
     output: Output,
     run: &RunDirectory,
+    variables: Vec<(&'static str, OsString)>,
 ) -> io::Result<Child> {
     let mut command = Command::new(&capsule.program);
     command
@@ -176,9 +202,7 @@ fn start_child(
                 .iter()
                 .map(|(name, value)| (name, value)),
         )
-        .envs(capsule.recording(&run.traces(), Origin::Recorded))
-        // A program may change or remove what it reads.
-        .env(CAPTURE, run.captures())
+        .envs(variables)
         .current_dir(&capsule.directory);
     if let Some(name) = capsule.arguments.first() {
         command.arg0(name);

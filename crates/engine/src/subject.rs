@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use nearmiss_abi::check::Kind;
+use nearmiss_campaign::Capsule;
 use nearmiss_campaign::store::make_private_part;
 use nearmiss_results::Uninitialised;
 use nearmiss_sites::rewrite::Rewrite;
@@ -16,6 +17,7 @@ use siphasher::sip::SipHasher13;
 use crate::Config;
 use crate::error::{EngineError, TrialError};
 use crate::program::{self, Program};
+use crate::recorders::Recorders;
 use crate::worker::Shared;
 
 /// A program under test.
@@ -63,9 +65,9 @@ impl Subject {
 
     fn build(&self, shared: &Shared, judge: Judge) -> Result<TwinProgram, TrialError> {
         let (config, root) = (shared.config, shared.campaign.root());
-        shared.tally.twins.add(1);
+        shared.tally.builds.add(1);
         let twin = build_twin(config, root, &self.file, &self.program.libraries, judge);
-        shared.tally.twins.remove(1);
+        shared.tally.builds.remove(1);
         twin
     }
 
@@ -115,7 +117,7 @@ pub fn build_twin(
     libraries: &[PathBuf],
     judge: Judge,
 ) -> Result<TwinProgram, TrialError> {
-    let twin = workshop(config, campaign);
+    let twin = workshop(&config.compiler, campaign);
     // Programs of one name in different places are different programs.
     let of_judge = match judge {
         Judge::Address => "",
@@ -130,10 +132,10 @@ pub fn build_twin(
 }
 
 /// How twins and variants of a campaign's programs are built.
-fn workshop(config: &Config, campaign: &Path) -> nearmiss_twin::Config {
+pub fn workshop(compiler: &nearmiss_compile::Config, campaign: &Path) -> nearmiss_twin::Config {
     nearmiss_twin::Config {
-        clang: config.compiler.clang.clone(),
-        library_directory: config.compiler.library_directory.clone(),
+        clang: compiler.clang.clone(),
+        library_directory: compiler.library_directory.clone(),
         units: campaign.join("twins").join("units"),
         jobs: std::thread::available_parallelism().map_or(1, usize::from),
         quick: false,
@@ -158,7 +160,7 @@ pub fn build_variant(
     let variants = campaign.join("variants");
     make_private_part(&variants).map_err(|error| TwinError::File(variants.clone(), error))?;
     let directory = variants.join(twin_name(program, libraries));
-    let workshop = workshop(config, campaign);
+    let workshop = workshop(&config.compiler, campaign);
     nearmiss_twin::build_variant(program, libraries, &variant, &directory, &workshop)
 }
 
@@ -178,8 +180,9 @@ pub fn twin_name(program: &Path, libraries: &[PathBuf]) -> OsString {
 }
 
 /// The programs of a campaign, each looked at once with each set of libraries that it loads.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Subjects {
+    recorders: Arc<Recorders>,
     loaded: Mutex<HashMap<Loading, Vec<PathBuf>>>,
     known: Mutex<HashMap<Key, Inspected>>,
 }
@@ -193,9 +196,24 @@ type Loading = (PathBuf, Vec<(OsString, OsString)>);
 type Key = (PathBuf, Vec<PathBuf>);
 
 impl Subjects {
-    /// The subject that runs when a file is started in an environment; or why it cannot be one.
-    pub fn get(&self, file: &Path, environment: &[(OsString, OsString)]) -> Inspected {
-        let key = self.key(file, environment);
+    /// None yet, of programs that these recorders are of.
+    pub fn new(recorders: Arc<Recorders>) -> Subjects {
+        Subjects {
+            recorders,
+            loaded: Mutex::default(),
+            known: Mutex::default(),
+        }
+    }
+
+    /// The subject that runs when a capsule's program is started; or why it cannot be one.
+    pub fn get(&self, capsule: &Capsule) -> Inspected {
+        let file = capsule.program.as_path();
+        if let Err(why) = self.recorders.build(file) {
+            let name = self.recorders.program_at(file);
+            let name = name.unwrap_or_else(|| file.to_path_buf());
+            return Err(Arc::new(EngineError::NoRecorder(name, why)));
+        }
+        let key = self.key(file, &capsule.environment, &capsule.directory);
         let mut known = self.known.lock().expect("no thread panics");
         let entry = known.entry(key).or_insert_with_key(|(file, libraries)| {
             Subject::inspect(file, libraries)
@@ -205,12 +223,16 @@ impl Subjects {
         entry.clone()
     }
 
-    fn key(&self, file: &Path, environment: &[(OsString, OsString)]) -> Key {
-        let loading = (file.to_path_buf(), program::loader_variables(environment));
+    fn key(&self, file: &Path, environment: &[(OsString, OsString)], directory: &Path) -> Key {
+        if let Some(libraries) = self.recorders.libraries_at(file) {
+            return (file.to_path_buf(), libraries);
+        }
+        let variables = program::loader_variables(environment, directory);
+        let loading = (file.to_path_buf(), variables);
         let mut loaded = self.loaded.lock().expect("no thread panics");
         let libraries = loaded
             .entry(loading)
-            .or_insert_with_key(|(file, variables)| program::libraries(file, variables));
+            .or_insert_with_key(|(file, variables)| program::libraries(file, variables, directory));
         (file.to_path_buf(), libraries.clone())
     }
 }
@@ -228,17 +250,20 @@ mod tests {
 
     #[test]
     fn the_loader_is_asked_once_for_each_of_its_variables() {
-        let (subjects, program) = (Subjects::default(), Path::new("/bin/sh"));
+        let config = crate::analyse::tests::config();
+        let recorders = Recorders::new(&config, Path::new("/nowhere"));
+        let (subjects, program) = (Subjects::new(Arc::new(recorders)), Path::new("/bin/sh"));
         let loaded = || subjects.loaded.lock().unwrap().len();
-        subjects.key(program, &environment(&[("HOME", "/a")]));
-        subjects.key(
-            program,
-            &environment(&[("HOME", "/b"), ("OLD_LD_PATH", "x")]),
-        );
-        assert_eq!(loaded(), 1);
-        subjects.key(program, &environment(&[("LD_LIBRARY_PATH", "/a")]));
-        subjects.key(program, &environment(&[("LD_LIBRARY_PATH", "/b")]));
-        assert_eq!(loaded(), 3);
+        let ask = |variables: &[(&str, &str)], directory: &str| {
+            subjects.key(program, &environment(variables), Path::new(directory));
+            loaded()
+        };
+        assert_eq!(ask(&[("HOME", "/a")], "/"), 1);
+        assert_eq!(ask(&[("HOME", "/b"), ("OLD_LD_PATH", "x")], "/tmp"), 1);
+        assert_eq!(ask(&[("LD_LIBRARY_PATH", "/a")], "/"), 2);
+        assert_eq!(ask(&[("LD_LIBRARY_PATH", "/b")], "/"), 3);
+        assert_eq!(ask(&[("LD_LIBRARY_PATH", ".")], "/"), 4);
+        assert_eq!(ask(&[("LD_LIBRARY_PATH", ".")], "/tmp"), 5);
     }
 
     #[test]

@@ -19,6 +19,7 @@ use crate::contracts::{LIBRARY_PATH, contracted, loading_from};
 use crate::error::EngineError;
 use crate::explore::{Explored, Explorer, Seed};
 use crate::figures;
+use crate::own_build::try_findings;
 use crate::subject::Subjects;
 use crate::summary::{add_recorded, merge};
 use crate::worker::Shared;
@@ -35,8 +36,10 @@ pub fn test(target: SuiteTarget, config: &Config, tally: &Tally) -> Result<Repor
         mut suite,
     } = collect(&target, &config.suite(), &campaign, tally)?;
     let shared = Shared::new(config, &campaign, Kind::Test, tally);
-    suite.unit_tests = add_unit_tests(&mut tests, &shared, &Subjects::default());
-    let contracts = apply_contracts(&mut tests, config, &campaign);
+    shared.recorders.take_over(&mut tests);
+    let subjects = Subjects::new(shared.recorders.clone());
+    suite.unit_tests = add_unit_tests(&mut tests, &shared, &subjects);
+    let contracts = apply_contracts(&mut tests, &shared);
     tally.enter(Phase::Exploring);
     let deadline = Instant::now() + config.time;
     tally.set_deadline(deadline);
@@ -45,8 +48,9 @@ pub fn test(target: SuiteTarget, config: &Config, tally: &Tally) -> Result<Repor
         // What is there so far survives a kill; the whole report comes at the end.
         let _ = campaign.write_report(&unfinished(&suite, findings));
     };
-    let explored = explorer.explore(tests, &save)?;
+    let mut explored = explorer.explore(tests, &save)?;
     tally.enter(Phase::Reporting);
+    try_findings(&mut explored.findings, &campaign, config);
     explorer.forget_others(&explored.seeds)?;
     let mut report = report(suite, explored);
     report.summary.contracts = contracts;
@@ -55,7 +59,11 @@ pub fn test(target: SuiteTarget, config: &Config, tally: &Tally) -> Result<Repor
 }
 
 /// Has every test run as a variant of its program that checks contracts.
-fn apply_contracts(tests: &mut [TestCase], config: &Config, campaign: &Campaign) -> Contracts {
+pub fn apply_contracts(tests: &mut [TestCase], shared: &Shared) -> Contracts {
+    let (config, campaign) = (shared.config, shared.campaign);
+    if config.contracted.contracts.is_empty() {
+        return Contracts::default();
+    }
     let mut all = Contracts::default();
     let mut known: HashMap<PathBuf, (PathBuf, Option<PathBuf>)> = HashMap::new();
     // Calls of unit tests are made by variants of their own.
@@ -63,12 +71,17 @@ fn apply_contracts(tests: &mut [TestCase], config: &Config, campaign: &Campaign)
         let capsule = &mut test.capsule;
         let (program, library_path) = known.entry(capsule.program.clone()).or_insert_with(|| {
             let environment = capsule.environment.to_vec();
+            let runs_in = (environment.as_slice(), capsule.directory.as_path());
+            // What cannot be built is said when the test's turn comes.
+            let _ = shared.recorders.build(&capsule.program);
             let (program, library_path, contracts) =
-                contracted(&capsule.program, &environment, config, campaign.root());
+                contracted(&capsule.program, runs_in, config, campaign.root());
             all.add(contracts);
             (program, library_path)
         });
-        capsule.program = program.clone();
+        if *program != capsule.program {
+            capsule.run_by(program.clone());
+        }
         if let Some(directory) = library_path {
             let mut variables = capsule.environment.iter();
             let before = variables.find(|(name, _)| *name == LIBRARY_PATH);

@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, io};
@@ -25,6 +26,7 @@ use crate::error::TrialError;
 use crate::executor::{CapsuleExecutor, Traced, can_be_forked};
 use crate::explore::Counts;
 use crate::forks::{ForkServers, ForkedRun};
+use crate::recorders::Recorders;
 use crate::subject::Subject;
 
 /// The file in which a twin counts how often it makes a block larger.
@@ -41,6 +43,8 @@ pub struct Shared<'a> {
     pub work: Work,
     /// How far it has come, for a display.
     pub tally: &'a Tally,
+    /// What its programs are recorded by.
+    pub recorders: Arc<Recorders>,
     /// Answers queries about paths.
     pub stack: Stack,
     /// The number of the next directory for an input.
@@ -60,6 +64,7 @@ impl<'a> Shared<'a> {
             campaign,
             work: campaign.work(kind),
             tally,
+            recorders: Arc::new(Recorders::new(config, campaign.root())),
             stack: Stack::shared(Backend::of(config.solver.as_deref())),
             directories: AtomicU64::new(0),
         }
@@ -345,7 +350,7 @@ struct TwinOutcome {
 impl TwinRun<'_> {
     fn outcome(&self, outcome: Outcome, directory: &Path) -> TwinOutcome {
         TwinOutcome {
-            outcome: symbolized(outcome, self.twin),
+            outcome: symbolized(outcome, self.twin, self.spec),
             enlarged: take_count(&directory.join(COUNT_FILE)).unwrap_or(0),
         }
     }

@@ -18,7 +18,7 @@ pub struct Subject<'a> {
     /// The instrumented libraries that it loads.
     pub libraries: &'a [PathBuf],
     /// The compiler.
-    pub compiler: &'a nearmiss_cc::Config,
+    pub compiler: &'a nearmiss_compile::Config,
     /// A directory for what is built.
     pub directory: &'a Path,
 }

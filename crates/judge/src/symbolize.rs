@@ -12,6 +12,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::{Mutex, PoisonError};
 use std::time::SystemTime;
 
+use nearmiss_sandbox::StandIn;
 use nearmiss_twin::TwinProgram;
 
 use crate::complaint::REPORT;
@@ -30,7 +31,8 @@ pub fn symbolizer() -> Option<&'static str> {
 }
 
 /// A report with source lines in its stack traces, as AddressSanitizer itself would print them.
-pub fn symbolize(report: Vec<u8>, twin: &TwinProgram) -> Vec<u8> {
+/// Modules go by the paths that they stood in for.
+pub fn symbolize(report: Vec<u8>, twin: &TwinProgram, stand_ins: &[StandIn]) -> Vec<u8> {
     let text = String::from_utf8_lossy(&report);
     let signs = ["ERROR: AddressSanitizer", ": runtime error: ", REPORT];
     if !signs.iter().any(|sign| text.contains(sign)) {
@@ -44,11 +46,15 @@ pub fn symbolize(report: Vec<u8>, twin: &TwinProgram) -> Vec<u8> {
     };
     let mut lines = Lines::default();
     for line in text.lines() {
-        lines.add(line, |spot| match is_own(spot.module) {
-            true => ask(spot),
+        lines.add(line, |spot| match file_of(spot.module, stand_ins) {
+            Some(file) => ask(Spot {
+                module: &file,
+                ..spot
+            }),
+            None if is_own(spot.module) => ask(spot),
             // Its names say whether a signal was sent.
-            false if is_libc(spot.module) => without_places(ask(spot), spot),
-            false => Vec::new(),
+            None if is_libc(spot.module) => without_places(ask(spot), spot),
+            None => Vec::new(),
         });
     }
     lines.text.into_bytes()
@@ -140,11 +146,21 @@ impl Lines {
     }
 }
 
-/// The functions and source lines of an address within a program or library, inlined ones first.
-pub fn places_of(module: &str, offset: u64) -> Vec<(String, String)> {
+/// The file that lay at the path of a module, if another did.
+fn file_of(module: &str, stand_ins: &[StandIn]) -> Option<String> {
+    let real = |path: &Path| fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let module = real(Path::new(module));
+    let mut stand_ins = stand_ins.iter();
+    let stand_in = stand_ins.find(|stand_in| real(&stand_in.path) == module)?;
+    stand_in.file.to_str().map(str::to_string)
+}
+
+/// The functions and source lines of an address within a program or library of a run, inlined ones first.
+pub fn places_of(module: &str, offset: u64, stand_ins: &[StandIn]) -> Vec<(String, String)> {
     let offset = format!("{offset:x}");
+    let file = file_of(module, stand_ins);
     ask(Spot {
-        module,
+        module: file.as_deref().unwrap_or(module),
         offset: &offset,
     })
 }

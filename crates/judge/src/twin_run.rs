@@ -16,13 +16,14 @@ pub fn run_twin(
     twin: &TwinProgram,
     spec: Spec,
 ) -> Result<Outcome, SandboxError> {
-    let outcome = sandbox.run(&twin_spec(twin, spec))?;
-    Ok(symbolized(outcome, twin))
+    let spec = twin_spec(twin, spec);
+    let outcome = sandbox.run(&spec)?;
+    Ok(symbolized(outcome, twin, &spec))
 }
 
-/// What a twin left, with the places of its reports.
-pub fn symbolized(mut outcome: Outcome, twin: &TwinProgram) -> Outcome {
-    outcome.stderr = symbolize(outcome.stderr, twin);
+/// What a twin left that was run so, with the places of its reports.
+pub fn symbolized(mut outcome: Outcome, twin: &TwinProgram, spec: &Spec) -> Outcome {
+    outcome.stderr = symbolize(outcome.stderr, twin, &spec.stand_ins);
     outcome
 }
 
@@ -36,7 +37,19 @@ pub fn twin_spec(twin: &TwinProgram, mut spec: Spec) -> Spec {
         spec.environment.retain(|(known, _)| known != name);
         spec.environment.push((name.into(), value));
     }
-    spec.program = twin.program.clone();
+    let mut stand_ins = spec.stand_ins.iter_mut();
+    match stand_ins.find(|stand_in| stand_in.path == spec.program) {
+        Some(stand_in) => stand_in.file = twin.program.clone(),
+        None => spec.program = twin.program.clone(),
+    }
+    if let Some(directory) = &twin.library_path {
+        for stand_in in &mut spec.stand_ins {
+            let library = directory.join(stand_in.file.file_name().unwrap_or_default());
+            if library.exists() {
+                stand_in.file = library;
+            }
+        }
+    }
     spec
 }
 
@@ -54,7 +67,7 @@ pub fn sanitizer_variables() -> Vec<(&'static str, OsString)> {
 
 /// What a twin that ran somewhere else complains about.
 pub fn complaints_of(stderr: Vec<u8>, ended: Ended, twin: &TwinProgram) -> Vec<Complaint> {
-    complaint::complaints(&symbolize(stderr, twin), ended)
+    complaint::complaints(&symbolize(stderr, twin, &[]), ended)
 }
 
 /// Bytes around allocations that AddressSanitizer watches, at least: what leaves an object by

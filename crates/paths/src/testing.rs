@@ -135,7 +135,7 @@ fn compile(directory: &TempDir, source: &str, size: usize) -> PathBuf {
     std::fs::write(&file, text).expect("a file");
     let nearmiss = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/release/nearmiss");
     let status = Command::new(nearmiss)
-        .args(["cc", "-g"])
+        .args(["__compile", "-g"])
         .args([&file, Path::new("-o"), &program])
         .status();
     assert!(status.expect("nearmiss cc").success());

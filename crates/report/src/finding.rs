@@ -39,8 +39,30 @@ pub fn block(found: &Finding, lookup: &dyn Lookup, detail: Detail) -> String {
         text += &beside::block(found, lookup, detail);
     }
     let _ = write_bare(&mut text, found);
+    if !found.your_build.is_empty() {
+        let _ = writeln!(text, "  your build: {}", ending(&found.your_build));
+    }
     let _ = writeln!(text, "  replay: {}", escape::text(&found.replay));
     text
+}
+
+/// How a program ended, in words.
+fn ending(ended: &str) -> String {
+    const SIGNALS: [(&str, &str); 6] = [
+        ("signal 4", "SIGILL"),
+        ("signal 6", "SIGABRT"),
+        ("signal 7", "SIGBUS"),
+        ("signal 8", "SIGFPE"),
+        ("signal 9", "SIGKILL"),
+        ("signal 11", "SIGSEGV"),
+    ];
+    if let Some((_, name)) = SIGNALS.iter().find(|(signal, _)| *signal == ended) {
+        return (*name).to_string();
+    }
+    match ended.strip_prefix("exit ") {
+        Some(status) => format!("exits with {status}"),
+        None => ended.to_string(),
+    }
 }
 
 /// The same for a function that was explored: there is no test beside which the input could stand.

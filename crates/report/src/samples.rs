@@ -27,5 +27,6 @@ pub fn finding() -> Finding {
         repeated: Vec::new(),
         message: String::new(),
         replay: "nearmiss replay NM-1".into(),
+        your_build: String::new(),
     }
 }

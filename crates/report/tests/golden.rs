@@ -54,6 +54,7 @@ fn overflow() -> Finding {
         ],
         message: "index out of bounds\x1b[31m".into(),
         replay: "nearmiss replay NM-1".into(),
+        your_build: "signal 8".into(),
     }
 }
 
@@ -150,10 +151,12 @@ const REPORT: &str = r#"NM-1 out-of-bounds-write (confirmed) at src/x.c:42:8 in 
       00000000  7f 45 4c 46 02 01 01 00  | 7f 45 4c 46 02 01 01 00
       00000008  00 00[00 01]00 00 00 00  | 00 00[ff 41]00 00 00 00
     new content in inputs/NM-1/file-0
+  your build: SIGFPE
   replay: nearmiss replay NM-1
 
 NM-2 assertion (unconfirmed) at gone.c:7
   the recorded input itself fails
+  your build: SIGFPE
   replay: nearmiss replay NM-2
 
 2 failures found, 1 confirmed and 1 unconfirmed.
@@ -267,6 +270,7 @@ fn a_finding_of_a_suite() {
     test: cut -c3-5,6- --output-delimiter=: file.txt
     new:  cut -c3-5,8- --output-delimiter=: file.txt
                     ^
+  your build: SIGFPE
   replay: nearmiss replay NM-1
 "
     );

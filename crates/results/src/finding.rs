@@ -58,6 +58,9 @@ pub struct Finding {
     pub message: String,
     /// The command that shows it.
     pub replay: String,
+    /// How the program that the user built ends on the input: `exit 0`, `signal 11`; empty if that was not tried.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub your_build: String,
 }
 
 impl Finding {
@@ -83,6 +86,7 @@ impl Finding {
             repeated: Vec::new(),
             message: String::new(),
             replay: String::new(),
+            your_build: String::new(),
         }
     }
 }

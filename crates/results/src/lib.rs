@@ -164,6 +164,7 @@ mod tests {
             repeated: Vec::new(),
             message: "index 12 out of bounds".into(),
             replay: "nearmiss replay NM-1".into(),
+            your_build: String::new(),
         };
         Report::new(vec![finding], Summary::default())
     }

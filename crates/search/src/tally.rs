@@ -105,8 +105,8 @@ pub struct Tally {
     pub infeasible: Count,
     /// Defects.
     pub findings: Count,
-    /// Twins that are being built now.
-    pub twins: Count,
+    /// Recorders and twins that are being built now.
+    pub builds: Count,
 }
 
 impl Tally {

@@ -84,7 +84,6 @@ impl Workshop<'_> {
             trace: None,
             calls: Vec::new(),
             reads_files: captured.paths.iter().any(is_read),
-            variant_of: None,
         })
     }
 
@@ -138,6 +137,8 @@ impl Workshop<'_> {
         }
         Ok(Capsule {
             program: program.to_path_buf(),
+            stands_for: None,
+            stand_ins: Vec::new(),
             arguments: captured.arguments.clone(),
             environment,
             directory: captured.directory.clone(),

@@ -37,7 +37,9 @@ impl Reason {
     fn words(self) -> &'static str {
         match self {
             Reason::Running => "still running when the suite had ended",
-            Reason::Unreadable => "left nothing that could be read: killed at its start?",
+            Reason::Unreadable => {
+                "left nothing that could be read: killed at its start, or files are limited (ulimit -f)"
+            }
             Reason::Version => "built by another version of nearmiss: rebuild it",
             Reason::ProgramGone => "the program was removed after it ran",
             Reason::ProgramReplaced => "the program was built anew after it ran",

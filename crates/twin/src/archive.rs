@@ -9,10 +9,13 @@ use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use nearmiss_abi::site::{RECIPE_SECTION, TWIN_SECTION};
 use nearmiss_sites::Twin;
+use nearmiss_sites::recipe::Recipe;
 use object::read::archive::{ArchiveFile, ArchiveMember};
+use serde::de::DeserializeOwned;
 
-use crate::image::{self, is_instrumented_object, twins_of_object};
+use crate::image::{self, is_compiled_again, values_of_object};
 use crate::{TwinError, hash, tool};
 
 /// The path of an archive with the members of `path` that are not instrumented: `path` itself
@@ -24,7 +27,7 @@ pub fn without_instrumented(path: &Path, directory: &Path) -> Result<PathBuf, Tw
     };
     let plain: Vec<&Vec<u8>> = members
         .iter()
-        .filter(|member| !is_instrumented_object(member))
+        .filter(|member| !is_compiled_again(member))
         .collect();
     match plain.len() == members.len() {
         true => Ok(path.to_path_buf()),
@@ -34,10 +37,20 @@ pub fn without_instrumented(path: &Path, directory: &Path) -> Result<PathBuf, Tw
 
 /// What the twins of an archive's instrumented members are compiled from.
 pub fn twins(path: &Path) -> Result<Vec<Twin>, TwinError> {
+    values(path, TWIN_SECTION)
+}
+
+/// The recipes of an archive's members.
+pub fn recipes(path: &Path) -> Result<Vec<Recipe>, TwinError> {
+    values(path, RECIPE_SECTION)
+}
+
+fn values<T: DeserializeOwned>(path: &Path, section: &str) -> Result<Vec<T>, TwinError> {
     let bytes = fs::read(path).map_err(|error| TwinError::file(path, error))?;
     let members = members(path, &bytes).unwrap_or_default();
-    let twins = members.iter().flat_map(|member| twins_of_object(member));
-    Ok(twins.collect())
+    let values = members.iter();
+    let values = values.flat_map(|member| values_of_object(member, section));
+    Ok(values.collect())
 }
 
 /// The members of an archive that are not instrumented and that `is_part` takes for a part of the program, by
@@ -51,7 +64,7 @@ pub fn plain_members(path: &Path, is_part: impl Fn(&[&[u8]]) -> bool) -> Vec<Str
     let plain = archive.members().flatten().filter(|member| {
         let object = contents(member, &bytes, base);
         let functions = image::functions(&object);
-        !is_instrumented_object(&object) && !functions.is_empty() && is_part(&functions)
+        !is_compiled_again(&object) && !functions.is_empty() && is_part(&functions)
     });
     plain
         .map(|member| {

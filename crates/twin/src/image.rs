@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use nearmiss_abi::model;
-use nearmiss_abi::site::{FLOW_SECTION, LINK_SECTION, SITES_SECTION, TWIN_SECTION};
+use nearmiss_abi::site::{FLOW_SECTION, LINK_SECTION, RECIPE_SECTION, SITES_SECTION, TWIN_SECTION};
 use nearmiss_sites::flow::UnitFlow;
+use nearmiss_sites::recipe::Recipe;
 use nearmiss_sites::{Link, Twin, Unit, frame};
 use object::read::elf::{Dyn, ElfFile64, FileHeader};
 use object::{Endianness, Object, ObjectSection, ObjectSymbol, elf};
@@ -67,6 +68,18 @@ impl Image {
     /// The site maps of its units.
     pub fn units(&self) -> Result<Vec<Unit>, TwinError> {
         self.values(SITES_SECTION)
+    }
+
+    /// The recipes of its units.
+    pub fn recipes(&self) -> Result<Vec<Recipe>, TwinError> {
+        let mut recipes: Vec<Recipe> = Vec::new();
+        for recipe in self.values(RECIPE_SECTION)? {
+            // Where the program is optimised at its link, the link keeps what its objects do.
+            if !recipes.contains(&recipe) {
+                recipes.push(recipe);
+            }
+        }
+        Ok(recipes)
     }
 
     /// The control flow of its units.
@@ -145,18 +158,20 @@ pub fn functions(bytes: &[u8]) -> Vec<&[u8]> {
     functions.filter_map(|one| one.name_bytes().ok()).collect()
 }
 
-/// Whether these are the bytes of an object file with a site map.
-pub fn is_instrumented_object(bytes: &[u8]) -> bool {
+/// Whether these are the bytes of an object file that is compiled once more: it has a recipe, or a site map.
+pub fn is_compiled_again(bytes: &[u8]) -> bool {
     let file = ElfFile64::<Endianness>::parse(bytes);
-    file.is_ok_and(|file| file.section_by_name(SITES_SECTION).is_some())
+    let has = |name| {
+        file.as_ref()
+            .is_ok_and(|file| file.section_by_name(name).is_some())
+    };
+    has(SITES_SECTION) || has(RECIPE_SECTION)
 }
 
-/// What the twin of an object file is compiled from; none if it is not instrumented.
-pub fn twins_of_object(bytes: &[u8]) -> Vec<Twin> {
+/// The values in a section of an object file; none if it has no such section.
+pub fn values_of_object<T: DeserializeOwned>(bytes: &[u8], section: &str) -> Vec<T> {
     let file = ElfFile64::<Endianness>::parse(bytes).ok();
-    let section = file
-        .as_ref()
-        .and_then(|it| it.section_by_name(TWIN_SECTION));
+    let section = file.as_ref().and_then(|it| it.section_by_name(section));
     let data = section.and_then(|section| section.data().ok());
     data.and_then(|data| frame::read_all(data).ok())
         .unwrap_or_default()

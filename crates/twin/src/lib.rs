@@ -12,7 +12,9 @@ mod claims;
 mod error;
 mod hash;
 mod image;
+mod jobs;
 mod memory;
+mod recorder;
 mod tool;
 mod variant;
 mod workshop;
@@ -29,6 +31,7 @@ pub use error::TwinError;
 use image::Image;
 pub use image::dynamic_symbols;
 pub use memory::WRITES_NOTHING;
+pub use recorder::{Recorder, build_recorder, can_be_recorded, has_recipes, keeps_link, refusal};
 pub use variant::Variant;
 pub use workshop::QUICK_LINKER;
 use workshop::{Product, Workshop};
@@ -133,6 +136,11 @@ fn plain_members(image: &Image) -> Result<Vec<String>, TwinError> {
     Ok(members.collect())
 }
 
+/// The name by which programs look for a shared library.
+pub fn library_name(library: &Path) -> Result<String, TwinError> {
+    Ok(Image::read(library)?.library_name())
+}
+
 /// The site maps of a program, for tools that can do without.
 pub fn sites_of(program: &Path) -> Sites {
     inspect(program, &[])
@@ -142,7 +150,7 @@ pub fn sites_of(program: &Path) -> Sites {
 
 /// The units that our own archives bring into every program.
 pub fn own_units(library_directory: &Path) -> HashSet<u64> {
-    let archives = nearmiss_cc::archives(library_directory);
+    let archives = nearmiss_compile::archives(library_directory);
     let units = archives.iter().filter_map(|path| archive::twins(path).ok());
     units.flatten().map(|unit| unit.unit).collect()
 }
@@ -223,9 +231,6 @@ impl<'a> Built<'a> {
         config: &'a Config,
     ) -> Result<Built<'a>, TwinError> {
         let image = Image::read(program)?;
-        if !image.is_instrumented() {
-            return Err(TwinError::NotInstrumented(program.to_path_buf()));
-        }
         let directory = output.parent().unwrap_or(output);
         let library_directory = directory.join("lib");
         fs::create_dir_all(&library_directory)
@@ -252,6 +257,9 @@ impl<'a> Built<'a> {
                 workshop.libraries.push((original, twin));
                 images.push(library);
             }
+        }
+        if images.is_empty() && !image.is_instrumented() {
+            return Err(TwinError::NotInstrumented(program.to_path_buf()));
         }
         workshop.build(&image, &output)?;
         images.push(image);

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use nearmiss_sites::rewrite::Rewrite;
 use nearmiss_sites::{Link, Twin, Unit, frame};
 
-use crate::{TwinError, hash, tool};
+use crate::recorder::link_instrumented;
+use crate::{TwinError, hash};
 
 /// How a variant differs from its program.
 #[derive(Clone, Copy, Debug)]
@@ -20,7 +21,7 @@ pub struct Variant<'a> {
     /// Sources in C that it has beside its program's, instrumented as well.
     pub sources: &'a [PathBuf],
     /// The compiler.
-    pub compiler: &'a nearmiss_cc::Config,
+    pub compiler: &'a nearmiss_compile::Config,
 }
 
 impl Variant<'_> {
@@ -30,7 +31,7 @@ impl Variant<'_> {
             .map(|path| fs::read(path).unwrap_or_default())
             .collect();
         let rewrite = frame::write(self.rewrite);
-        let archives = nearmiss_cc::archives(&self.compiler.library_directory);
+        let archives = nearmiss_compile::archives(&self.compiler.library_directory);
         let made = |path: &PathBuf| fs::metadata(path).and_then(|it| it.modified()).ok();
         let archives = format!("{:?}", archives.iter().map(made).collect::<Vec<_>>());
         let mut parts: Vec<&[u8]> = vec![b"variant", &rewrite, archives.as_bytes()];
@@ -59,7 +60,7 @@ impl Variant<'_> {
 
     /// Makes the object of one unit.
     pub(crate) fn compile(&self, unit: &Unit, kept: &Twin, object: &Path) -> Result<(), TwinError> {
-        nearmiss_cc::compile_rewritten(unit, kept, self.rewrite, object, self.compiler)
+        nearmiss_compile::compile_rewritten(unit, kept, self.rewrite, object, self.compiler)
             .map_err(|output| failed("compile a variant of the program", output))
     }
 
@@ -73,33 +74,13 @@ impl Variant<'_> {
     ) -> Result<(), TwinError> {
         if !link.shared {
             words.splice(0..0, self.compile_sources(directory)?);
-            let more = nearmiss_cc::wrap_main(&words);
-            words.extend(more.map(OsString::from));
         }
-        let linked_in = link.directory();
-        let place = Some(linked_in.as_path()).filter(|path| path.is_dir());
-        let place = place.unwrap_or(directory);
-        words = admit_hooks(words, place, output)?;
-        let record = output.with_added_extension("link.o");
-        let written = fs::write(&record, nearmiss_cc::object_file(link));
-        written.map_err(|error| TwinError::file(&record, error))?;
-        words.push(record.into());
-        words.push("-Wl,--export-dynamic-symbol=__nm_*".into());
-        words.push("-Wl,--start-group".into());
-        let archives = nearmiss_cc::archives(&self.compiler.library_directory);
-        words.extend(archives.into_iter().map(OsString::from));
-        words.push("-Wl,--end-group".into());
-        let unfinished = output.with_added_extension(format!("{}.tmp", std::process::id()));
-        words.extend(["-Qunused-arguments".into(), "-w".into()]);
-        words.extend(["-o".into(), unfinished.clone().into_os_string()]);
-        let task = "link a variant of the program";
-        tool::run(&self.compiler.clang, words, place, task)?;
-        fs::rename(&unfinished, output).map_err(|error| TwinError::file(output, error))
+        link_instrumented(link, words, directory, output, self.compiler)
     }
 
     fn compile_sources(&self, directory: &Path) -> Result<Vec<OsString>, TwinError> {
         let mut objects = Vec::new();
-        let compiler = nearmiss_cc::Config {
+        let compiler = nearmiss_compile::Config {
             // What it chooses is no decision of the program's.
             choices_are_branches: false,
             ..self.compiler.clone()
@@ -110,7 +91,7 @@ impl Variant<'_> {
             let words = words.chain([path_text(source), "-o".into(), path_text(&object)]);
             let mut messages = Vec::new();
             let words: Vec<String> = words.collect();
-            if !nearmiss_cc::build_in(directory, &words, &compiler, &mut messages) {
+            if !nearmiss_compile::build_in(directory, &words, &compiler, &mut messages) {
                 let output = String::from_utf8_lossy(&messages).into_owned();
                 return Err(failed("compile what a variant has besides", output));
             }
@@ -130,7 +111,7 @@ pub(crate) fn admit_hooks(
         return Ok(words);
     };
     let copies = output.parent().unwrap_or(place);
-    let words = nearmiss_cc::admit_hooks_in_link(texts, place, copies)
+    let words = nearmiss_compile::admit_hooks_in_link(texts, place, copies)
         .map_err(|error| TwinError::file(copies, error))?;
     Ok(words.into_iter().map(OsString::from).collect())
 }

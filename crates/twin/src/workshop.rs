@@ -3,17 +3,14 @@
 use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use nearmiss_abi::site::{LINK_SECTION, TWIN_SECTION};
 use nearmiss_sites::{Link, Twin, Unit};
 
 use crate::arguments::{self, Argument};
-use crate::claims::Claim;
 use crate::image::Image;
 use crate::variant::{Variant, admit_hooks};
-use crate::{Config, Judge, TwinError, archive, hash, memory, tool};
+use crate::{Config, Judge, TwinError, archive, hash, jobs, memory, tool};
 
 /// The harness functions for the twin.
 const REPLAY_ARCHIVE: &str = "libnearmiss_replay.a";
@@ -162,7 +159,7 @@ impl Workshop<'_> {
         if let Product::Variant(variant) = self.product {
             variant.replace(&mut units);
             self.build_variant(variant, image, &units, &arguments, output)?;
-            return self.seal(output, &key_file, &key);
+            return seal(output, &key_file, &key);
         }
         let objects = self.compile(&units)?;
         if self.link(&link, &objects, &arguments, output).is_err() {
@@ -174,14 +171,7 @@ impl Workshop<'_> {
             let arguments = self.with_unlinked(&link, &units, arguments)?;
             self.link(&link, &objects, &arguments, output)?;
         }
-        self.seal(output, &key_file, &key)
-    }
-
-    /// Says that what was built is whole.
-    fn seal(&self, output: &Path, key_file: &Path, key: &str) -> Result<(), TwinError> {
-        let size = size_of(output).unwrap_or(0);
-        let written = fs::write(key_file, format!("{key} {size}"));
-        written.map_err(|error| TwinError::file(key_file, error))
+        seal(output, &key_file, &key)
     }
 
     /// Compiles and links a variant.
@@ -312,30 +302,11 @@ impl Workshop<'_> {
         compile: impl Fn(&Twin, &Path) -> Result<(), TwinError> + Sync,
     ) -> Result<Vec<PathBuf>, TwinError> {
         let objects = self.objects(units)?;
-        // The same source may be in a program twice.
-        let mut jobs: Vec<(&PathBuf, &Twin)> = objects.iter().zip(units).collect();
-        jobs.sort_by_key(|(object, _)| *object);
-        jobs.dedup_by_key(|(object, _)| *object);
-        let next = AtomicUsize::new(0);
-        let failure = Mutex::new(None);
-        let work = || {
-            while let Some((object, unit)) = jobs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                if let Err(error) = compile_once(unit, object, &compile) {
-                    // Nothing else needs to be tried.
-                    next.store(jobs.len(), Ordering::Relaxed);
-                    *failure.lock().expect("no thread panics") = Some(error);
-                }
-            }
-        };
-        std::thread::scope(|scope| {
-            for _ in 0..self.config.jobs.clamp(1, jobs.len().max(1)) {
-                scope.spawn(work);
-            }
-        });
-        match failure.into_inner().expect("no thread panics") {
-            Some(error) => Err(error),
-            None => Ok(objects),
-        }
+        let items: Vec<(PathBuf, &Twin)> = objects.iter().cloned().zip(units).collect();
+        jobs::each(self.config.jobs, &items, |(object, unit)| {
+            jobs::once(object, |unfinished| compile(unit, unfinished))
+        })?;
+        Ok(objects)
     }
 
     fn object_name(&self, unit: &Twin) -> String {
@@ -439,7 +410,7 @@ impl Workshop<'_> {
                 }
                 let wrapped = judge.wrapped();
                 words.extend((wrapped.iter()).map(|name| format!("-Wl,--wrap={name}").into()));
-                let more = nearmiss_cc::wrap_main(&words);
+                let more = nearmiss_compile::wrap_main(&words);
                 words.extend(more.map(OsString::from));
             }
             words.push(text(&archive));
@@ -494,24 +465,15 @@ fn quick_options(judge: Judge) -> Vec<&'static str> {
 /// The linker of clang's own LLVM, where it is: it reads AddressSanitizer's runtime in a third of the time, and ours in half.
 pub const QUICK_LINKER: [&str; 2] = ["-fuse-ld=lld", "-Wl,--threads=1,-O0"];
 
-/// Compiles one unit, unless that was done. Another thread waits rather than do the same work; another process
-/// may do it, so what is unfinished has a name of its own.
-fn compile_once(
-    unit: &Twin,
-    object: &Path,
-    compile: impl Fn(&Twin, &Path) -> Result<(), TwinError>,
-) -> Result<(), TwinError> {
-    let _claim = Claim::of(object);
-    if object.exists() {
-        return Ok(());
-    }
-    let unfinished = object.with_extension(format!("{}.o", std::process::id()));
-    compile(unit, &unfinished)?;
-    fs::rename(&unfinished, object).map_err(|error| TwinError::file(object, error))
+/// Says that what was built is whole.
+pub fn seal(output: &Path, key_file: &Path, key: &str) -> Result<(), TwinError> {
+    let size = size_of(output).unwrap_or(0);
+    let written = fs::write(key_file, format!("{key} {size}"));
+    written.map_err(|error| TwinError::file(key_file, error))
 }
 
 /// Whether a twin is what its key says, all of it.
-fn is_whole(twin: &Path, key_file: &Path, key: &str) -> bool {
+pub fn is_whole(twin: &Path, key_file: &Path, key: &str) -> bool {
     let expected = size_of(twin).map(|size| format!("{key} {size}"));
     expected.is_some() && fs::read_to_string(key_file).ok() == expected
 }
@@ -525,7 +487,7 @@ fn text(path: &Path) -> OsString {
 }
 
 /// Changes when the file does.
-fn stamp(path: &Path) -> String {
+pub fn stamp(path: &Path) -> String {
     let found = fs::metadata(path).ok();
     let modified = found.as_ref().and_then(|found| found.modified().ok());
     format!(

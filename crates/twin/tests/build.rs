@@ -57,6 +57,7 @@ impl Place {
             unit: number,
             bitcode: fs::read(self.path(&format!("{name}.bc"))).unwrap(),
             options: vec!["-fPIC".to_string()],
+            keeps_allocations: false,
         };
         let sections = [
             (SITES_SECTION, frame::write(&unit)),

@@ -10,7 +10,7 @@ use nearmiss_abi::check::Kind;
 use nearmiss_abi::environment;
 use nearmiss_search::strategy::RuleName;
 
-use super::values::{duration, kind};
+use super::values::{CheckWord, check, duration};
 use super::{CampaignArguments, Format};
 
 /// Repetitions of one part of an input: enough for a buffer of 4 KiB and for a table of 1000 rows.
@@ -23,9 +23,9 @@ pub struct AnalysisArguments {
     pub campaign: CampaignArguments,
     #[command(flatten)]
     pub budget: BudgetArguments,
-    /// Look for these kinds of failure only: assertion,out-of-bounds-read,…
-    #[arg(long, value_delimiter = ',', value_parser = kind, value_name = "LIST")]
-    pub checks: Option<Vec<Kind>>,
+    /// Look for these kinds of failure only: assertion,out-of-bounds-read,…; also: default, all, unreachable
+    #[arg(long, value_delimiter = ',', value_parser = check, value_name = "LIST")]
+    pub checks: Option<Vec<CheckWord>>,
     /// Do not look for reads of memory that was never written
     #[arg(long)]
     pub no_uninitialised: bool,
@@ -153,13 +153,22 @@ impl AnalysisArguments {
     /// The kinds of failure that are looked for; all if `None`.
     pub fn kinds(&self) -> Option<BTreeSet<Kind>> {
         let listed = self.checks.as_ref();
-        let listed = listed.map(|kinds| kinds.iter().copied().collect::<BTreeSet<Kind>>());
+        let listed = listed.map(|words| {
+            let kinds = words.iter().flat_map(|word| word.kinds());
+            kinds.collect::<BTreeSet<Kind>>()
+        });
         if !self.no_uninitialised {
             return listed;
         }
         let mut kinds = listed.unwrap_or_else(|| Kind::ALL.iter().copied().collect());
         kinds.remove(&Kind::UninitialisedRead);
         Some(kinds)
+    }
+
+    /// The kinds whose checks are wanted beside the usual ones.
+    pub fn on_demand(&self) -> Vec<Kind> {
+        let words = self.checks.iter().flatten();
+        words.flat_map(|word| word.on_demand()).collect()
     }
 }
 

@@ -74,6 +74,55 @@ pub fn kind(name: &str) -> Result<Kind, String> {
     })
 }
 
+/// A word of a list of checks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CheckWord {
+    /// What is looked for where nothing is said.
+    Default,
+    /// All kinds.
+    All,
+    /// Code behind `__builtin_unreachable`.
+    Unreachable,
+    /// A kind of failure.
+    Kind(Kind),
+}
+
+/// A word of a list of checks.
+pub fn check(word: &str) -> Result<CheckWord, String> {
+    Ok(match word {
+        "default" => CheckWord::Default,
+        "all" => CheckWord::All,
+        "unreachable" => CheckWord::Unreachable,
+        _ => {
+            CheckWord::Kind(kind(word).map_err(|why| format!("{why}, default, all, unreachable"))?)
+        }
+    })
+}
+
+impl CheckWord {
+    /// The kinds of failure that are meant.
+    pub fn kinds(self) -> Vec<Kind> {
+        let all = Kind::ALL.iter().copied();
+        match self {
+            CheckWord::Default => all.filter(|kind| !SELDOM_MEANT.contains(kind)).collect(),
+            CheckWord::All => all.collect(),
+            CheckWord::Unreachable => vec![Kind::Abort],
+            CheckWord::Kind(kind) => vec![kind],
+        }
+    }
+
+    /// The kinds whose checks programs do not have unless they are asked for.
+    pub fn on_demand(self) -> Vec<Kind> {
+        match self {
+            CheckWord::Default | CheckWord::Kind(Kind::Abort) => Vec::new(),
+            word => word.kinds(),
+        }
+    }
+}
+
+/// Kinds that are defined in C.
+const SELDOM_MEANT: [Kind; 2] = [Kind::UnsignedOverflow, Kind::Truncation];
+
 /// A name of C.
 pub fn identifier(name: &str) -> Result<String, String> {
     let is_word = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';

@@ -19,14 +19,16 @@ pub fn hoist(arguments: &HoistArguments) -> Result<u8, String> {
     signals::install();
     let name = arguments.command.first().ok_or("no program given")?;
     let program = environment::find_program(name).map_err(|error| error.to_string())?;
-    let libraries = nearmiss_engine::libraries(&program, &environment::variables());
     let directory = environment::directory()?;
     let compiler = environment::compiler_config()?;
+    let root = &arguments.campaign.dir;
+    let variables = environment::variables();
+    let runs_in = (variables.as_slice(), directory.as_path());
+    let (program, libraries) = nearmiss_engine::recorder_of(&program, runs_in, &compiler, root)?;
     let words: Vec<String> = (arguments.command.iter())
         .map(|word| word.to_string_lossy().into_owned())
         .collect();
     let place = arguments.campaign.dir.join("hoist");
-    let variables = environment::variables();
     let sandbox = environment::sandbox(arguments.no_sandbox)?;
     let in_force = match arguments.output.is_file() {
         true => contracts::read(&arguments.output)?,

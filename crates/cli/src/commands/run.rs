@@ -22,7 +22,10 @@ const DEFAULTS: Defaults = Defaults {
 /// Runs a program and reports what was found.
 pub fn run(arguments: RunArguments) -> Result<u8, String> {
     let config = settings::config(&arguments.analysis, &DEFAULTS)?;
-    let target = target(arguments.command)?;
+    let target = Target {
+        live: arguments.live,
+        ..target(arguments.command)?
+    };
     signals::install();
     let tally = Arc::new(Tally::default());
     if let Some(drill) = environment::drill() {
@@ -57,5 +60,6 @@ pub fn target(command: Vec<std::ffi::OsString>) -> Result<Target, String> {
         directory: environment::directory()?,
         stdin: environment::stdin()?,
         arguments: command,
+        live: false,
     })
 }

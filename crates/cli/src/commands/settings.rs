@@ -35,7 +35,10 @@ pub fn solver(command: Option<&str>) -> Result<Option<Vec<String>>, String> {
 pub fn config(arguments: &AnalysisArguments, defaults: &Defaults) -> Result<Config, String> {
     environment::check_address_space()?;
     check_output(arguments)?;
-    let compiler = environment::compiler_config()?;
+    let mut compiler = environment::compiler_config()?;
+    if arguments.checks.is_some() {
+        compiler.checks = nearmiss_compile::Checks::and_of(&arguments.on_demand());
+    }
     let (budget, inputs) = (&arguments.budget, &arguments.inputs);
     Ok(Config {
         directory: arguments.campaign.dir.clone(),

@@ -36,7 +36,7 @@ pub struct Snapshot {
     /// Defects.
     pub findings: u64,
     /// Twins that are being built.
-    pub twins: u64,
+    pub builds: u64,
 }
 
 impl Snapshot {
@@ -59,7 +59,7 @@ impl Snapshot {
             runs: tally.runs.get(),
             paths: tally.paths.get(),
             findings: tally.findings.get(),
-            twins: tally.twins.get(),
+            builds: tally.builds.get(),
         }
     }
 }

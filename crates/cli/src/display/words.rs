@@ -65,9 +65,9 @@ fn pace(now: &Snapshot, speed: Speed) -> Vec<String> {
     }
     parts.push(format!("{} runs/s", rate(speed.runs)));
     parts.push(format!("{} queries/s", rate(speed.queries)));
-    if now.twins > 0 {
-        let twins = counted(now.twins, "sanitizer twin");
-        parts.push(format!("building {twins}"));
+    if now.builds > 0 {
+        let programs = counted(now.builds, "program");
+        parts.push(format!("building {programs}"));
     }
     parts
 }
@@ -162,14 +162,14 @@ mod tests {
             paths: 0,
             findings: 1,
             left: None,
-            twins: 1,
+            builds: 1,
             ..exploring()
         };
         assert_eq!(
             live(&now, Speed::default(), 100),
             [
                 "distance 1 · 1 finding · 93211 of 93400 checks decided",
-                "0 runs/s · 0 queries/s · building 1 sanitizer twin",
+                "0 runs/s · 0 queries/s · building 1 program",
             ]
         );
     }

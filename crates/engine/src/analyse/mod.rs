@@ -10,7 +10,7 @@ mod forks;
 mod queries;
 mod shorter;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::time::{Duration, Instant};

@@ -21,7 +21,7 @@ const STRCPY: SiteId = SiteId::new(1, 0);
 const BRANCH: SiteId = SiteId::new(1, 1);
 const MALLOC: SiteId = SiteId::new(1, 2);
 
-fn config() -> Config {
+pub(crate) fn config() -> Config {
     Config {
         directory: "/nowhere".into(),
         time: Duration::from_secs(60),
@@ -38,7 +38,7 @@ fn config() -> Config {
         channels: ChannelSet::NONE.with(ChannelKind::Argument),
         options: Default::default(),
         output: Output::Through,
-        compiler: nearmiss_cc::Config::from_lookup("/nowhere".as_ref(), |_| None).unwrap(),
+        compiler: nearmiss_compile::Config::from_lookup("/nowhere".as_ref(), |_| None),
         calls: Default::default(),
         contracted: Default::default(),
         stop: &STOP,

@@ -6,6 +6,7 @@ use std::hash::{Hash, Hasher};
 use nearmiss_abi::boundary::{parameter, returned};
 use nearmiss_judge::symbolize::places_of;
 use nearmiss_results::Zeros;
+use nearmiss_sandbox::StandIn;
 use siphasher::sip::SipHasher13;
 
 /// Most groups of calls from the same places.
@@ -116,7 +117,7 @@ pub type Bare = BTreeMap<String, Zeros>;
 type Callers<'t> = HashMap<(&'t str, u64), (String, String, u32)>;
 
 /// Reads a list. What is damaged is left out, with all that follows.
-pub fn read(text: &str) -> List {
+pub fn read(text: &str, stand_ins: &[StandIn]) -> List {
     let mut callers = Callers::default();
     let kinds = [FORMAT, TEXT, ZERO, SIZES];
     let (returned, lines): (Vec<&str>, Vec<&str>) =
@@ -124,7 +125,7 @@ pub fn read(text: &str) -> List {
     let (parameters, lines): (Vec<&str>, Vec<&str>) =
         (lines.into_iter()).partition(|line| kinds.iter().any(|kind| line.starts_with(kind)));
     let mut calls: Vec<ListedCall> = (lines.iter())
-        .map_while(|it| line(it, &mut callers))
+        .map_while(|it| line(it, &mut callers, stand_ins))
         .collect();
     let mut is_cut = calls.len() < lines.len();
     // Processes that run at the same time are not in order.
@@ -161,7 +162,7 @@ fn returned_kind(line: &str) -> Option<(u64, u64)> {
     (number > 0 && returned::KINDS.contains(&kind)).then_some((number, kind))
 }
 
-fn line<'t>(line: &'t str, callers: &mut Callers<'t>) -> Option<ListedCall> {
+fn line<'t>(line: &'t str, callers: &mut Callers<'t>, stand_ins: &[StandIn]) -> Option<ListedCall> {
     let mut words = line.split('\t');
     let number = words.next()?.parse().ok()?;
     let forks = words.next()?.to_string();
@@ -173,7 +174,9 @@ fn line<'t>(line: &'t str, callers: &mut Callers<'t>) -> Option<ListedCall> {
     let values = words.map(|word| u64::from_str_radix(word, 16));
     let values = values.collect::<Result<_, _>>().ok()?;
     let caller = callers.entry((module, offset));
-    let (caller, file, line) = caller.or_insert_with(|| caller_at(module, offset)).clone();
+    let (caller, file, line) = caller
+        .or_insert_with(|| caller_at(module, offset, stand_ins))
+        .clone();
     Some(ListedCall {
         number,
         forks,
@@ -188,9 +191,9 @@ fn line<'t>(line: &'t str, callers: &mut Callers<'t>) -> Option<ListedCall> {
 }
 
 /// The function, the file and the line of a call that returns to a place; empty if that is not known.
-fn caller_at(module: &str, offset: u64) -> (String, String, u32) {
+fn caller_at(module: &str, offset: u64, stand_ins: &[StandIn]) -> (String, String, u32) {
     // The call is before the place that it returns to.
-    let places = places_of(module, offset.saturating_sub(1));
+    let places = places_of(module, offset.saturating_sub(1), stand_ins);
     let Some((function, place)) = places.into_iter().next() else {
         return Default::default();
     };
@@ -249,6 +252,10 @@ pub fn kept(calls: &[ListedCall]) -> (u64, u64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn read(text: &str) -> List {
+        super::read(text, &[])
+    }
 
     fn call(number: u64, caller: &str) -> ListedCall {
         ListedCall {

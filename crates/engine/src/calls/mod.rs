@@ -61,7 +61,7 @@ pub fn add_unit_tests(
         shared.tally.enter(Phase::Building(format!(
             "{program} with its calls as inputs"
         )));
-        let Ok(subject) = subjects.get(&test.capsule.program, &test.capsule.environment) else {
+        let Ok(subject) = subjects.get(&test.capsule) else {
             continue;
         };
         let sides = match sides_of(test, &subject, shared, &own_units) {
@@ -198,7 +198,6 @@ fn groups_of(
             trace: None,
             calls: group.iter().map(|call| call.shown(&bare)).collect(),
             reads_files: false,
-            variant_of: Some(test.capsule.program.clone()),
         }
     });
     Ok((cases.collect(), list))
@@ -239,7 +238,7 @@ fn chosen(first: u64, last: u64, how: &str, words: &[u64], test_end: usize) -> O
 /// The execution by a variant, with calls as its only inputs.
 fn capsule_of(test: &TestCase, variant: &TwinProgram) -> Capsule {
     let mut capsule = test.capsule.clone();
-    capsule.program = variant.program.clone();
+    capsule.run_by(variant.program.clone());
     capsule.channels = ChannelSet::NONE.with(ChannelKind::Call);
     for (name, value) in nearmiss_hoist::record::ONE_PROCESS {
         capsule.environment.set(name.into(), value.into());
@@ -274,7 +273,7 @@ fn list_calls(
     if let Some(limit) = outcome.exceeded {
         return Err(format!("run again with its calls announced, it {limit}"));
     }
-    let mut list = list::read(&listed);
+    let mut list = list::read(&listed, &spec.stand_ins);
     for call in &mut list.calls {
         let file = Path::new(&call.file);
         let relative = file.strip_prefix(&capsule.directory).unwrap_or(file);

@@ -290,7 +290,7 @@ impl Work<'_, '_> {
     fn begin_deeper(&self, seed: &mut Seed) -> Option<(Arc<Subject>, Arc<Vec<Channel>>)> {
         let capsule = &seed.test.capsule;
         let subjects = &self.explorer.subjects;
-        let subject = subjects.get(&capsule.program, &capsule.environment).ok()?;
+        let subject = subjects.get(capsule).ok()?;
         if seed.memory.channels.is_none() {
             self.own_route(seed, &subject);
         }

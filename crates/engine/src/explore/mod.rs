@@ -140,7 +140,7 @@ impl<'a> Explorer<'a> {
         };
         Explorer {
             shared,
-            subjects: Subjects::default(),
+            subjects: Subjects::new(shared.recorders.clone()),
             known: Known::default(),
             first_there: Mutex::default(),
             outcomes: Mutex::default(),

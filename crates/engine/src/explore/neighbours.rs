@@ -86,7 +86,7 @@ impl Work<'_, '_> {
     ) -> Result<Option<(Arc<Subject>, OwnRoute)>, EngineError> {
         let capsule = &seed.test.capsule;
         let subjects = &self.explorer.subjects;
-        let Ok(subject) = subjects.get(&capsule.program, &capsule.environment) else {
+        let Ok(subject) = subjects.get(capsule) else {
             return Ok(None);
         };
         let Some(route) = self.own_route(seed, &subject) else {

@@ -50,7 +50,11 @@ impl Work<'_, '_> {
     pub(super) fn own_path(&self, number: usize, seed: &mut Seed) -> Result<(), EngineError> {
         let capsule = &seed.test.capsule;
         let subjects = &self.explorer.subjects;
-        let subject = match subjects.get(&capsule.program, &capsule.environment) {
+        let builds = &self.explorer.shared.tally.builds;
+        builds.add(1);
+        let subject = subjects.get(capsule);
+        builds.remove(1);
+        let subject = match subject {
             Ok(subject) => subject,
             Err(why) => return skip(seed, why.to_string()),
         };

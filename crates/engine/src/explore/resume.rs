@@ -126,7 +126,7 @@ impl Explorer<'_> {
         looked: Looked,
     ) -> Result<(), EngineError> {
         let capsule = &seeds[number].test.capsule;
-        let Ok(subject) = (self.subjects).get(&capsule.program, &capsule.environment) else {
+        let Ok(subject) = self.subjects.get(capsule) else {
             return Ok(());
         };
         if subject.fingerprint() != looked.program {

@@ -357,7 +357,6 @@ mod tests {
             trace: None,
             calls: Vec::new(),
             reads_files: false,
-            variant_of: None,
         };
         let mut seed = Seed::new(test, &[], SharedOutcomes::default());
         seed.standing = Standing::Active;

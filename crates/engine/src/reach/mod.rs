@@ -42,6 +42,7 @@ use crate::error::EngineError;
 use crate::executor::Traced;
 use crate::inputs;
 use crate::program;
+use crate::recorders::Recorders;
 use crate::subject::{Subject, Subjects};
 use crate::worker::{Shared, Worker, limits};
 use crate::{Config, SuiteTarget, Target};
@@ -171,12 +172,12 @@ impl<'a> Search<'a> {
             let rank = |id: &String| order.iter().position(|it| it == id);
             starts.sort_by_key(|(id, _, _)| rank(id).unwrap_or(usize::MAX));
         }
-        let subjects = Subjects::default();
+        let subjects = Subjects::new(shared.recorders.clone());
         let Some((_, first, _)) = starts.first() else {
             outcome.reasons.push("no test runs this program".into());
             return Ok(outcome);
         };
-        let subject = subjects.get(&first.program, &first.environment);
+        let subject = subjects.get(first);
         let subject = subject.map_err(|error| EngineError::Skipped(error.to_string()))?;
         // What is not instrumented may call anything.
         if !guide.can_be_reached() && subject.program.uninstrumented.is_empty() {
@@ -304,13 +305,13 @@ pub fn record_one(
     campaign: &Campaign,
     tally: &Tally,
 ) -> Result<Vec<TestCase>, EngineError> {
-    program::inspect(&target.program, &target.environment)?;
+    program::inspect(&target.program, &target.environment, &target.directory)?;
     config.sandbox.check().map_err(EngineError::NeedsSandbox)?;
     tally.enter(Phase::Recording);
     let directory = campaign.new_run()?;
-    Ok(vec![crate::record::record(
-        target, config, campaign, &directory,
-    )?])
+    let mut tests = vec![crate::record::record(target, config, campaign, &directory)?];
+    Recorders::new(config, campaign.root()).build_all(&mut tests)?;
+    Ok(tests)
 }
 
 /// Runs a suite: every different execution in it is a test.
@@ -321,13 +322,14 @@ pub fn record_suite(
     tally: &Tally,
 ) -> Result<Vec<TestCase>, EngineError> {
     config.sandbox.check().map_err(EngineError::NeedsSandbox)?;
-    Ok(nearmiss_suite::collect(target, &config.suite(), campaign, tally)?.tests)
+    let mut tests = nearmiss_suite::collect(target, &config.suite(), campaign, tally)?.tests;
+    Recorders::new(config, campaign.root()).build_all(&mut tests)?;
+    Ok(tests)
 }
 
 /// The instrumented libraries that a capsule's program loads.
 pub fn libraries(capsule: &Capsule) -> Vec<PathBuf> {
-    let variables = program::loader_variables(&capsule.environment);
-    program::libraries(&capsule.program, &variables)
+    program::libraries_of(capsule)
 }
 
 /// A test's capsule with the marked program in place of its own.

@@ -32,13 +32,13 @@ impl Search<'_> {
         let deadline = Instant::now() + time;
         let shared = Shared::new(self.config, &self.campaign, Kind::Test, self.tally);
         let worker = Worker::new(&shared, 0);
-        let subjects = Subjects::default();
+        let subjects = Subjects::new(shared.recorders.clone());
         let mut survey = Survey::default();
         for test in &self.tests {
             if shared.is_over(deadline) {
                 break;
             }
-            let Ok(subject) = subjects.get(&test.capsule.program, &test.capsule.environment) else {
+            let Ok(subject) = subjects.get(&test.capsule) else {
                 continue;
             };
             let time = Duration::from_secs_f64(test.seconds);

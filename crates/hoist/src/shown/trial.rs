@@ -191,6 +191,7 @@ impl Bench {
             process: None,
             world: Vec::new(),
             files: Vec::new(),
+            stand_ins: Vec::new(),
             writable: Vec::new(),
             limits: Limits {
                 wall: TIME,

@@ -46,6 +46,7 @@ fn finding(kind: Kind, column: u32, byte: u64, stack: &[Frame]) -> Finding {
         repeated: Vec::new(),
         message: String::new(),
         replay: String::new(),
+        your_build: String::new(),
     }
 }
 

@@ -23,7 +23,7 @@ const LENIENT: [&str; 7] = [
 #[derive(Clone, Debug)]
 pub struct Compiler {
     /// The tools of `nearmiss cc`.
-    pub config: nearmiss_cc::Config,
+    pub config: nearmiss_compile::Config,
     /// Where everything is built.
     pub directory: PathBuf,
     /// Objects that were made before.
@@ -141,7 +141,7 @@ impl Compiler {
         all.extend(["-g", "-x", "c", "-c"].map(str::to_string));
         all.extend([word(input), "-o".to_string(), word(output)]);
         let mut messages = Vec::new();
-        if nearmiss_cc::build_in(&source.directory, &all, &self.config, &mut messages) {
+        if nearmiss_compile::build_in(&source.directory, &all, &self.config, &mut messages) {
             return Ok(());
         }
         let messages = String::from_utf8_lossy(&messages).into_owned();

@@ -196,7 +196,7 @@ fn link(
         let mut messages = Vec::new();
         let mut is_linked = |words: &[String]| {
             messages.clear();
-            nearmiss_cc::build_in(&directory, words, &recipe.compiler.config, &mut messages)
+            nearmiss_compile::build_in(&directory, words, &recipe.compiler.config, &mut messages)
         };
         let quick = [&words[..], &QUICK_LINKER.map(str::to_string)].concat();
         if is_plain(recipe) && is_linked(&quick) || is_linked(&words) {

@@ -42,7 +42,7 @@ pub use answers::{ANSWERING, MOST_READ, READ};
 pub use compile::Objects;
 pub use error::BuildError;
 pub use fuzzer::bound as fuzzer_bound;
-use nearmiss_cc::Checks;
+use nearmiss_compile::Checks;
 use nearmiss_harness::{Plan, Request};
 pub use nearmiss_hoist::applied::Contracted;
 use nearmiss_results::Undefined;
@@ -76,7 +76,7 @@ pub struct Sources {
     /// A `compile_commands.json` to take the flags of each file from.
     pub compile_commands: Option<PathBuf>,
     /// How `nearmiss cc` works.
-    pub compiler: nearmiss_cc::Config,
+    pub compiler: nearmiss_compile::Config,
     /// Marks that are set in copies of the files.
     pub marks: Vec<TargetMark>,
     /// Whether signed arithmetic wraps around instead of being undefined.
@@ -129,7 +129,7 @@ pub fn build(
     let here = std::env::current_dir().map_err(BuildError::CurrentDirectory)?;
     fs::create_dir_all(directory).map_err(|error| BuildError::File(directory.into(), error))?;
     let compiler = Compiler {
-        config: nearmiss_cc::Config {
+        config: nearmiss_compile::Config {
             // What is defined behaviour is no failure, however odd.
             checks: Checks::default(),
             choices_are_branches: true,
@@ -243,7 +243,7 @@ pub fn twin(programs: &Programs) -> Result<TwinProgram, BuildError> {
 pub fn twin_of(
     program: &Path,
     judge: Judge,
-    compiler: &nearmiss_cc::Config,
+    compiler: &nearmiss_compile::Config,
 ) -> Result<TwinProgram, BuildError> {
     let directory = program.with_file_name(match judge {
         Judge::Address => "twin",

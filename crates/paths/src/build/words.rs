@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use nearmiss_cc::Language;
-use nearmiss_cc::command::{Argument, Command};
-use nearmiss_cc::options::Role;
+use nearmiss_compile::Language;
+use nearmiss_compile::command::{Argument, Command};
+use nearmiss_compile::options::Role;
 
 /// What a user, or a build system, says to the compiler.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -71,13 +71,13 @@ impl Place {
 }
 
 /// The compiler that `./nm build` left.
-pub fn compiler() -> nearmiss_cc::Config {
+pub fn compiler() -> nearmiss_compile::Config {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let variable = |name: &str| std::env::var_os(name).map(PathBuf::from);
     let target = variable("CARGO_TARGET_DIR").unwrap_or(root.join("target"));
     let built = variable("NEARMISS_BIN").unwrap_or(target.join("release/nearmiss"));
     let directory = built.parent().unwrap().canonicalize().unwrap();
-    nearmiss_cc::Config::from_lookup(&directory, |_| None).unwrap()
+    nearmiss_compile::Config::from_lookup(&directory, |_| None)
 }
 
 /// A request for a function, with nothing else said.

@@ -153,7 +153,9 @@ fn tests(
 ) -> Result<Vec<TestCase>, String> {
     let command: Vec<OsString> = words.iter().map(OsString::from).collect();
     let found = command.first().map(|name| environment::find_program(name));
-    let is_ours = |path: &PathBuf| nearmiss_twin::inspect(path, &[]).is_ok();
+    let is_ours = |path: &PathBuf| {
+        nearmiss_twin::has_recipes(path) || nearmiss_twin::inspect(path, &[]).is_ok()
+    };
     let tests = match found {
         Some(Ok(program)) if is_ours(&program) => {
             let target = run::target(command)?;

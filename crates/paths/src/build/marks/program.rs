@@ -29,7 +29,7 @@ pub struct MarkedUnits {
 pub fn mark_units(
     units: &[(Unit, Twin)],
     marks: &[TargetMark],
-    compiler: &nearmiss_cc::Config,
+    compiler: &nearmiss_compile::Config,
     directory: &Path,
 ) -> Result<MarkedUnits, BuildError> {
     fs::create_dir_all(directory).map_err(|error| BuildError::File(directory.into(), error))?;

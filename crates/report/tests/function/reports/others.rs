@@ -67,6 +67,7 @@ pub fn text() -> FunctionReport {
         repeated: Vec::new(),
         message: "Assertion `stop[0] != '!'' failed.".into(),
         replay: "nearmiss replay NM-1".into(),
+        your_build: String::new(),
     };
     FunctionReport {
         oracle: Some("check_upper".into()),

@@ -67,7 +67,7 @@ impl Place {
         } else {
             shell(
                 Command::new(target().join("nearmiss"))
-                    .args(["cc", "-g", include, "-o"])
+                    .args(["__compile", "-g", include, "-o"])
                     .args([&program, &file]),
             );
         }

@@ -1,6 +1,6 @@
 /* The words of other tools' harnesses, on top of `nearmiss_symbolic`.
  *
- * Twice compiled: by `nearmiss cc` for programs that are recorded, so that an assumption is a
+ * Twice compiled: with instrumentation for programs that are recorded, so that an assumption is a
  * branch of the path like any other, and plainly for the sanitizer twin, together with
  * replay.c. A program that defines one of these functions itself keeps its own: they are weak.
  */

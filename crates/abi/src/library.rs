@@ -12,7 +12,7 @@ use crate::model::{MODELS, Model, Place};
 pub enum State {
     /// A model in Rust, part of the runtime.
     Rust,
-    /// A model in C, compiled by `nearmiss cc`.
+    /// A model in C, instrumented as recorders are.
     C,
     /// No model; what it gives back, or keeps, is concrete. Symbolic data given to it is noted as
     /// lost.

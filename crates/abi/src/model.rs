@@ -4,7 +4,7 @@
 //! turned into a call of `__nm_model_<name>`, which does what the function does and moves the
 //! labels. Models obey the same rules as instrumented functions: they take argument labels
 //! from and leave result labels in the thread's words. Some are Rust in `rt` (those that bring
-//! input in or move memory), some C in `libc/`, compiled by `nearmiss cc` itself.
+//! input in or move memory), some C in `libc/`, instrumented as recorders are.
 
 /// A row: a libc function and its signature.
 #[derive(Clone, Copy, Debug)]

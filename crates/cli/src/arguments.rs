@@ -53,10 +53,11 @@ pub fn parse(words: Vec<OsString>) -> Command {
 /// What is to be done.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Compile as clang does, with instrumentation
+    /// Compile by your own compiler; what analyses need later is added to objects and programs
     ///
     /// All arguments are the compiler's: `nearmiss cc -g -O1 -c x.c`. Also callable as
-    /// nearmiss-cc, and as nearmiss-c++ for linking programs that have C++ in them.
+    /// nearmiss-cc, and as nearmiss-c++ for programs that have C++ in them. NEARMISS_CC and NEARMISS_CXX name the
+    /// compilers (cc, c++).
     #[command(disable_help_flag = true)]
     Cc {
         /// Arguments of the compiler

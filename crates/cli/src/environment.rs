@@ -34,6 +34,15 @@ pub fn wrapper_config(driver: &Driver) -> Result<nearmiss_cc::Config, String> {
     };
     let named = driver.named.clone().or_else(said);
     let named = named.unwrap_or_else(|| driver.language.default_compiler().to_string());
+    let first = named.split_whitespace().next().unwrap_or_default();
+    let is_ours = Path::new(first)
+        .file_name()
+        .is_none_or(|name| name.to_string_lossy().starts_with("nearmiss"));
+    if is_ours {
+        return Err(format!(
+            "{variable}: `{named}` is no compiler to wrap; name the compiler itself, such as gcc"
+        ));
+    }
     let directory = executables()?;
     Ok(nearmiss_cc::Config {
         compiler: named.split_whitespace().map(str::to_string).collect(),

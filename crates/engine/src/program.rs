@@ -67,7 +67,9 @@ pub fn inspect_with(program: &Path, libraries: &[PathBuf]) -> Result<Program, En
         TwinError::Frame(path, error) => EngineError::Program(path, error.to_string()),
         other => EngineError::Program(program.to_path_buf(), other.to_string()),
     })?;
+    let refusal = nearmiss_twin::refusal(program).into_iter().collect();
     let parts = [
+        refusal,
         uninstrumented(&info.link),
         info.plain_members,
         in_assembly(&info.sites),

@@ -35,6 +35,23 @@ pub fn without_instrumented(path: &Path, directory: &Path) -> Result<PathBuf, Tw
     }
 }
 
+/// A file of a recorded link as it is linked again: what was built of it in the place of a library, an archive without what
+/// is compiled once more. `directory` is for such archives.
+pub fn of_link(
+    path: &Path,
+    libraries: &[(PathBuf, PathBuf)],
+    directory: &Path,
+) -> Result<PathBuf, TwinError> {
+    let canonical = fs::canonicalize(path).map_err(|_| TwinError::Gone(path.to_path_buf()))?;
+    if let Some((_, built)) = libraries.iter().find(|(library, _)| *library == canonical) {
+        return Ok(built.clone());
+    }
+    match path.extension().is_some_and(|extension| extension == "a") {
+        true => without_instrumented(path, &directory.join("archives")),
+        false => Ok(path.to_path_buf()),
+    }
+}
+
 /// What the twins of an archive's instrumented members are compiled from.
 pub fn twins(path: &Path) -> Result<Vec<Twin>, TwinError> {
     values(path, TWIN_SECTION)

@@ -105,6 +105,7 @@ impl Builder<'_> {
         if is_whole(output, &key_file, &key) {
             return Ok(());
         }
+        let _ = fs::remove_file(output.with_extension(REFUSED));
         let objects = self.compile(&recipes)?;
         // Twins and variants are linked with what clang could not compile, too.
         let (plain, objects): (Vec<PathBuf>, Vec<PathBuf>) =
@@ -118,21 +119,26 @@ impl Builder<'_> {
             ..link
         };
         if let Err(error) = self.link(&link, &objects, &[], output) {
-            self.link_with_more(&link, &recipes, &objects, output)
-                .map_err(|_| error)?;
+            let undefined = undefined_names(&error.to_string());
+            let is_whole = self.link_with_more(&link, &recipes, &objects, output);
+            if !is_whole.map_err(|_| error)? {
+                let refusal = output.with_extension(REFUSED);
+                let text = format!("a call of {undefined}, which no part of the link defines,");
+                fs::write(&refusal, text).map_err(|error| TwinError::file(&refusal, error))?;
+            }
         }
         seal(output, &key_file, &key)
     }
 
     /// Links with what the user's optimiser made superfluous: units of archives of which the program took none, and
-    /// calls that are never made.
+    /// calls that are never made. Whether everything that is called is there.
     fn link_with_more(
         &self,
         link: &Link,
         recipes: &[Recipe],
         objects: &[PathBuf],
         output: &Path,
-    ) -> Result<(), TwinError> {
+    ) -> Result<bool, TwinError> {
         let mut unlinked: Vec<Recipe> = Vec::new();
         for argument in arguments::resolve(arguments::read(&link.arguments), &link.directory()) {
             if let Argument::File(path) = argument
@@ -144,15 +150,15 @@ impl Builder<'_> {
         unlinked.retain(|recipe| !recipes.contains(recipe));
         let mut more: Vec<OsString> = Vec::new();
         if !unlinked.is_empty() {
-            let objects = self.compile(&unlinked)?;
+            let others = self.compile(&unlinked)?;
             let directory = self.directory.join("archives").join("unlinked");
-            more.push(archive::write(&objects, &directory)?.into());
-            if self.link(link, objects.as_slice(), &more, output).is_ok() {
-                return Ok(());
+            more.push(archive::write(&others, &directory)?.into());
+            if self.link(link, objects, &more, output).is_ok() {
+                return Ok(true);
             }
         }
         more.push("-Wl,--unresolved-symbols=ignore-all".into());
-        self.link(link, objects, &more, output)
+        self.link(link, objects, &more, output).map(|()| false)
     }
 
     /// Compiles every unit, some at a time; gives the objects.
@@ -226,22 +232,12 @@ impl Builder<'_> {
     fn link_arguments(&self, link: &Link) -> Result<Vec<Argument>, TwinError> {
         let arguments = arguments::resolve(arguments::read(&link.arguments), &link.directory());
         let replace = |argument| match argument {
-            Argument::File(path) => self.link_file(&path).map(Argument::File),
+            Argument::File(path) => {
+                archive::of_link(&path, &self.libraries, &self.directory).map(Argument::File)
+            }
             other => Ok(other),
         };
         arguments.into_iter().map(replace).collect()
-    }
-
-    fn link_file(&self, path: &Path) -> Result<PathBuf, TwinError> {
-        let canonical = fs::canonicalize(path).map_err(|_| TwinError::Gone(path.to_path_buf()))?;
-        let mut libraries = self.libraries.iter();
-        if let Some((_, recorder)) = libraries.find(|(library, _)| *library == canonical) {
-            return Ok(recorder.clone());
-        }
-        match path.extension().is_some_and(|extension| extension == "a") {
-            true => archive::without_instrumented(path, &self.directory.join("archives")),
-            false => Ok(path.to_path_buf()),
-        }
     }
 
     fn link(
@@ -312,6 +308,24 @@ pub(crate) fn link_instrumented(
         }
     }
     fs::rename(&unfinished, output).map_err(|error| TwinError::file(output, error))
+}
+
+/// The names of functions that a linker complains about, a few of them.
+fn undefined_names(said: &str) -> String {
+    const SHOWN: usize = 4;
+    let mut names: Vec<&str> = Vec::new();
+    for line in said.lines() {
+        let name = line
+            .split_once("undefined reference to `")
+            .map(|(_, rest)| rest);
+        let name = name.map(|rest| rest.trim_end_matches('\''));
+        names.extend(name.filter(|name| !names.contains(name)));
+    }
+    names.truncate(SHOWN);
+    match names.is_empty() {
+        true => "a function".to_string(),
+        false => names.join(", "),
+    }
 }
 
 /// Compiles a unit by the user's compiler, of the sources that are on the disk.

@@ -364,27 +364,12 @@ impl Workshop<'_> {
     fn link_arguments(&self, link: &Link) -> Result<Vec<Argument>, TwinError> {
         let arguments = arguments::resolve(arguments::read(&link.arguments), &link.directory());
         let replace = |argument| match argument {
-            Argument::File(path) => self.link_file(&path).map(Argument::File),
+            Argument::File(path) => {
+                archive::of_link(&path, &self.libraries, &self.directory).map(Argument::File)
+            }
             other => Ok(other),
         };
         arguments.into_iter().map(replace).collect()
-    }
-
-    fn link_file(&self, path: &Path) -> Result<PathBuf, TwinError> {
-        let Ok(canonical) = path.canonicalize() else {
-            return Err(TwinError::Gone(path.to_path_buf()));
-        };
-        if let Some((_, twin)) = self
-            .libraries
-            .iter()
-            .find(|(library, _)| *library == canonical)
-        {
-            return Ok(twin.clone());
-        }
-        match path.extension().is_some_and(|extension| extension == "a") {
-            true => archive::without_instrumented(path, &self.directory.join("archives")),
-            false => Ok(path.to_path_buf()),
-        }
     }
 
     fn link(
